@@ -1,4 +1,4 @@
-# Two commands do everything on a fresh machine: `make demo` and `make test`.
+# On a new computer, run `make demo` or `make test`; both install everything into .venv.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -6,15 +6,15 @@ BIN := $(VENV)/bin
 .PHONY: help demo test lint docs pictures bench calibration oracle reproduce scale clean
 
 help:
-	@echo "make demo   install into .venv and run studies/quickstart.toml: four learners, four data sets, clean and noisy"
-	@echo "make test   the whole test suite"
-	@echo "make lint   ruff, mypy --strict, import-linter"
-	@echo "make docs   build the documentation into site/"
-	@echo "make bench  speed against scikit-learn, hmeasure, scipy and MLstatkit: benchmarks/RESULTS.md"
-	@echo "make calibration  simulated error rates and coverage of every test and interval: docs/calibration.md"
-	@echo "make oracle  ask WEKA again for the answers that the learners are compared with (needs Java)"
-	@echo "make reproduce  the experiments of five papers again, at a quick scale: reproduced/"
-	@echo "make scale  a tally of 100 million rows within 2 GB"
+	@echo "make demo         install into .venv and run studies/quickstart.toml (four learners, four data sets)"
+	@echo "make test         run the test suite"
+	@echo "make lint         run ruff, mypy --strict and import-linter"
+	@echo "make docs         build the documentation into site/"
+	@echo "make bench        compare the speed with scikit-learn, hmeasure, scipy and MLstatkit: benchmarks/*.md"
+	@echo "make calibration  simulate type I errors and coverage of every test and interval: docs/calibration.md"
+	@echo "make oracle       recompute the reference results of WEKA (needs Java)"
+	@echo "make reproduce    repeat the experiments of five papers at a quick scale: reproduced/"
+	@echo "make scale        count a file of 100 million rows within 2 GB"
 
 $(VENV)/.ready: pyproject.toml
 	@$(PYTHON) -c "import ensurepip, sys; sys.exit(sys.version_info < (3, 11))" || \
@@ -37,7 +37,7 @@ lint: $(VENV)/.ready
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# From scratch, because pages of renamed objects would stay behind. Needs no network.
+# Build from scratch, because pages of renamed objects would remain. No network is needed.
 docs: $(VENV)/.ready
 	rm -rf site docs/_build docs/api docs/auto_examples
 	$(BIN)/sphinx-build -W --keep-going -b html -d docs/_build/doctrees docs site
@@ -68,13 +68,13 @@ bench: $(VENV)/.bench
 calibration: $(VENV)/.bench
 	$(BIN)/python benchmarks/calibration.py
 
-# Needs WEKA 3.6.14 (Debian: apt-get install weka); WEKA_JAR names its jar if it lies elsewhere.
+# Needs WEKA 3.6.14 (Debian: apt-get install weka). Set WEKA_JAR if the jar is in another folder.
 oracle: $(VENV)/.ready
-	@for each in c45 machines naive_bayes nearest_neighbours boosting one_r ripper; do \
-		echo $$each; $(BIN)/python -m tests.reference.weka.make_$$each || exit 1; done
+	@for name in c45 machines naive_bayes nearest_neighbours boosting one_r ripper; do \
+		echo $$name; $(BIN)/python -m tests.reference.weka.make_$$name || exit 1; done
 	$(BIN)/python -m tests.reference.tutorial_table
 
-# FAIRTRIAL_DATA names folders with the data sets of the papers; what is not found is named and left out.
+# FAIRTRIAL_DATA lists folders with the data sets of the papers; missing data sets are reported and skipped.
 reproduce: $(VENV)/.ready
 	$(BIN)/fairtrial reproduce all --scale quick
 

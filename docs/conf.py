@@ -26,15 +26,15 @@ extensions = [
 exclude_patterns = ["_build"]
 templates_path = ["_templates"]
 default_role = "code"  # docstrings put code in single backticks
-smartquotes = False  # quotation marks and -- stay as written: much of the prose quotes code
+smartquotes = False  # keep quotation marks and --, because much of the text quotes code
 copybutton_prompt_text = r">>> |\.\.\. "
 copybutton_prompt_is_regexp = True
 
-# Pages in Markdown: admonitions between ::: fences, and links to headings as in [text](page.md#the-heading).
+# Markdown pages: admonitions between ::: fences, and links to headings such as [text](page.md#the-heading).
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 4
 
-# API pages. The signature has the annotations, one parameter per line if it is long.
+# API pages: signatures show annotations, one parameter per line if they are long.
 autosummary_generate = True
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
@@ -47,7 +47,7 @@ PUBLIC_MODULES = ["conditions", "data", "errors", "learners", "measures", "resam
 
 
 def name_class_pages() -> dict[str, str]:
-    """Return file names for pages of classes, so that `Interval` and `interval` differ where file names ignore case."""
+    """Return page names for classes whose names differ from another name only by case, e.g. `Interval` and `interval`."""
     pages = {}
     for module_name in PUBLIC_MODULES:
         module = import_module(f"fairtrial.{module_name}")

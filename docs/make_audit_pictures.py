@@ -1,4 +1,4 @@
-"""Write the picture of a fold audit: DOB-SCV as it is printed in the paper, on the breast cancer data of Wisconsin.
+"""Draw a fold audit of DOB-SCV as published, on the Wisconsin breast-cancer data.
 
 `python docs/make_audit_pictures.py` writes an SVG file into `docs/pictures`; a folder and a suffix may follow.
 """
@@ -14,14 +14,14 @@ from fairtrial.resampling import DOBSCV, audit
 
 
 def pictures() -> dict[str, Any]:
-    """Each picture by its name."""
+    """Draw each figure, by name."""
     bunch = load_breast_cancer(as_frame=True)
     data = bunch.data, bunch.target_names[bunch.target]
     return {"audit": draw_audit(audit(DOBSCV(5, assign="literal", random_state=0), data))}
 
 
 def main(folder: str = str(Path(__file__).parent / "pictures"), suffix: str = ".svg") -> None:
-    """Write it."""
+    """Write the figure."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     for name, chart in pictures().items():
         save(chart, Path(folder) / f"{name}{suffix}")

@@ -1,4 +1,4 @@
-"""Write the pictures of a comparison: five learners on thirty data sets (Garcia & Herrera 2008), and two of them by Bayes.
+"""Draw a comparison of five learners on thirty data sets (Garcia & Herrera 2008), and a Bayesian one of two of them.
 
 `python docs/make_comparison_pictures.py` writes SVG files into `docs/pictures`; a folder and a suffix may follow.
 """
@@ -16,7 +16,7 @@ TABLE = Path(__file__).parents[1] / "tests" / "oracles" / "garcia_herrera_2008_a
 
 
 def pictures() -> dict[str, Any]:
-    """Each picture by its name."""
+    """Draw each figure, by name."""
     scores = pd.read_csv(TABLE, index_col=0)
     many = list_comparison_figures(compare(scores, measure="accuracy"))
     # A percent more or less of accuracy is taken to make no difference in practice.
@@ -25,7 +25,7 @@ def pictures() -> dict[str, Any]:
 
 
 def main(folder: str = str(Path(__file__).parent / "pictures"), suffix: str = ".svg") -> None:
-    """Write them."""
+    """Write the figures."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     for name, chart in pictures().items():
         save(chart, Path(folder) / f"{name}{suffix}")

@@ -1,4 +1,4 @@
-"""Write the pictures of the page on conditions: three classes in two dimensions, clean and under each scheme of noise.
+"""Draw three classes in two dimensions, without noise and under each noise scheme.
 
 `python docs/make_condition_pictures.py` writes SVG files into `docs/pictures`; a folder and a suffix may follow.
 """
@@ -27,7 +27,7 @@ CLASS_NOISE = {
 
 
 def cases() -> tuple[Any, Any]:
-    """Sixty cases of class a, forty of b, twenty of c: three clouds that touch."""
+    """Draw 60 cases of class a, 40 of b and 20 of c in three overlapping clusters."""
     rng = np.random.default_rng(4)
     sizes, centres = [60, 40, 20], [[0.0, 0.0], [2.2, 0.6], [1.0, 2.2]]
     points = [rng.normal(centre, 0.7, size=(size, 2)) for size, centre in zip(sizes, centres, strict=True)]
@@ -35,7 +35,7 @@ def cases() -> tuple[Any, Any]:
 
 
 def pictures() -> dict[str, Any]:
-    """Each picture by its name."""
+    """Draw each figure, by name."""
     X, y = cases()
 
     def panel(noise: Any) -> Any:
@@ -53,15 +53,15 @@ def pictures() -> dict[str, Any]:
     }
     values["uniform, the same rows"] = panel(AttributeNoise(LEVEL, same_rows=True))
     return {
-        "class-noise": draw_changes(labels, columns=4, title="Class noise of 15 %, by scheme", side=180),
+        "class-noise": draw_changes(labels, columns=4, title="15 % class noise, by scheme", side=180),
         "attribute-noise": draw_changes(
-            {"clean": panel(Clean()), **values}, title="Attribute noise of 15 %, by scheme; lines lead from the old place"
+            {"clean": panel(Clean()), **values}, title="15 % attribute noise, by scheme; lines start at the original position"
         ),
     }
 
 
 def main(folder: str = str(Path(__file__).parent / "pictures"), suffix: str = ".svg") -> None:
-    """Write them."""
+    """Write the figures."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     for name, chart in pictures().items():
         save(chart, Path(folder) / f"{name}{suffix}")

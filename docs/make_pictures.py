@@ -1,4 +1,4 @@
-"""Write the pictures of the page on curves: two learners on the breast-cancer set, one hold-out, a fixed seed.
+"""Draw curves of two learners on the breast-cancer data, one hold-out split with a fixed seed.
 
 `python docs/make_pictures.py` writes SVG files into `docs/pictures`; a folder and a suffix may follow: `pictures .png`.
 """
@@ -16,7 +16,7 @@ from fairtrial import measures, report
 
 
 def get_predicted_probabilities() -> tuple[Any, dict[str, Any]]:
-    """The true labels of the held-out cases, and each learner's probability that a tumour is malignant."""
+    """Return the true labels of the test set and the predicted probability of a malignant tumour by learner."""
     data = load_breast_cancer()
     # The first attribute group alone: with all thirty, every curve hugs its corner and shows little.
     X, malignant = data.data[:, :10], 1 - data.target
@@ -26,7 +26,7 @@ def get_predicted_probabilities() -> tuple[Any, dict[str, Any]]:
 
 
 def pictures() -> dict[str, Any]:
-    """Each picture by its name."""
+    """Draw each figure, by name."""
     y_true, probabilities = get_predicted_probabilities()
 
     def compute(curve: Any, **options: Any) -> dict[str, Any]:
@@ -46,7 +46,7 @@ def pictures() -> dict[str, Any]:
 
 
 def main(folder: str = str(Path(__file__).parent / "pictures"), suffix: str = ".svg") -> None:
-    """Write them."""
+    """Write the figures."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     for name, chart in pictures().items():
         report.save(chart, Path(folder) / f"{name}{suffix}")

@@ -1,4 +1,4 @@
-"""Write pictures of a study's figures: two learners on two data sets, with class noise.
+"""Draw figures of a study: two learners on two data sets, with class noise.
 
 `python docs/make_report_pictures.py` runs the study (some seconds) and writes SVG files into `docs/pictures`; a folder and a
 suffix may follow.
@@ -15,7 +15,7 @@ from fairtrial.study import Results
 
 
 def pictures(results: Results) -> dict[str, Any]:
-    """Each picture by its name."""
+    """Draw each figure, by name."""
     return {
         "report-roc": draw(results, "roc", dataset="breast_cancer"),
         "report-cost-curve": draw(results, "cost-curve", dataset="breast_cancer"),
@@ -25,7 +25,7 @@ def pictures(results: Results) -> dict[str, Any]:
 
 
 def main(folder: str = str(Path(__file__).parent / "pictures"), suffix: str = ".svg") -> None:
-    """Run the study and write them."""
+    """Run the study and write the figures."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     study = Study(
         name="wear",

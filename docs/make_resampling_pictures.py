@@ -1,4 +1,4 @@
-"""Write the picture of the page on resampling: which of 36 rows test in which split, for several schemes.
+"""Draw the test rows of each split for several schemes on 36 rows.
 
 `python docs/make_resampling_pictures.py` writes into `docs/pictures`; a folder and a suffix may follow: `pictures .png`.
 """
@@ -12,7 +12,7 @@ from fairtrial.report import draw_splits, save
 
 
 def pictures() -> dict[str, Any]:
-    """Each picture by its name."""
+    """Draw each figure, by name."""
     kind = ["common"] * 28 + ["rare"] * 8
     patient = [row // 3 for row in range(36)]
     schemes = {
@@ -24,11 +24,11 @@ def pictures() -> dict[str, Any]:
         "Bootstrap(4): drawn with replacement, the rest tests": resampling.Bootstrap(4, random_state=2),
     }
     frozen = {name: splitter.freeze(kind, kind, patient) for name, splitter in schemes.items()}
-    return {"splits": draw_splits(frozen, kind, title="Six ways to split 36 rows")}
+    return {"splits": draw_splits(frozen, kind, title="Six schemes on 36 rows")}
 
 
 def main(folder: str = str(Path(__file__).parent / "pictures"), suffix: str = ".svg") -> None:
-    """Write them."""
+    """Write the figures."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     for name, chart in pictures().items():
         save(chart, Path(folder) / f"{name}{suffix}")

@@ -1,4 +1,4 @@
-"""Write the pictures of the pages on shift and on simulated populations.
+"""Draw the figures of the pages on shift and on simulated populations.
 
 `python docs/make_shift_pictures.py` writes SVG files into `docs/pictures`; a folder and a suffix may follow: `pictures .png`.
 """
@@ -18,7 +18,7 @@ from fairtrial.study import run_environments
 
 
 def pictures() -> dict[str, Any]:
-    """Each picture by its name."""
+    """Draw each figure, by name."""
     learners = {
         "one split": DecisionTreeClassifier(max_depth=1),
         "tree": DecisionTreeClassifier(min_samples_leaf=20),
@@ -34,12 +34,12 @@ def pictures() -> dict[str, Any]:
             columns=1,
             title="Flu: trained in one population, tested in another",
         ),
-        "definitions": draw_environments(definitions, columns=3, title="Flu: the class means something else"),
+        "definitions": draw_environments(definitions, columns=3, title="Flu: the class definition changes"),
     }
 
 
 def main(folder: str = str(Path(__file__).parent / "pictures"), suffix: str = ".svg") -> None:
-    """Write them."""
+    """Write the figures."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     for name, chart in pictures().items():
         save(chart, Path(folder) / f"{name}{suffix}")

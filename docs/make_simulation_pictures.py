@@ -1,4 +1,4 @@
-"""Write the picture of the page on simulated populations: rows of three of them in two attributes.
+"""Draw rows of three simulated populations in two attributes.
 
 `python docs/make_simulation_pictures.py` writes SVG files into `docs/pictures`; a folder and a suffix may follow.
 """
@@ -25,7 +25,7 @@ def main() -> None:
         X, y = population.sample(150, rng=2)
         heading = f"{name}: best error {100 * population.bayes_error:.1f} %"
         panels[heading] = build_case_frame(np.asarray(X), y.astype(str).to_numpy(), Clean().apply(X, y))
-    chart = draw_changes(panels, title="150 rows of three populations", subtitle="Colour and shape: the class", side=220)
+    chart = draw_changes(panels, title="150 rows of three populations", subtitle="Colour and shape show the class", side=220)
     print(save(chart, folder / f"populations{suffix}"))
 
 

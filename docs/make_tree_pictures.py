@@ -1,4 +1,4 @@
-"""Write the picture of a C4.5 tree on iris.
+"""Draw a C4.5 tree on iris.
 
 `python docs/make_tree_pictures.py` writes an SVG file into `docs/pictures`; a folder and a suffix may follow.
 """
@@ -14,14 +14,14 @@ from fairtrial.report import draw_tree, save
 
 
 def picture() -> Any:
-    """The tree of the docs page."""
+    """Draw the tree."""
     iris = load_iris(as_frame=True)
     X = iris.data.rename(columns=lambda name: name.removesuffix(" (cm)"))
     return draw_tree(C45().fit(X, iris.target_names[iris.target]).tree_, title="C4.5 on iris")
 
 
 def main(folder: str = str(Path(__file__).parent / "pictures"), suffix: str = ".svg") -> None:
-    """Write it."""
+    """Write the figure."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     save(picture(), Path(folder) / f"tree{suffix}")
 

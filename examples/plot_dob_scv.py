@@ -2,8 +2,8 @@
 Use DOB-SCV in scikit-learn
 ===========================
 
-Every splitter of fairtrial is a ``cv=`` argument for scikit-learn. This example compares the fold scores of DOB-SCV with those
-of stratified cross-validation.
+Pass any splitter of fairtrial as ``cv=`` to scikit-learn. This example compares the fold scores of DOB-SCV with those of
+stratified cross-validation.
 """
 
 import altair as alt
@@ -21,7 +21,7 @@ accuracies = {
 }
 
 # %%
-# DOB-SCV puts near neighbours into different folds. This makes its estimate optimistic, see :doc:`/dob-scv`.
+# DOB-SCV puts near neighbours into different folds. Its estimate is therefore optimistic; see :doc:`/dob-scv`.
 
 table = pd.DataFrame(accuracies).melt(var_name="splitter", value_name="accuracy")
 print(table.groupby("splitter")["accuracy"].agg(["mean", "std"]).round(3))

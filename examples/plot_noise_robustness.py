@@ -2,8 +2,7 @@
 Measure robustness to class noise
 =================================
 
-Run a small study on clean training data and on training data with wrong class labels, and plot the accuracy over the
-noise level.
+Run a small study with increasing class noise in the training set, and plot the accuracy against the noise level.
 """
 
 from pathlib import Path
@@ -23,7 +22,7 @@ with TemporaryDirectory() as folder:
     results = study.run(Path(folder) / "noise.fairtrial", jobs=1, progress=False)
 
 # %%
-# The results keep every prediction, so any measure can be computed afterwards.
+# The results file stores every prediction, so you can compute any measure afterwards.
 
 scores = results.scores("accuracy")
 print(scores.pivot_table(index="learner", columns="level", values="value", observed=True).round(3))

@@ -39,6 +39,7 @@ _ALL_OF = {2: "Both", 3: "All three", 4: "All four", 5: "All five", 6: "All six"
 
 
 _names_options: ContextVar[bool] = ContextVar("names_options", default=False)
+_OPTIONS = {"scores": "score", "measures": "measure"}
 _ARGUMENT = re.compile(r"<(\w+)=([^<>]*)>")
 
 
@@ -53,9 +54,21 @@ def name_options() -> Iterator[None]:
 
 
 def _format_argument(match: re.Match[str]) -> str:
-    name, value = match[1], match[2]
+    return name_argument(match[1], match[2])
+
+
+def name_argument(name: str, value: str, option_value: str | None = None) -> str:
+    """Name an argument of Python with its value, or the option on the command line.
+
+    >>> name_argument("y_true", "COLUMN")
+    'y_true=COLUMN'
+    >>> with name_options():
+    ...     name_argument("scores", "MAPPING", "CLASS=COLUMN")
+    '--score CLASS=COLUMN'
+    """
     if _names_options.get():
-        return f"--{name.replace('_', '-')}" + ("" if value == "True" else f" {value}")
+        option = _OPTIONS.get(name, name).replace("_", "-")
+        return f"--{option}" + ("" if value == "True" else f" {option_value or value}")
     is_literal = value in ("True", "False", "None", "...") or value.replace(".", "", 1).isdigit() or value.isupper()
     return f"{name}={value if is_literal else repr(value)}"
 
@@ -453,11 +466,16 @@ TEMPLATES |= {
     "below_chance": (
         "the AUC of {models}{datasets:on} is below chance: the scores may be those of the other class; {remedy}."
     ),
-    "binary_only": "{measures} {measures:is} omitted{datasets:on}: more than two classes and no positive class (pass <positive=LABEL>).",
-    "class_never_predicted": "{models} never predict{models:s} {label!r}{datasets:on}: the precision of this class is undefined.",
+    "binary_only": (
+        "{measures} {measures:is} omitted{datasets:on}: more than two classes and no positive class (pass <positive=LABEL>)."
+    ),
+    "class_never_predicted": (
+        "{models} never predict{models:s} {label!r}{datasets:on}: the precision of this class is undefined."
+    ),
     "class_without_rows": "class {label!r} has scores but no rows{datasets:on}.",
     "count_intervals": (
-        "more than {limit:,} rows: intervals are computed from counts, or as percentile intervals from {resamples:count resample}."
+        "more than {limit:,} rows: intervals are computed from counts, or as percentile intervals from "
+        "{resamples:count resample}."
     ),
     "delong_approximate": (
         "the DeLong test is approximate{datasets:on}: scores are placed between {marks:,} scores of the rarer class."
@@ -485,8 +503,8 @@ TEMPLATES |= {
     "no_test": "no test of {measure} is possible here: whether one model is better cannot be decided.",
     "no_verdict": "no comparison over {units}: {reason}.",
     "not_probabilities": (
-        "scores of {models}{datasets:on} do not sum to 1 (off by up to {deviation:.3g}): they are not treated as probabilities, "
-        "and measures of probabilities are omitted."
+        "scores of {models}{datasets:on} do not sum to 1 (off by up to {deviation:.3g}): they are not treated as "
+        "probabilities, and measures of probabilities are omitted."
     ),
     "partial_overlap": (
         "{first} and {second} predict different rows{datasets:on} ({first_rows:,} and {second_rows:,}): paired tests use the "
@@ -502,7 +520,9 @@ TEMPLATES |= {
         "probabilities of {models}{datasets:on} sum to 1 only within rounding error (off by up to {deviation:.2g}): they are "
         "rescaled."
     ),
-    "rows_in_file_order": "no column identifies the rows: they are assumed to be in the same order for each model (pass <row=COLUMN>).",
+    "rows_in_file_order": (
+        "no column identifies the rows: they are assumed to be in the same order for each model (pass <row=COLUMN>)."
+    ),
     "rows_unidentified": "no column identifies the rows: a streamed file needs one to compare models (pass <row=COLUMN>).",
     "several_conditions": "the file has {conditions:count condition}: only the {lines:count line} of {condition} are judged.",
     "small_class": "a class has only {rows:count row}",
@@ -517,11 +537,13 @@ TEMPLATES |= {
         "weights, and measures have no intervals."
     ),
     "unequal_rows": (
-        "{fewer} {fewer:has} fewer than {rows:count row}{datasets:on}: measures cover different rows, paired tests the common rows."
+        "{fewer} {fewer:has} fewer than {rows:count row}{datasets:on}: measures cover different rows, paired tests the common "
+        "rows."
     ),
     "unknown_label": "{models} predict{models:s} {label!r}{datasets:on}, which is not a true label: it counts as an error.",
     "unused_second_labels": (
-        "column {column!r} looks like predicted labels but is not used, because another column has them (pass <prediction=COLUMN>)."
+        "column {column!r} looks like predicted labels but is not used, because another column has them "
+        "(pass <prediction=COLUMN>)."
     ),
     "unused_unknown_label": (
         "column {column!r} looks like predicted labels but is not used, because {label!r} is not a true label "

@@ -1,4 +1,4 @@
-"""Experiments: registered, requested, run, and compared with published tables."""
+"""Experiments: registry, requests, runs, and comparison with published tables."""
 
 import time
 import tomllib
@@ -41,7 +41,7 @@ PUBLISHED = pd.DataFrame({"set": ["a", "a", "c"], "learner": ["y", "x", "x"], "v
 
 @pytest.fixture
 def requests(monkeypatch, tmp_path_factory):
-    """The requests that an experiment called `recording` was run with."""
+    """The requests that an experiment called `recording` received."""
     seen = []
     template = tmp_path_factory.mktemp("template") / "page.md.j2"
     template.write_text('{% extends "page.md.j2" %}{% block text %}Half of it is {{ half }}.{% endblock %}')
@@ -50,7 +50,7 @@ def requests(monkeypatch, tmp_path_factory):
         seen.append(request)
         return Reproduction({"half": 0.75}, (ResultTable("one", "One", pd.DataFrame({"a": [1.5]})),))
 
-    load_experiments()  # registers the published ones in their own registry
+    load_experiments()  # registers the published experiments in their own registry
     registry = Registry("experiment", group="fairtrial.no-experiments")
     registry.add("recording", Experiment("recording", "A title", "A paper", run, template))
     monkeypatch.setattr(module, "experiments", registry)
@@ -88,18 +88,18 @@ def test_files_go_to_a_folder_with_the_name_of_the_experiment(tmp_path, monkeypa
 
 
 @pytest.mark.parametrize(
-    ("name", "options", "message"),
+    ("name", "options", "named"),
     [
-        ("rankingreal", {}, "did you mean 'ranking-real'"),
-        ("ela", {"scale": "huge"}, "scale must be one of"),
-        ("ela", {"jobs": 0}, "jobs must be a number of processes"),
-        ("ela", {"seed": 1.5}, "seed must be a whole number"),
-        ("ranking-real", {"measures": ["no.such_measure"]}, "no measure can be imported as 'no.such_measure'"),
-        ("ela", {"measures": ["a.b"]}, "ela takes no further measures"),
+        ("rankingreal", {}, "'ranking-real'"),
+        ("ela", {"scale": "huge"}, "scale"),
+        ("ela", {"jobs": 0}, "jobs"),
+        ("ela", {"seed": 1.5}, "seed"),
+        ("ranking-real", {"measures": ["no.such_measure"]}, "'no.such_measure'"),
+        ("ela", {"measures": ["a.b"]}, "ela"),
     ],
 )
-def test_wrong_settings_are_refused_before_anything_is_written(name, options, message, tmp_path):
-    with pytest.raises(InputError, match=message):
+def test_wrong_settings_raise_an_error_before_anything_is_written(name, options, named, tmp_path):
+    with pytest.raises(InputError, match=named):
         reproduce(name, out=tmp_path / "new", **options)
     assert not (tmp_path / "new").exists()
 
@@ -109,7 +109,7 @@ def test_the_page_of_something_else_is_not_overwritten(tmp_path):
     reproduce("recording", out=tmp_path)
     reproduce("recording", out=tmp_path)  # its own page is written again
     (tmp_path / "index.md").write_text("# My notes\n")
-    with pytest.raises(InputError, match="does not belong to recording: choose another folder"):
+    with pytest.raises(InputError, match="recording"):
         reproduce("recording", out=tmp_path)
     assert (tmp_path / "index.md").read_text() == "# My notes\n"
 
@@ -146,7 +146,7 @@ def test_data_sets_are_searched_in_the_users_folders(shared_data, monkeypatch):
 
 
 @pytest.mark.parametrize(("folder", "name"), STUDY_FILES)
-def test_a_study_file_is_read_anew(folder, name):
+def test_a_study_file_is_read_again_each_time(folder, name):
     path = resources.files("fairtrial.reproduce") / folder / f"{name}.toml"
     sections = read_study_file(folder, name)
     assert sections == tomllib.loads(path.read_bytes().decode("utf-8"))
@@ -178,7 +178,7 @@ def test_rows_keep_our_order_and_published_ones_come_last():
     assert table[["set", "learner"]].agg("".join, axis=1).tolist() == ["bx", "ay", "ax", "cx"]
 
 
-def test_published_tables_agree_with_what_the_papers_print_elsewhere():
+def test_published_tables_agree_with_other_numbers_of_the_papers():
     means = read_published("ela_table3").drop(columns="dataset").mean()
     assert means.round(2).tolist()[:4] == [81.28, 82.24, 80.37, 78.50]  # the averages that the paper prints
     assert means.round(4).tolist()[4:] == [0.2777, 0.3117, 0.0115, 0.0457]
@@ -192,8 +192,8 @@ def test_published_tables_agree_with_what_the_papers_print_elsewhere():
 
 
 @pytest.mark.parametrize("name", [name for name in PUBLISHED_TABLES if name not in COPIED_HERE])
-def test_published_tables_are_those_that_were_copied_from_the_papers(name):
+def test_published_tables_equal_the_copies_from_the_papers(name):
     path = Path(__file__).resolve().parents[3] / "shared" / "oracles" / f"{name}.csv"
     if not path.is_file():
-        pytest.skip("the published tables (../shared/oracles) are not here")
+        pytest.skip("the published tables (../shared/oracles) are missing")
     pd.testing.assert_frame_equal(read_published(name), pd.read_csv(path))

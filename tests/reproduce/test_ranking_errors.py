@@ -1,4 +1,4 @@
-"""What both ranking experiments share: names of measures, intervals of error rates, tasks in threads."""
+"""Shared code of both ranking experiments: names of measures, intervals of error rates, tasks in threads."""
 
 import math
 import threading

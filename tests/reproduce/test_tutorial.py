@@ -19,7 +19,7 @@ from fairtrial.report.tables import to_markdown
 from fairtrial.reproduce.claim import Claim, estimate_mean
 from fairtrial.reproduce.experiment import Request, experiments, read_published
 from fairtrial.reproduce.page import write_page
-from fairtrial.reproduce.tutorial import curves, measures, significance, simulations
+from fairtrial.reproduce.tutorial import curves, measures, significance, simulations, weka_tables
 from fairtrial.reproduce.tutorial.curves import (
     ADABOOST,
     NAIVE_BAYES,
@@ -406,13 +406,8 @@ def test_efficiency_of_the_printed_table(breast_cancer, frame):
 
 
 def test_claims_about_breast_cancer(breast_cancer, with_bagging):
-    outcomes = dict(
-        zip(
-            breast_cancer["measures"].values["same"],
-            [claim.reproduced for claim in breast_cancer["measures"].claims],
-            strict=True,
-        )
-    )
+    names = breast_cancer["measures"].values["same"]
+    outcomes = dict(zip(names, [claim.reproduced for claim in breast_cancer["measures"].claims], strict=True))
     assert outcomes["NB"] is True
     assert outcomes["C4.5"] is None
     assert [claim.reproduced for claim in breast_cancer["ranks"].claims] == [True]  # the measures have different winners
@@ -468,7 +463,7 @@ def test_defaults_of_weka_would_not_agree(ten_domains):
 def test_both_tables_are_tested(ten_domains, frame):
     assert len(frame(ten_domains, "ten_domains_tests")) == 1 + 6
     assert list(ten_domains.figures) == ["Four learners on 2 of the ten domains"]
-    outcomes = dict(zip(LEARNERS, [claim.reproduced for claim in ten_domains.claims], strict=True))
+    outcomes = dict(zip(weka_tables.LEARNERS, [claim.reproduced for claim in ten_domains.claims], strict=True))
     assert outcomes["AdaBoost"] is True
 
 
@@ -957,7 +952,7 @@ def test_page_renders_without_data(without_data):
     page = write_page(experiments["tutorial"], request, reproduction, [1.0]).read_text(encoding="utf-8")
     assert "# tutorial: " in page
     assert all(name in page for name in reproduction.values["printed_errors"])
-    assert page.count("*Not run") == 9  # each study or Labour section
+    assert page.count("\n*Not run") == 9  # each study or Labour section
     assert "43.29 %" in page  # kappa
 
 

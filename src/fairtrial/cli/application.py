@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _GAP, _INDENT = "  ", "    "
-_STOPPED_BEFORE = "stopped before anything ran: run the same command again"
-_STOPPED = "stopped: run the same command again"
+_STOPPED_BEFORE = "stopped before anything ran: rerun the command"
+_STOPPED = "stopped: rerun the command"
 
 
 class CommandGroup(TyperGroup):

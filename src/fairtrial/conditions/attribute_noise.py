@@ -1,4 +1,4 @@
-"""Attribute noise: some values of each attribute are replaced or disturbed."""
+"""Attribute noise: replace some values of each attribute, or add noise to them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from fairtrial._check import FloatArray, IntArray, check_finite, check_number, check_numbers, check_one_of
 from fairtrial._frames import EncodedTable
+from fairtrial._text import format_percentage, join_names
 from fairtrial.conditions import cells
 from fairtrial.conditions.condition import (
     BoolArray,
@@ -20,25 +21,24 @@ from fairtrial.conditions.condition import (
     check_level,
     condition,
     count_rows,
-    format_percent,
     round_count,
 )
 from fairtrial.errors import InputError, SuspectInputWarning
 
-# Beyond this, floats hold whole numbers only, whatever was measured.
+# Beyond this limit all floats are whole numbers.
 _WHOLE_LIMIT = 2.0**53
 
 
 @dataclass(frozen=True, eq=False)
 class Range:
-    """Numbers from `low` to `high`; `whole` ones only where the attribute holds no others."""
+    """Numbers from `low` to `high`; `whole` if the attribute contains whole numbers only."""
 
     low: float
     high: float
     whole: bool
 
     def draw_other(self, old: FloatArray, rng: np.random.Generator, kind: Any = np.float64) -> FloatArray:
-        """For each old value a different one, all alike; different also as the floats of this kind."""
+        """Draw a different value for each old one, with equal probability; also different after conversion to `kind`."""
         if self.whole:
             inside = (old >= self.low) & (old <= self.high)
             new = self.low + rng.integers(0, np.where(inside, self.high - self.low, self.high - self.low + 1).astype(np.int64))
@@ -48,7 +48,7 @@ class Range:
         return np.where(new == old, np.where(old == self.low, self.high, self.low), new)
 
     def clip(self, values: FloatArray) -> FloatArray:
-        """The nearest values that are allowed."""
+        """Replace each value by the nearest one in the range."""
         return np.clip(np.round(values) if self.whole else values, self.low, self.high)
 
 
@@ -59,7 +59,7 @@ class Choice:
     values: tuple[Any, ...]
 
     def draw_other(self, old: Sequence[Any], rng: np.random.Generator) -> list[Any]:
-        """For each old value a different one, all alike."""
+        """Draw a different value for each old one, with equal probability."""
         k = len(self.values)
         codes_by_value = {value: code for code, value in enumerate(self.values)}
         codes = np.array([codes_by_value.get(value, -1) for value in old], dtype=np.intp)
@@ -69,10 +69,10 @@ class Choice:
 
 
 def find_domain(table: EncodedTable, index: int, declared: Any = None) -> Range | Choice | None:
-    """The domain of an attribute: as `declared`, else from its values. None: it is constant.
+    """Return the declared domain of an attribute, else the domain of its values; None if it is constant.
 
-    Declared is the lowest and the highest number of a numeric attribute, or the values of a nominal one. Declared categories
-    that no case has do not count unless they are given.
+    `declared` is the lowest and highest number of a numeric attribute, or a list of the values of a nominal one. Categories that
+    do not occur are not part of the domain unless they are declared.
     """
     values = table.values[:, index]
     seen = values[~np.isnan(values)]
@@ -90,7 +90,7 @@ def _make_choice(name: str, present: tuple[Any, ...], declared: Any) -> Choice |
         return Choice(present) if len(present) > 1 else None
     values = tuple(declared) if not isinstance(declared, str) else ()
     if len(values) < 2 or len(set(values)) < len(values):
-        raise InputError(f"ranges of {name!r} must list at least 2 different values, got {declared!r}")
+        raise InputError(f"ranges of {name!r} must list at least 2 distinct values, got {declared!r}")
     return Choice(values)
 
 
@@ -100,8 +100,8 @@ def _make_range(name: str, declared: Any, whole: bool) -> Range:
         raise InputError(f"ranges of {name!r} must be the lowest and the highest number, got {declared!r}")
     low, high = (np.ceil(limits[0]), np.floor(limits[1])) if whole else limits
     if not low < high:
-        hint = " two whole numbers apart" if whole else ""
-        raise InputError(f"ranges of {name!r} must go from low to high{hint}, got {declared!r}")
+        rule = "contain at least 2 whole numbers" if whole else "have low < high"
+        raise InputError(f"ranges of {name!r} must {rule}, got {declared!r}")
     return Range(float(low), float(high), whole)
 
 
@@ -111,22 +111,41 @@ SCHEMES = ("symmetric-uniform", "permutation", "gaussian", "unconditional-gaussi
 @condition("attribute-noise")
 @dataclass(frozen=True)
 class AttributeNoise(Condition):
-    """In each attribute, independently, exactly round(level * n) values are chosen (halves to the even number) and changed:
+    """Attribute noise: change an exact proportion of the values of each attribute.
 
-    - `"symmetric-uniform"`: another number, uniform on the attribute's range, or another of its values (Zhu & Wu 2004).
-    - `"permutation"`: the chosen values are permuted among themselves; one may meet its own place, or its like (Berrar).
-    - `"gaussian"`: a normal error with standard deviation `k` times the range, clipped to the range; nominal: another value.
-    - `"unconditional-gaussian"`: every number gets a normal error whose variance is `level` times the attribute's, clipped to
-      the range; of nominal values a share `level` becomes another one.
+    In each attribute, round(level * n) of the n present values are drawn, with halves rounded to even. The schemes are:
 
-    Attributes that hold whole numbers only keep doing so. n counts the values that are there: what is missing stays missing.
-    `same_rows=True` chooses the rows once for all attributes. The range is that of the data, or of `ranges`: {column: (low,
-    high)}, for a nominal column the list of its values. A constant attribute is skipped with a warning.
+    - `"symmetric-uniform"`: replace by another value, drawn uniformly from the range or the values of the attribute (Zhu and
+      Wu 2004).
+    - `"permutation"`: permute the drawn values; some may keep their value (Berrar).
+    - `"gaussian"`: add a normal error with standard deviation `k` times the range, clipped to the range. Nominal values are
+      replaced by another value.
+    - `"unconditional-gaussian"`: add a normal error to every number, with variance `level` times the variance of the attribute,
+      clipped to the range. A proportion `level` of nominal values is replaced by another value.
 
-    `mask` marks the values that differ from before, `chosen` counts those drawn: after clipping, rounding or permuting, some
-    may be as they were. `level` is the share of values that changed; for `"unconditional-gaussian"` the ratio of the errors'
-    variance to that of the values, the mean over all attributes.
+    Whole numbers stay whole, missing values stay missing. Constant attributes are skipped with a warning. The realised level is
+    the proportion of changed values. For "unconditional-gaussian" it is the variance of the errors relative to the variance of
+    the values, averaged over the attributes.
 
+    Parameters
+    ----------
+    level : float
+        Proportion of values to change, from 0 to 1.
+    scheme : str, default "symmetric-uniform"
+        One of the schemes above.
+    k : float, default 0.2
+        Standard deviation of "gaussian" noise, relative to the range.
+    same_rows : bool, default False
+        Whether to change the same rows in all attributes.
+    columns : list, optional
+        Names or indices of the columns to change. Default: all.
+    ranges : mapping, optional
+        Lowest and highest number of numeric columns, or list of values of nominal columns. Default: those of the data.
+    part : {"train", "test", "all"}, default "train"
+        Data that the condition changes: training set, test set, or both.
+
+    Examples
+    --------
     >>> changed = AttributeNoise(0.5).apply([[1, "a"], [2, "b"], [3, "a"], [4, "b"]], rng=1)
     >>> changed.X
     [[4, 'b'], [1, 'b'], [3, 'a'], [4, 'a']]
@@ -147,11 +166,11 @@ class AttributeNoise(Condition):
         check_one_of("same_rows", self.same_rows, [False, True])
         check_number("k", self.k)
         if not 0 < self.k < math.inf:
-            raise InputError(f"k must be above 0, got {self.k!r}")
+            raise InputError(f"k must be positive and finite, got {self.k!r}")
         if self.columns is not None and not isinstance(self.columns, str):
             object.__setattr__(self, "columns", tuple(self.columns))
         if self.ranges is not None and not isinstance(self.ranges, Mapping):
-            raise InputError(f"ranges must map columns to their ranges, got {self.ranges!r}")
+            raise InputError(f"ranges must be a mapping of columns to ranges, got {self.ranges!r}")
 
     def _apply(self, X: Any, y: Any, rng: np.random.Generator) -> Changed:
         n, table = count_rows(X), cells.read_table(X)
@@ -177,12 +196,12 @@ class AttributeNoise(Condition):
         domains = {index: find_domain(table, index, given_ranges.get(index)) for index in indices}
         constant = [table.names[index] for index, domain in domains.items() if domain is None]
         if constant:
-            message = f"attribute noise skips constant attributes: {', '.join(constant)}"
+            message = f"attribute noise skips constant attributes: {join_names(constant)}"
             warnings.warn(message, SuspectInputWarning, stacklevel=4)
         return {index: domain for index, domain in domains.items() if domain is not None}
 
     def _choose_rows(self, table: EncodedTable, domains: Mapping[int, Any], rng: np.random.Generator) -> dict[int, IntArray]:
-        """The rows to change in each attribute."""
+        """Draw the rows to change in each attribute."""
         seen = ~np.isnan(table.values)
         shared_rows = rng.permutation(len(seen))[: round_count(self.level, len(seen))] if self.same_rows else None
         chosen = {}
@@ -199,7 +218,7 @@ class AttributeNoise(Condition):
     def _draw_values(
         self, X: Any, table: EncodedTable, index: int, domain: Any, rows: IntArray, rng: np.random.Generator
     ) -> Any:
-        """The values that come into these rows."""
+        """Draw the new values of these rows."""
         if self.scheme == "permutation":
             return cells.get_values(X, index)[rng.permutation(rows)]
         if isinstance(domain, Choice):
@@ -229,9 +248,9 @@ class AttributeNoise(Condition):
         return float(np.mean(ratios)) if ratios else 0.0
 
     def _describe_change(self) -> str:
-        among = ", the same rows for all attributes" if self.same_rows else ""
-        where = "" if self.columns is None else f" in {', '.join(map(str, self.columns))}"
-        return f"{format_percent(self.level)} attribute noise ({self.scheme}{among}){where}"
+        among = ", same rows in all attributes" if self.same_rows else ""
+        where = "" if self.columns is None else f" in {join_names(self.columns, None)}"
+        return f"{format_percentage(self.level)} attribute noise ({self.scheme}{among}){where}"
 
 
 def _compute_variance_ratio(before: FloatArray, after: FloatArray) -> float:

@@ -1,4 +1,4 @@
-"""Cells of a table, read and written in its own type: a pandas frame, a NumPy matrix, or a list of rows."""
+"""Read and replace cells of a pandas frame, a NumPy matrix or a list of rows without changing its type."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ Values = npt.NDArray[Any] | list[Any] | None
 
 
 def read_table(X: Any) -> EncodedTable:
-    """Numbers as they are, nominal values as codes, what is missing as NaN; infinity is refused.
+    """Read a table as numbers, with codes for nominal values and NaN for missing ones; refuse infinity.
 
-    Nominal are columns of category, text, boolean or mixed type. A list of rows and a matrix of objects hold each column in a
-    type of its own: it is numeric when all its values are numbers.
+    Columns of category, text, boolean or mixed type are nominal. A column of a list of rows or of an object matrix is numeric if
+    all its values are numbers.
 
     >>> read_table([[1, "red"], [2, "blue"], [None, "red"]]).values.tolist()
     [[1.0, 1.0], [2.0, 0.0], [nan, 1.0]]
@@ -35,32 +35,32 @@ def read_table(X: Any) -> EncodedTable:
     infinite = np.isinf(table.values)
     if infinite.any():
         row, index = np.argwhere(infinite)[0]
-        raise InputError(f"X must hold finite numbers, got infinity in column {table.names[index]!r} at row {row}")
+        raise InputError(f"X must contain finite numbers, got infinity in column {table.names[index]!r} at row {row}")
     return table
 
 
 def find_column_indices(X: Any, columns: Iterable[Any] | None, name: str = "columns") -> list[int]:
-    """The places of columns that are named or numbered; of all when none are."""
+    """Find the indices of columns that are given by name or index; all columns by default."""
     column_names = _get_column_names(X)
     if columns is None:
         return list(range(len(column_names)))
     if isinstance(columns, str):
-        raise InputError(f"{name} must be a list of columns, got {columns!r}: write [{columns!r}]")
+        raise InputError(f"{name} must be a list of columns, got {columns!r}: pass [{columns!r}]")
     indices = [match_column(column_names, column, name) for column in columns]
     if not indices:
-        raise InputError(f"{name} must name at least 1 column, got none: leave it out for all columns")
+        raise InputError(f"{name} must name at least 1 column, got none: omit it for all columns")
     if len(set(indices)) < len(indices):
         raise InputError(f"{name} must name each column once, got {list(columns)}")
     return indices
 
 
 def find_column_index(X: Any, column: Any, name: str) -> int:
-    """The place of one column that is named or numbered."""
+    """Find the index of a column that is given by name or index."""
     return match_column(_get_column_names(X), column, name)
 
 
 def match_column(column_names: list[Any], column: Any, name: str) -> int:
-    """The place of a column among the known ones: by its name, else by its number."""
+    """Find the index of a column by its name, else by its index."""
     if column in column_names:
         return column_names.index(column)
     if (
@@ -73,30 +73,30 @@ def match_column(column_names: list[Any], column: Any, name: str) -> int:
 
 
 def get_values(X: Any, index: int) -> Any:
-    """The values of a column as they are."""
+    """Return the values of a column in their own type."""
     if _is_frame(X):
         return X.iloc[:, index].array
     return np.asarray(X)[:, index] if isinstance(X, np.ndarray) else _to_object_array([row[index] for row in X])
 
 
 def compare_values(old: Any, new: Any, rows: IntArray) -> npt.NDArray[np.bool_]:
-    """In which of these rows two columns without missing values there are different."""
+    """Compare two columns in these rows, which have no missing values; True means different."""
     before, after = (np.asarray(column[rows], dtype=object) for column in (old, new))
     return np.array([first != second for first, second in zip(before, after, strict=True)], dtype=bool)
 
 
 def get_float_type(column: Any) -> Any:
-    """The type of floats that a column holds, float64 where it holds others."""
+    """Return the float type of a column; float64 if it has another type."""
     kind = getattr(column, "dtype", None)
     numpy_kind = getattr(kind, "numpy_dtype", kind)
     return numpy_kind if isinstance(numpy_kind, np.dtype) and numpy_kind.kind == "f" else np.dtype(np.float64)
 
 
 def replace_cells(X: Any, changes: Mapping[int, tuple[IntArray, Values]]) -> Any:
-    """A copy of the table with other values in some cells: for each column the rows and their values; None makes them missing.
+    """Copy a table with new values in some cells: rows and values by column index; None makes the cells missing.
 
-    Integers of a NumPy type have no missing value: the column of a frame becomes float64, and so does a whole matrix. Booleans
-    and text of a NumPy type become objects.
+    NumPy integers cannot be missing, so a frame column or a whole matrix becomes float64. NumPy booleans and texts become
+    objects.
 
     >>> replace_cells([[1, "a"], [2, "b"]], {1: (np.array([0]), ["z"])})
     [[1, 'z'], [2, 'b']]
@@ -108,7 +108,7 @@ def replace_cells(X: Any, changes: Mapping[int, tuple[IntArray, Values]]) -> Any
 
 
 def replace_values(column: Any, rows: IntArray, values: Values) -> Any:
-    """A copy of a pandas or NumPy array with other values in these rows."""
+    """Copy a pandas or NumPy array with new values in these rows."""
     new_column = _cast_for_missing(column) if values is None else _cast_for_values(column, values)
     kind = new_column.dtype.kind if isinstance(new_column.dtype, np.dtype) else "O"
     if values is None:
@@ -123,7 +123,7 @@ def replace_values(column: Any, rows: IntArray, values: Values) -> Any:
 
 
 def make_misfit_error(kind: Any, values: Any) -> InputError:
-    """What to say where a type cannot hold new values."""
+    """Build the error for new values that a type cannot represent."""
     return InputError(f"new values must fit the type {kind} of the old ones, got {values!r}: convert the data first")
 
 
@@ -133,7 +133,7 @@ def _cast_for_missing(column: Any) -> Any:
 
 
 def _cast_for_values(column: Any, values: Any) -> Any:
-    """Text of a fixed width must not be cut off."""
+    """Widen a column of fixed-width text if the new values need it."""
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "US":
         return column.astype(np.promote_types(column.dtype, np.asarray(values).dtype))
     return column.copy()
@@ -150,7 +150,7 @@ def _get_column_names(X: Any) -> list[Any]:
 
 
 def _check_table(X: Any) -> Any:
-    """A frame, a matrix or a list of rows of one length."""
+    """Check that X is a frame, a matrix or a list of rows of equal length."""
     if _is_frame(X):
         return X
     if isinstance(X, np.ma.MaskedArray) or not isinstance(X, (np.ndarray, list, tuple)):
@@ -158,9 +158,9 @@ def _check_table(X: Any) -> Any:
         raise InputError(f"X must be a pandas frame, a NumPy matrix or a list of rows, got {type(X).__name__}{remedy}")
     if isinstance(X, np.ndarray):
         if X.ndim != 2:
-            raise InputError(f"X must be a table of two dimensions, got shape {X.shape}: reshape with X.reshape(-1, 1)")
+            raise InputError(f"X must have 2 dimensions, got shape {X.shape}: pass X.reshape(-1, 1) for one column")
     elif not all(isinstance(row, (list, tuple, np.ndarray)) and len(row) == len(X[0]) for row in X):
-        raise InputError("X must be a list of rows of one length")
+        raise InputError("X must be a list of rows of equal length")
     return X
 
 
@@ -215,7 +215,7 @@ def _replace_in_rows(X: Any, changes: Mapping[int, tuple[IntArray, Values]]) -> 
 
 
 def _cast_like(old: Any, new: Any) -> Any:
-    """A Python value, whole where the old one was."""
+    """Convert to a Python value; a whole number if the old value was one."""
     new = new.item() if isinstance(new, np.generic) else new
     whole = isinstance(new, float) and new.is_integer()
     return int(new) if whole and isinstance(old, int) and not isinstance(old, bool) else new

@@ -1,4 +1,4 @@
-"""The base class of conditions, their registry, and how a declaration in a study becomes a condition."""
+"""The base class of conditions, their registry, and the conversion of declarations in study files."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from fairtrial._check import IntArray, check_generator, check_number, check_one_of
 from fairtrial._registry import Registry, suggest_name
+from fairtrial._text import format_count, join_names
 from fairtrial.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
 
 
 def to_plain(value: Any) -> Any:
-    """Numbers, text, lists and dictionaries only; whatever differs stays different.
+    """Convert a value to numbers, texts, lists and dictionaries; different values stay different.
 
-    A function is told by its name and a digest of its code, since two functions may share a name.
+    A function becomes its name and a hash of its code, because two functions may have the same name.
 
     >>> to_plain({"levels": (np.float64(0.1), np.int64(2))})
     {'levels': [0.1, 2]}
@@ -43,7 +44,7 @@ def to_plain(value: Any) -> Any:
 
 
 def encode_canonical(described: Any) -> str:
-    """One text for equal plain values, in whatever order a dictionary was written.
+    """Write plain values as text; equal values give equal texts, whatever the order of dictionaries.
 
     >>> encode_canonical({"b": 1, "a": [0.1]})
     "{'a': [0.1], 'b': 1}"
@@ -63,7 +64,7 @@ def _describe_function(function: Any) -> str:
 
 
 def _describe_code(function: Any) -> tuple[Any, ...]:
-    """What a function does: its instructions, constants, names, defaults, and the values that it closes over."""
+    """Collect the instructions, constants, names, defaults and closure values of a function."""
     code = function.__code__
     constants = [constant.co_code if hasattr(constant, "co_code") else to_plain(constant) for constant in code.co_consts]
     closed = [to_plain(cell.cell_contents) for cell in function.__closure__ or ()]
@@ -79,18 +80,36 @@ Part = Literal["train", "test", "all"]
 registry: Registry[type[Condition]] = Registry("condition", group="fairtrial.conditions", package="fairtrial.conditions")
 
 
-_PARTS = {"train": "in the training part", "test": "in the test part", "all": "in all parts"}
+_PARTS = {"train": "in the training set", "test": "in the test set", "all": "in the training and test sets"}
 
 
 @dataclass(frozen=True, eq=False)
 class Changed:
-    """What a condition leaves: the changed table and classes, where it changed them, and how much it did.
+    """The data after a condition was applied, with a record of what changed.
 
-    `mask` marks what changed: cells (n, d) for a change of attributes, rows (n,) for one of classes or of who is there.
-    `rows` are the positions, in the data that came in, of the rows that went out: those removed are not among them, those
-    drawn twice are there twice. `level` is the realised level, in the units of the declared one. `chosen` tells how many cases
-    (cells) were drawn for a change; it exceeds what `mask` marks where a drawn value met the old one. `steps` are the changes
-    that a sequence is made of. It unpacks to X, y, mask, level.
+    It unpacks to X, y, mask and level.
+
+    Attributes
+    ----------
+    X, y : table, array-like
+        Attributes and classes after the change, of the same types as before.
+    mask : ndarray of bool
+        Changed cells, shape (n, d), if attributes change. Changed or removed rows, shape (n,), otherwise.
+    level : float
+        Realised level, in the units of the declared level.
+    rows : ndarray of int
+        Positions of the rows in the original data. Removed rows do not occur, rows drawn twice occur twice.
+    chosen : int
+        Number of cells or rows drawn for a change. Some may have drawn their old value, which `mask` does not mark.
+    steps : tuple of Changed
+        Results of the steps of a sequence.
+
+    Examples
+    --------
+    >>> from fairtrial.conditions import ClassNoise
+    >>> X, y, mask, level = ClassNoise(0.5).apply([[1], [2]], ["a", "b"], rng=1)
+    >>> int(mask.sum()), level
+    (1, 0.5)
     """
 
     X: Any
@@ -112,15 +131,15 @@ class Changed:
         return f"<Changed: {self}>"
 
     def frame(self) -> pd.DataFrame:
-        """A line for each thing that changed: its row and, for a cell, its column."""
+        """Return the row, and for a cell the column, of each change."""
         import pandas as pd
 
         return pd.DataFrame(np.argwhere(self.mask), columns=["row", "column"][: self.mask.ndim])
 
     def __str__(self) -> str:
-        unit = "rows" if self.mask.ndim == 1 else "values"
-        text = f"{np.count_nonzero(self.mask)} of {self.mask.size} {unit} changed, realised level {self.level:.4g}"
-        return text if self.chosen == np.count_nonzero(self.mask) else f"{text}; {self.chosen} were chosen"
+        total = format_count(self.mask.size, "row" if self.mask.ndim == 1 else "value")
+        text = f"{np.count_nonzero(self.mask)} of {total} changed, realised level {self.level:.4g}"
+        return text if self.chosen == np.count_nonzero(self.mask) else f"{text}; {self.chosen} drawn"
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(str(self))}</p>"
@@ -128,10 +147,21 @@ class Changed:
 
 @dataclass(frozen=True, kw_only=True)
 class Condition:
-    """A change of the data that is declared for the training part, the test part, or both.
+    """Base class of conditions: declared changes of the training set, the test set, or both.
 
-    A subclass is a frozen dataclass with `_apply(X, y, rng)`, which must not modify its input, and `_describe_change()`, which
-    says in words what it does. It is found by its name in a study: `@condition("class-noise")`.
+    A subclass is a frozen dataclass, registered with the decorator `condition`. It defines `_apply(X, y, rng)`, which returns a
+    `Changed` and must not modify its input, and `_describe_change()`, which describes the change in a short phrase.
+
+    Parameters
+    ----------
+    part : {"train", "test", "all"}, default "train"
+        Data that the condition changes: training set, test set, or both.
+
+    Examples
+    --------
+    >>> from fairtrial.conditions import MissingValues
+    >>> isinstance(MissingValues(0.1), Condition), MissingValues(0.1).part
+    (True, 'train')
     """
 
     name: ClassVar[str] = ""
@@ -145,7 +175,7 @@ class Condition:
             object.__setattr__(self, "level", float(level))
 
     def _check(self) -> None:
-        """Whether the parameters make sense; a subclass with parameters says so here."""
+        """Check the parameters; subclasses with parameters override this method."""
 
     def _apply(self, X: Any, y: Any, rng: np.random.Generator) -> Changed:
         raise NotImplementedError
@@ -157,21 +187,45 @@ class Condition:
         return count_rows(X)
 
     def apply(self, X: Any, y: Any = None, rng: Any = None) -> Changed:
-        """The changed data. `rng` is a seed or a generator; X and y keep their types and are not written to."""
+        """Apply the condition to data, whatever its `part`.
+
+        Parameters
+        ----------
+        X : dataframe, 2-D array or list of rows
+            Attributes. They are not modified.
+        y : array-like, optional
+            Class of each row. It is not modified.
+        rng : int or numpy.random.Generator, optional
+            Seed or generator.
+
+        Returns
+        -------
+        Changed
+        """
         n = self._count_rows(X)
         if n == 0:
-            raise InputError("X must hold at least 1 row, got 0")
+            raise InputError("X must have at least 1 row, got 0")
         if y is not None and len(y) != n:
-            raise InputError(f"X and y must have the same number of rows: X has {n}, y has {len(y)}")
+            raise InputError(f"X and y must have the same number of rows, got {n} and {len(y)}")
         return self._apply(X, y, check_generator("rng", rng))
 
     def limit_to(self, part: Part) -> Condition:
-        """What to apply to this part, `"train"` or `"test"`: the condition where it is declared for it, else nothing."""
+        """Return the condition if it changes this part of the data, else `Clean()`.
+
+        Parameters
+        ----------
+        part : {"train", "test"}
+            Training set or test set.
+
+        Returns
+        -------
+        Condition
+        """
         check_one_of("part", part, ["train", "test"])
         return self if self.part in (part, "all") else Clean()
 
     def describe(self) -> dict[str, Any]:
-        """The name and every parameter as plain values. Equal descriptions make equal changes; see `from_declaration`."""
+        """Return name and parameters as plain values; `from_declaration` rebuilds the condition."""
         return {"condition": self.name} | {field.name: to_plain(getattr(self, field.name)) for field in fields(self)}
 
     @property
@@ -180,7 +234,7 @@ class Condition:
         return hashlib.sha256(encode_canonical(self.describe()).encode()).hexdigest()
 
     def summarise(self) -> str:
-        """What it does, in words."""
+        """Describe the condition in a short phrase."""
         return f"{self._describe_change()} {_PARTS[self.part]}"
 
     def __str__(self) -> str:
@@ -191,20 +245,20 @@ class Condition:
 
 
 def count_rows(X: Any) -> int:
-    """How many rows a table has."""
+    """Count the rows of a table."""
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
 def check_level(level: object, name: str = "level") -> None:
-    """A level is a share: a number from 0 to 1."""
+    """Check that a noise level is a number from 0 to 1."""
     check_number(name, level)
     if not 0 <= level <= 1:  # type: ignore[operator]
-        remedy = f": {level!r} per cent is {level / 100:g}" if 1 < level <= 100 else ""  # type: ignore[operator]
+        remedy = f": pass {level / 100:g} for {level:g} %" if 1 < level <= 100 else ""  # type: ignore[operator]
         raise InputError(f"{name} must lie between 0 and 1, got {level!r}{remedy}")
 
 
 def round_count(level: float, n: int) -> int:
-    """How many of n cases a level changes: rounded to the nearest, halves to the even one.
+    """Compute how many of n cases a level changes: round(level * n), with halves rounded to even.
 
     >>> round_count(0.1, 25), round_count(0.1, 35), round_count(0.3, 10)
     (2, 4, 3)
@@ -212,17 +266,31 @@ def round_count(level: float, n: int) -> int:
     return round(round(level * n, 9))
 
 
-def format_percent(level: float) -> str:
-    """A share in words.
-
-    >>> format_percent(0.1), format_percent(0.125)
-    ('10 %', '12.5 %')
-    """
-    return f"{round(100 * level, 9):g} %"
-
-
 def condition(name: str) -> Any:
-    """Register a condition under its name."""
+    """Register a condition class under a name, which study files use.
+
+    Parameters
+    ----------
+    name : str
+        Name of the condition.
+
+    Returns
+    -------
+    callable
+        Class decorator.
+
+    Examples
+    --------
+    >>> @condition("shuffled-classes")
+    ... @dataclass(frozen=True, kw_only=True)
+    ... class ShuffledClasses(Condition):
+    ...     def _apply(self, X, y, rng):
+    ...         new = [y[i] for i in rng.permutation(len(y))]
+    ...         mask = np.array([a != b for a, b in zip(y, new)])
+    ...         return Changed(X, new, mask, float(mask.mean()), np.arange(len(y)))
+    >>> from_declaration("shuffled-classes").part
+    'train'
+    """
 
     def register(cls: type[Condition]) -> type[Condition]:
         cls.name = name
@@ -235,8 +303,15 @@ def condition(name: str) -> Any:
 @condition("clean")
 @dataclass(frozen=True, kw_only=True)
 class Clean(Condition):
-    """Nothing changes.
+    """The identity: no data change.
 
+    Parameters
+    ----------
+    part : {"train", "test", "all"}, default "all"
+        Data that the condition changes: training set, test set, or both.
+
+    Examples
+    --------
     >>> changed = Clean().apply([[1.0], [2.0]], ["a", "b"])
     >>> changed.level, changed.mask.tolist()
     (0.0, [False, False])
@@ -249,23 +324,41 @@ class Clean(Condition):
         return Changed(X, y, np.zeros(n, dtype=bool), 0.0, np.arange(n))
 
     def summarise(self) -> str:
-        """What it does, in words."""
+        """Describe the condition in a short phrase."""
         return "clean"
 
 
 def from_declaration(condition: str, **parameters: Any) -> Condition:
-    """The condition of this name with these parameters, as a study declares it; the reverse of `describe`.
+    """Build a condition from its name and parameters, as declared in a study file.
 
-    The steps of a sequence are mappings, each with its name under "condition".
+    It is the inverse of `Condition.describe`.
 
+    Parameters
+    ----------
+    condition : str
+        Name of the condition, e.g. "class-noise".
+    **parameters
+        Parameters of the condition. The steps of a sequence are mappings with the name under "condition".
+
+    Returns
+    -------
+    Condition
+
+    Raises
+    ------
+    InputError
+        If the condition or a parameter is unknown, or a required parameter is missing.
+
+    Examples
+    --------
     >>> noise = from_declaration("class-noise", level=0.1)
     >>> print(noise)
-    10 % class noise (symmetric-uniform) in the training part
+    10 % class noise (symmetric-uniform) in the training set
     >>> from_declaration(**noise.describe()) == noise
     True
     """
     if not isinstance(condition, str):
-        raise InputError(f"condition must be a name, got {condition!r}: known are {', '.join(registry)}")
+        raise InputError(f"condition must be a name, got {condition!r}: pass one of {join_names(registry, None, 'or')}")
     kind = registry[condition]
     init_fields = [field for field in fields(kind) if field.init]
     names = [field.name for field in init_fields]
@@ -274,7 +367,7 @@ def from_declaration(condition: str, **parameters: Any) -> Condition:
             raise InputError(f"{condition} has no parameter {name!r}: {suggest_name(name, names)}")
     for field in init_fields:
         if field.default is MISSING and field.default_factory is MISSING and field.name not in parameters:
-            raise InputError(f"{condition} needs the parameter {field.name!r}, got {sorted(parameters) or 'none'}")
+            raise InputError(f"{condition} requires the parameter {field.name!r}, got {join_names(sorted(parameters)) or 'no parameter'}")
     if "steps" in names:
         parameters = {**parameters, "steps": _resolve_steps(parameters["steps"])}
     return kind(**parameters)

@@ -1,4 +1,4 @@
-"""Environments: sources of rows, and named changes of them."""
+"""Environments to draw rows from, and environments changed by conditions."""
 
 from __future__ import annotations
 
@@ -14,29 +14,64 @@ from fairtrial.conditions.sequence import Sequence
 from fairtrial.conditions.shift import CovariateShift, NoRowsLeftError, PriorShift, take_rows
 from fairtrial.errors import InputError
 
-# So few rows may lack a class or a group that a condition is about.
+# Fewer rows may lack a class or a group that a condition needs.
 _MIN_ROWS = 1000
-# How many times as many rows are drawn as are wanted before a condition counts as impossible.
+# A condition is impossible if this many times the requested rows are not enough.
 _MAX_OVERSAMPLING = 1000
 
 
 @runtime_checkable
 class Environment(Protocol):
-    """Whatever can be drawn from: `sample(n, rng)` gives a table of n rows and their classes."""
+    """Protocol of objects to draw rows from.
+
+    Any class with this method is an environment. Its parameters (`*args`, `**kwargs`) are its own.
+
+    Parameters
+    ----------
+    *args, **kwargs
+        Parameters of the class that implements the protocol.
+
+    Examples
+    --------
+    >>> from fairtrial.data.simulate import Flu
+    >>> isinstance(Flu("NGP"), Environment)
+    True
+    """
 
     def sample(self, n: int, rng: np.random.Generator) -> tuple[Any, Any]:
-        """n rows and their classes."""
+        """Draw rows.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows.
+        rng : numpy.random.Generator
+            Source of randomness.
+
+        Returns
+        -------
+        X, y : table, array-like
+            Attributes and classes of n rows.
+        """
         ...
 
 
 @dataclass(frozen=True)
 class Altered:
-    """An environment under conditions, one after the other: an environment again.
+    """An environment to which conditions are applied one after the other.
 
-    The conditions change all that is drawn, whatever part they are declared for. Where they remove rows, more are drawn, so
-    that there are always n. No row is there twice: a condition with `method="draw"` removes rows here, in the same proportions
-    (`size` does not count), and one that copies rows in another way is refused.
+    The conditions change all rows, whatever their `part`. If they remove rows, more rows are drawn. No row occurs twice:
+    conditions with `method="draw"` remove rows in the same proportions instead, and ignore `size`.
 
+    Parameters
+    ----------
+    environment : Environment
+        Source of rows.
+    *conditions : Condition
+        Conditions in order.
+
+    Examples
+    --------
     >>> from fairtrial.conditions.shift import CovariateShift
     >>> class Dice:
     ...     def sample(self, n, rng):
@@ -61,7 +96,25 @@ class Altered:
         object.__setattr__(self, "conditions", conditions)
 
     def sample(self, n: int, rng: Any = None) -> tuple[Any, Any]:
-        """n rows of the changed environment and their classes. `rng` is a seed or a generator."""
+        """Draw rows of the changed environment.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows.
+        rng : int or numpy.random.Generator, optional
+            Seed or generator.
+
+        Returns
+        -------
+        X, y : table, array-like
+            Attributes and classes of n rows.
+
+        Raises
+        ------
+        InputError
+            If the conditions leave too few rows, or copy rows.
+        """
         source, pool = check_generator("rng", rng), max(check_whole_number("n", n, 1), _MIN_ROWS)
         most, left = _MAX_OVERSAMPLING * pool, 0
         while pool <= most:
@@ -74,7 +127,7 @@ class Altered:
                 rows = np.sort(source.choice(left, n, replace=False))
                 return take_rows(X, rows), take_rows(y, rows)
             pool = max(2 * pool, int(1.1 * pool * n / max(left, 1)))
-        raise InputError(f"the conditions must leave enough rows, got {left} of up to {most} where {n} are wanted: relax them")
+        raise InputError(f"the conditions must leave at least {n} rows, got {left} of up to {most}: relax them")
 
     def _sample_changed(self, n: int, rng: np.random.Generator) -> tuple[Any, Any]:
         X, y = self.environment.sample(n, rng)
@@ -82,14 +135,14 @@ class Altered:
             step = _remove_copies(condition).apply(X, y, rng)
             if len(np.unique(step.rows)) < len(step.rows):
                 raise InputError(
-                    f"a change of an environment must give each row once, got copies from {type(condition).__name__}"
+                    f"conditions of an environment must not copy rows, got copies from {type(condition).__name__}"
                 )
             X, y = step.X, step.y
         return X, y
 
 
 def _remove_copies(change: Condition) -> Condition:
-    """The same change by leaving rows out: of an environment there are always more."""
+    """Replace drawing with replacement by removing rows, because an environment can supply more rows."""
     if isinstance(change, Sequence):
         return replace(change, steps=tuple(map(_remove_copies, change.steps)))
     if isinstance(change, (CovariateShift, PriorShift)) and change.method == "draw":
@@ -100,8 +153,24 @@ def _remove_copies(change: Condition) -> Condition:
 def altered(
     environment: Environment, changes: Mapping[str, Condition | tuple[Condition, ...]], *, name: str = "usual"
 ) -> dict[str, Environment]:
-    """An environment and its named changes, for `run_environments`.
+    """Build an environment and its named changes, for `run_environments`.
 
+    Parameters
+    ----------
+    environment : Environment
+        The unchanged environment.
+    changes : mapping of str to Condition or tuple of Condition
+        Conditions of each changed environment, by name.
+    name : str, default "usual"
+        Name of the unchanged environment.
+
+    Returns
+    -------
+    dict of str to Environment
+        The unchanged environment first.
+
+    Examples
+    --------
     >>> from fairtrial.conditions.shift import PriorShift
     >>> class Coin:
     ...     def sample(self, n, rng):

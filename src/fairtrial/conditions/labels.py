@@ -1,4 +1,4 @@
-"""Classes of cases, read and written in their own type: a pandas Series or Categorical, a NumPy array, or a list."""
+"""Read and replace classes in a pandas Series or Categorical, a NumPy array or a list without changing its type."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from fairtrial.errors import InputError
 
 @dataclass(frozen=True, eq=False)
 class EncodedLabels:
-    """The classes in order, and the code of each case: the place of its class."""
+    """The classes in order, and the index of the class of each case."""
 
     names: tuple[Any, ...]
     codes: IntArray
 
     @property
     def counts(self) -> IntArray:
-        """How many cases each class has."""
+        """Number of cases of each class."""
         return np.bincount(self.codes, minlength=len(self.names))
 
     def find_code(self, label: Any, name: str) -> int:
-        """The place of a class that an argument names."""
+        """Find the index of a class that an argument names."""
         code = find_label(self.names, label)
         if code is None:
             raise InputError(f"{name} must name classes of y, got {label!r}: {suggest_name(label, self.names)}")
@@ -35,7 +35,7 @@ class EncodedLabels:
 
 
 def find_label(names: Sequence[Any], label: Any) -> int | None:
-    """Where a class stands. Keys of a study file are text, so that '1' also means the class 1, where that is the only one.
+    """Find the index of a class; None if there is none. The text '1' also finds the class 1, as keys of study files are text.
 
     >>> find_label((0, 1), "1"), find_label((0, 1), 1), find_label((0, 1), "2")
     (1, 1, None)
@@ -47,7 +47,7 @@ def find_label(names: Sequence[Any], label: Any) -> int | None:
 
 
 def convert_label(label: Any, names: Sequence[Any], name: str) -> Any:
-    """One of these classes, or a new one that can stand beside them: text beside text, a whole number beside numbers.
+    """Return one of these classes, or a new one of the same kind: text or whole number.
 
     >>> convert_label("1", (0, 1), "labels"), convert_label(2.0, (0, 1), "labels")
     (1, 2)
@@ -57,7 +57,7 @@ def convert_label(label: Any, names: Sequence[Any], name: str) -> Any:
         return names[position]
     new, kind = label.item() if isinstance(label, np.generic) else label, _describe_kind(names[0])
     if _describe_kind(new) != kind:
-        raise InputError(f"{name} must fit the classes of y, which are {kind}, got {label!r}: convert one of them")
+        raise InputError(f"{name} must be {kind} like the classes of y, got {label!r}: convert one of them")
     if kind != "whole numbers":
         return new
     return int(new) if isinstance(names[0], (int, np.integer)) else float(new)
@@ -72,22 +72,22 @@ def _describe_kind(value: Any) -> str:
 
 
 def read_labels(y: Any, classes: Sequence[Any] | str = "present") -> EncodedLabels:
-    """The classes of y: those that are present, or with `"declared"` all categories, or those given, in their order.
+    """Encode the classes of y: those that are present, all categories with `"declared"`, or the given ones in their order.
 
-    Of a pandas category the order is that of its categories; else classes are sorted.
+    Classes are in the order of pandas categories, or else sorted.
 
     >>> labels = read_labels(["b", "a", "b"])
     >>> labels.names, labels.codes.tolist()
     (('a', 'b'), [1, 0, 1])
     """
     if y is None:
-        raise InputError("y must hold the class of each case, got None")
+        raise InputError("y must contain the class of each case, got None")
     declared = _get_categories(y)
     names, codes = _read_declared_codes(y, declared) or _encode_classes(y, declared)
     if not isinstance(classes, str):
         return _order_classes(names, codes, list(classes), declared)
     if classes == "declared" and declared is None:
-        raise InputError("classes='declared' needs y as a pandas category, which declares its classes: or list the classes")
+        raise InputError("y must be a pandas category if classes='declared', got another type: convert y, or list the classes")
     present = np.flatnonzero(np.bincount(codes, minlength=len(names)))
     if classes == "declared" or len(present) == len(names):
         return EncodedLabels(names, codes)
@@ -100,7 +100,7 @@ def _encode_classes(y: Any, declared: list[Any] | None) -> tuple[tuple[Any, ...]
 
 
 def _read_declared_codes(y: Any, declared: list[Any] | None) -> tuple[tuple[Any, ...], IntArray] | None:
-    """The codes that a pandas category has already; None where what it holds has to be looked at."""
+    """Return the codes of a pandas category; None if its values must be checked."""
     if declared is None or not (all(isinstance(category, str) for category in declared) or _are_whole(declared)):
         return None
     codes = np.asarray(_get_array(y).codes, dtype=np.intp)
@@ -114,12 +114,12 @@ def _are_whole(values: list[Any]) -> bool:
 
 
 def _get_array(y: Any) -> Any:
-    """The Categorical of a Series, or the Categorical itself."""
+    """Return the Categorical of a Series, or the Categorical itself."""
     return y.array if hasattr(y, "iloc") else y
 
 
 def replace_labels(y: Any, rows: IntArray, labels: Sequence[Any]) -> Any:
-    """A copy of y with other classes in these rows; y itself where there are none. A pandas category declares new classes."""
+    """Copy y with new classes in these rows; return y itself if there are no rows. Categories are extended if necessary."""
     if len(rows) == 0:
         return y
     if isinstance(y, (list, tuple)):
@@ -168,9 +168,9 @@ def _order_classes(names: tuple[Any, ...], codes: IntArray, classes: list[Any], 
         raise InputError(f"classes must be categories of y, got {unknown[0]!r}: {suggest_name(unknown[0], declared or ())}")
     classes = [convert_label(label, names, "classes") for label in classes]
     if not classes or any(label in classes[:i] for i, label in enumerate(classes)):
-        raise InputError(f"classes must be a list of different classes, got {classes!r}")
+        raise InputError(f"classes must be a list of distinct classes, got {classes!r}")
     for code in np.unique(codes):
         if names[code] not in classes:
-            raise InputError(f"classes must hold every class of y, got {classes!r}: add {names[code]!r}")
+            raise InputError(f"classes must contain every class of y, got {classes!r}: add {names[code]!r}")
     new_codes = np.array([classes.index(name) if name in classes else -1 for name in names])
     return EncodedLabels(tuple(classes), new_codes[codes])

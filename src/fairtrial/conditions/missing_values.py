@@ -1,4 +1,4 @@
-"""Missing values: some values of each attribute are lost."""
+"""Missing values: remove some values of each attribute."""
 
 from __future__ import annotations
 
@@ -9,30 +9,50 @@ import numpy as np
 
 from fairtrial._check import FloatArray, IntArray, check_at_least, check_number, check_one_of
 from fairtrial._frames import BoolArray
+from fairtrial._text import format_percentage, join_names
 from fairtrial.conditions import cells
-from fairtrial.conditions.condition import Changed, Condition, check_level, condition, count_rows, format_percent, round_count
+from fairtrial.conditions.condition import Changed, Condition, check_level, condition, count_rows, round_count
 from fairtrial.errors import InputError
 
-# The logarithm of odds against which chance counts only between equal values.
+# With this log odds, randomness only decides between equal values.
 _SURE = 1e9
 
 
 @condition("missing-values")
 @dataclass(frozen=True)
 class MissingValues(Condition):
-    """In each attribute exactly round(level * n) values are lost (halves to the even number); n counts those that are there.
+    """Missing values: remove an exact proportion of the values of each attribute.
 
-    - `"mcar"` (missing completely at random): any value, all alike.
-    - `"mar"` (missing at random): the larger the row's value in the column `by`, the likelier; `by` itself loses nothing.
-    - `"mnar"` (missing not at random): the larger the value itself, the likelier.
+    In each attribute, round(level * n) of the n present values are removed, with halves rounded to even. The mechanisms are:
 
-    `odds` says how much likelier the row with the largest value is drawn than the one with the smallest, others lying between
-    by their rank; infinite odds take the largest values. `tail="low"` turns this round. Nominal values are ordered as their
-    categories; a row without a value in `by` lies in the middle. `spread="table"` draws the share from all values of the table
-    together instead of from each attribute.
+    - `"mcar"` (missing completely at random): all values are equally likely.
+    - `"mar"` (missing at random): values are more likely in rows with a large value in the column `by`.
+    - `"mnar"` (missing not at random): large values are more likely.
 
-    Numbers become NaN, nominal values None or NaN. Integers of a NumPy type cannot be missing and become float64.
+    Numbers become NaN, nominal values None or NaN. NumPy integers become float64.
 
+    Parameters
+    ----------
+    level : float
+        Proportion of the present values to remove, from 0 to 1.
+    mechanism : {"mcar", "mar", "mnar"}, default "mcar"
+        Which values are more likely to be removed.
+    by : str or int, optional
+        Column that decides for "mar". It loses no values. Rows without a value in it count as median.
+    odds : float, default 10
+        Odds of removal in the row with the largest value, relative to the row with the smallest. The others lie between them
+        according to their rank. Nominal values are ranked by their category.
+    tail : {"high", "low"}, default "high"
+        Whether large or small values are more likely to be removed.
+    spread : {"attribute", "table"}, default "attribute"
+        Whether the level is a proportion of each attribute or of the whole table.
+    columns : list, optional
+        Names or indices of the columns that lose values. Default: all.
+    part : {"train", "test", "all"}, default "train"
+        Data that the condition changes: training set, test set, or both.
+
+    Examples
+    --------
     >>> changed = MissingValues(0.5).apply([[1.0, 5.0], [2.0, 6.0], [3.0, 7.0], [4.0, 8.0]], rng=1)
     >>> changed.mask.sum(axis=0).tolist(), changed.level
     ([2, 2], 0.5)
@@ -54,8 +74,8 @@ class MissingValues(Condition):
         check_number("odds", self.odds)
         check_at_least("odds", self.odds, 1)
         if (self.by is None) == (self.mechanism == "mar"):
-            rule = "needs by=, the column that decides" if self.by is None else "takes no by, that is for 'mar'"
-            raise InputError(f"mechanism {self.mechanism!r} {rule}")
+            rule = "be a column if mechanism is 'mar'" if self.by is None else "be None unless mechanism is 'mar'"
+            raise InputError(f"by must {rule}, got {self.by!r} with mechanism {self.mechanism!r}")
         if self.columns is not None and not isinstance(self.columns, str):
             object.__setattr__(self, "columns", tuple(self.columns))
 
@@ -78,14 +98,14 @@ class MissingValues(Condition):
             return indices
         deciding_index = cells.find_column_index(X, self.by, "by")
         if self.columns is not None and deciding_index in indices:
-            raise InputError(f"columns must not hold {self.by!r}, the column that decides: it loses nothing")
+            raise InputError(f"columns must not contain the column of by=, got {self.by!r} in both")
         indices = [index for index in indices if index != deciding_index]
         if not indices:
-            raise InputError(f"X must have a column beside {self.by!r}, the column that decides, got none")
+            raise InputError(f"X must have a column besides {self.by!r}, the column of by=, got none")
         return indices
 
     def _compute_log_weights(self, X: Any, values: FloatArray, index: int) -> FloatArray:
-        """How likely each row is drawn: the logarithm of its weight, from 0 to log(odds)."""
+        """Compute the logarithm of the weight of each row, from 0 to log(odds)."""
         if self.mechanism == "mcar":
             return np.zeros(len(values))
         column = values[:, index if self.mechanism == "mnar" else cells.find_column_index(X, self.by, "by")]
@@ -93,7 +113,7 @@ class MissingValues(Condition):
         return np.asarray(rank * min(float(np.log(self.odds)), _SURE))
 
     def _choose_cells(self, present: BoolArray, weights: FloatArray, rng: np.random.Generator) -> BoolArray:
-        # The largest of log weight + Gumbel noise are a sample without replacement by these weights.
+        # The largest values of log weight + Gumbel noise are a weighted sample without replacement.
         keys = weights + rng.gumbel(size=present.shape)
         if self.spread == "table":
             return _select_largest(keys.reshape(-1), present.reshape(-1), self.level).reshape(present.shape)
@@ -101,12 +121,12 @@ class MissingValues(Condition):
 
     def _describe_change(self) -> str:
         by = f" by {self.by}" if self.by is not None else ""
-        where = "" if self.columns is None else f" in {', '.join(map(str, self.columns))}"
-        return f"{format_percent(self.level)} missing values ({self.mechanism}{by}){where}"
+        where = "" if self.columns is None else f" in {join_names(self.columns, None)}"
+        return f"{format_percentage(self.level)} missing values ({self.mechanism}{by}){where}"
 
 
 def compute_rank_fractions(column: FloatArray) -> FloatArray:
-    """Where each value stands among the others: 0 for the smallest, 1 for the largest, the middle for one that is missing.
+    """Compute the rank of each value, scaled from 0 (smallest) to 1 (largest); 0.5 if the value is missing.
 
     >>> compute_rank_fractions(np.array([3.0, 1.0, np.nan, 3.0, 2.0])).tolist()
     [0.8333333333333334, 0.0, 0.5, 0.8333333333333334, 0.3333333333333333]

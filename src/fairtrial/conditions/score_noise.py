@@ -1,4 +1,4 @@
-"""Score noise: every score is disturbed."""
+"""Score noise: add a random number to every score."""
 
 from __future__ import annotations
 
@@ -11,18 +11,28 @@ from fairtrial._check import check_finite, check_numbers, check_one_of
 from fairtrial.conditions.condition import Changed, Condition, Part, check_level, condition
 from fairtrial.errors import InputError
 
-_RULE = "X must hold one score for each case, in a vector (n,), or batches (B, n)"
+_RULE = "X must contain one score per case: a vector of shape (n,), or batches of shape (B, n)"
 
 
 @condition("score-noise")
 @dataclass(frozen=True)
 class ScoreNoise(Condition):
-    """A number uniform on [-level, level] is added to every score: Berrar's probability noise.
+    """Score noise: add a uniform random number to every score (probability noise in Berrar).
 
-    X holds one score for each case, in a vector (n,), or batches of them, one row for each repetition (B, n); of a table of
-    class probabilities (n, k) pass the one column that counts. y, if given, is left as it is. `clip=True` keeps the scores
-    between 0 and 1. The realised level is the largest change.
+    The numbers lie between -level and level. `X` contains scores: a vector with one score per case, or batches with one row per
+    repetition. `y` does not change. The realised level is the largest change.
 
+    Parameters
+    ----------
+    level : float
+        Largest change of a score, from 0 to 1.
+    clip : bool, default False
+        Whether to clip the scores to the interval from 0 to 1.
+    part : {"train", "test", "all"}, default "test"
+        Data that the condition changes: training set, test set, or both.
+
+    Examples
+    --------
     >>> changed = ScoreNoise(0.1).apply([0.2, 0.5, 0.9], rng=1)
     >>> [round(score, 3) for score in changed.X]
     [0.202, 0.59, 0.829]
@@ -43,11 +53,25 @@ class ScoreNoise(Condition):
         return scores.shape[-1] if scores.ndim else 0
 
     def apply(self, X: Any, y: Any = None, rng: Any = None) -> Changed:
-        """The disturbed scores. `rng` is a seed or a generator; X and y keep their types and are not written to."""
+        """Add noise to scores.
+
+        Parameters
+        ----------
+        X : array-like of shape (n,) or (B, n)
+            Scores. They are not modified.
+        y : array-like, optional
+            Class of each case. It does not change.
+        rng : int or numpy.random.Generator, optional
+            Seed or generator.
+
+        Returns
+        -------
+        Changed
+        """
         shape = check_numbers("X", X).shape
         if y is not None and len(shape) == 2 and shape[0] == len(y) != shape[1]:
             raise InputError(
-                f"{_RULE}, got shape {shape} for {len(y)} cases: pass the one column that counts, "
+                f"{_RULE}, got shape {shape} for {len(y)} cases: pass the scores of one class, "
                 f"{_describe_column_choice(X, shape[1])}"
             )
         return super().apply(X, y, rng)
@@ -58,7 +82,7 @@ class ScoreNoise(Condition):
         if self.level == 0:
             return Changed(X, y, np.zeros(scores.shape, dtype=bool), 0.0, rows)
         if self.clip and ((scores < 0) | (scores > 1)).any():
-            raise InputError("X must hold scores between 0 and 1 to be clipped to them: pass clip=False")
+            raise InputError("X must contain scores between 0 and 1 if clip=True: pass clip=False")
         new = scores + rng.uniform(-self.level, self.level, size=scores.shape)
         if self.clip:
             new = np.clip(new, 0.0, 1.0)
@@ -72,7 +96,7 @@ class ScoreNoise(Condition):
 
 
 def _convert_like(X: Any, new: Any) -> Any:
-    """The scores in the type of those that came in; whole numbers become floats."""
+    """Convert the scores to the type of the original ones; integers become floats."""
     if isinstance(X, (list, tuple)):
         return type(X)(new.tolist())
     if hasattr(X, "columns"):
@@ -88,6 +112,6 @@ def _to_float_type(kind: Any) -> Any:
 
 
 def _describe_column_choice(X: Any, k: int) -> str:
-    """How to write one column of a table of k."""
+    """Write code that selects one of k columns."""
     table = "X.iloc" if hasattr(X, "iloc") else "np.asarray(X)" if isinstance(X, (list, tuple)) else "X"
     return f"{table}[:, 0]" if k == 1 else f"such as {table}[:, 1] for the second class, or batches as X.T"

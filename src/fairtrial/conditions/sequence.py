@@ -1,4 +1,4 @@
-"""Several conditions, one after the other."""
+"""Apply several conditions one after the other."""
 
 from __future__ import annotations
 
@@ -15,20 +15,27 @@ from fairtrial.errors import InputError
 @condition("sequence")
 @dataclass(frozen=True)
 class Sequence(Condition):
-    """Conditions in order; each changes what the one before left.
+    """Conditions that are applied one after the other.
 
-    Each step keeps the part it is declared for: `limit_to("train")` is the sequence of those for training. `apply` applies
-    them all. `mask` marks, in the data that came in, the cells that any step changed when all steps change cells, else the
-    rows that any step changed, removed or drew otherwise; `level` is the marked proportion. `steps` of the result hold the
-    mask and level of each step. Each step draws from a source of its own, so that a change of one step's level leaves the
-    draws of the others as they are.
+    Each step keeps its own `part`: `limit_to("train")` returns the steps for the training set, while `apply` applies all steps.
+    If all steps change cells, the mask of the result marks the cells that any step changed; otherwise it marks rows. The level
+    is the marked proportion. Each step has its own random generator, so its draws do not depend on the levels of other steps.
 
+    Parameters
+    ----------
+    steps : list of Condition
+        Conditions in order.
+    part : {"train", "test", "all"}, default "all"
+        Data that the condition changes: training set, test set, or both.
+
+    Examples
+    --------
     >>> from fairtrial.conditions import AttributeNoise, ClassNoise
     >>> both = Sequence([ClassNoise(0.5), AttributeNoise(0.5, part="test")])
     >>> print(both)
-    50 % class noise (symmetric-uniform) in the training part, then 50 % attribute noise (symmetric-uniform) in the test part
+    50 % class noise (symmetric-uniform) in the training set, then 50 % attribute noise (symmetric-uniform) in the test set
     >>> print(both.limit_to("test"))
-    50 % attribute noise (symmetric-uniform) in the test part
+    50 % attribute noise (symmetric-uniform) in the test set
     """
 
     steps: Any
@@ -38,14 +45,14 @@ class Sequence(Condition):
         if isinstance(self.steps, Condition) or not isinstance(self.steps, (list, tuple)):
             raise InputError(f"steps must be a list of conditions, got {type(self.steps).__name__}")
         if not self.steps:
-            raise InputError("steps must hold at least 1 condition, got none: use Clean()")
+            raise InputError("steps must contain at least 1 condition, got none: use Clean()")
         for step in self.steps:
             if not isinstance(step, Condition):
-                raise InputError(f"steps must hold conditions, got {step!r}")
+                raise InputError(f"steps must contain conditions, got {step!r}")
         object.__setattr__(self, "steps", tuple(self.steps))
 
     def limit_to(self, part: Part) -> Condition:
-        """The steps for this part, `"train"` or `"test"`."""
+        """Return the steps that change this part of the data, "train" or "test"."""
         check_one_of("part", part, ["train", "test"])
         if self.part not in (part, "all"):
             return Clean()
@@ -65,12 +72,12 @@ class Sequence(Condition):
         return Changed(X, y, mask, float(mask.mean()), rows, sum(step.chosen for step in steps), steps)
 
     def summarise(self) -> str:
-        """What the steps do, in order, in words."""
+        """Describe the steps in a short phrase."""
         return ", then ".join(step.summarise() for step in self.steps)
 
 
 def _combine_masks(masks: list[tuple[BoolArray, IntArray]], n: int) -> BoolArray:
-    """All masks in one over the rows that came in; each comes with the places, there, of the rows that it is about."""
+    """Combine masks to one of the original rows; each comes with the positions of its rows in the original data."""
     widths = {mask.shape[1:] for mask, _ in masks}
     if len(widths) > 1:
         masks = [(np.asarray(mask.reshape(len(mask), -1).any(axis=1)), rows) for mask, rows in masks]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from fairtrial._findings import Finding
+from fairtrial._narrative import name_argument
 from fairtrial._registry import suggest_name
 from fairtrial._text import join_names
 from fairtrial.errors import InputError
@@ -176,7 +177,7 @@ class Roles:
 def _abbreviate_columns(columns: Sequence[tuple[str, str]]) -> str:
     """List columns, given with the names of their models; a star stands for the names of several models.
 
-    >>> _abbreviate_columns([("tree", "tree_p"), ("forest", "forest_p")]), _abbreviate_columns([("tree", "tree"), ("svm", "svm")])
+    >>> _abbreviate_columns([("tree", "tree_p"), ("svm", "svm_p")]), _abbreviate_columns([("tree", "tree"), ("svm", "svm")])
     ('*_p', 'tree and svm')
     """
     patterns = [f"*{column.removeprefix(model)}" if model and column.startswith(model) else column for model, column in columns]
@@ -223,7 +224,8 @@ def guess_roles(frame: pd.DataFrame, **specified: Any) -> Roles:
         check_misspelled(frame, free, classes, columns["y_true"])
         raise InputError(
             f"the file must have predicted labels or scores besides the true labels {columns['y_true']!r}, got only "
-            f"{', '.join(map(repr, free)) or 'that column'}: pass prediction= (--prediction) or scores= (--score)"
+            f"{', '.join(map(repr, free)) or 'that column'}: pass {name_argument('prediction', 'COLUMN')} or "
+            f"{name_argument('scores', 'COLUMN')}"
         )
     layout: Literal["long", "wide"] = "wide" if models[0].name else "long"
     ordered = {role: columns[role] for role in _SINGLE_COLUMN_ROLES if role in columns}
@@ -272,7 +274,8 @@ def _find_y_true(names: list[str], used_columns: set[str]) -> str:
             if name not in used_columns and normalize_name(name) == alias:
                 return name
     raise InputError(
-        f"the file must have a column of true labels, e.g. y_true or target, got {', '.join(names)}: pass y_true= (--y-true)"
+        f"the file must have a column of true labels, e.g. y_true or target, got {', '.join(names)}: pass "
+        f"{name_argument('y_true', 'COLUMN')}"
     )
 
 
@@ -497,7 +500,8 @@ def check_misspelled(frame: pd.DataFrame, free: Sequence[str], classes: Sequence
         if unknown and folded:
             raise InputError(
                 f"predicted labels must be labels of {y_true!r} ({join_names(classes, 6)}), got {unknown[0]!r} in column "
-                f"{column!r}: {suggest_name(unknown[0], classes)}, or pass prediction={column!r} to count it as an error"
+                f"{column!r}: {suggest_name(unknown[0], classes)}, or pass {name_argument('prediction', column)} to count it "
+                "as an error"
             )
 
 

@@ -473,8 +473,9 @@ def judge(
     >>> import pandas as pd
     >>> y_true = ["yes", "no"] * 20
     >>> table = pd.DataFrame({"y_true": y_true, "good": y_true[:36] + ["no"] * 4, "coin": ["yes", "yes", "no", "no"] * 10})
-    >>> print(judge(table).summary[0][:104])
-    good has the best accuracy, 0.95 (95 % interval 0.835 to 0.9862). It is ahead of coin (difference 0.45,
+    >>> judgement = judge(table)
+    >>> judgement.findings[0].best, judgement.findings[0].worse
+    (('good',), ('coin',))
     """
     settings = _build_settings(level, resamples, seed, alpha)
     options = {"measures": measures, "level": level, "resamples": resamples, "seed": seed, "positive": positive, "alpha": alpha}

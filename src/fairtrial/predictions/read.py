@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from fairtrial._check import FloatArray, IntArray
 from fairtrial._findings import Finding
-from fairtrial._narrative import render_all
+from fairtrial._narrative import name_argument, render_all
 from fairtrial._registry import suggest_name
 from fairtrial.errors import InputError
 from fairtrial.predictions.columns import (
@@ -31,7 +31,6 @@ from fairtrial.predictions.columns import (
 from fairtrial.predictions.validate import (
     EXACT_TOLERANCE,
     ROUNDING_TOLERANCE,
-    Y_TRUE_HINT,
     LabelSource,
     Notes,
     Subject,
@@ -44,6 +43,7 @@ from fairtrial.predictions.validate import (
     note_label_source,
     note_missing_labels,
     resolve_positive_index,
+    suggest_y_true,
 )
 from fairtrial.study.records import ABSTAINED
 
@@ -466,7 +466,7 @@ class _DatasetBuilder:
         }
         roles, weight = self.columns.roles, self.columns.weight
         y_true = self._require_agreement(
-            _encode_as_classes(self.columns.y_true, class_names)[self.lines], "y_true", roles.get("y_true"), Y_TRUE_HINT
+            _encode_as_classes(self.columns.y_true, class_names)[self.lines], "y_true", roles.get("y_true"), suggest_y_true()
         )
         weights = None if weight is None else self._require_agreement(weight[self.lines], "the weight", roles.get("weight"))
         subgroups = {
@@ -652,8 +652,8 @@ def build_scores(
     missing = [label for label in classes if label not in scores_by_class]
     if missing:
         raise InputError(
-            f"scores of {subject} must have a column for each class, got none for {missing[0]!r}: add it, or pass scores= as a "
-            "mapping of class to column"
+            f"scores of {subject} must have a column for each class, got none for {missing[0]!r}: add it, or pass "
+            f"{name_argument('scores', 'MAPPING', 'CLASS=COLUMN')}"
         )
     matrix = np.column_stack([scores_by_class[label] for label in classes])
     matrix, is_probability = _check_probabilities(matrix, [names[label] for label in classes], ids, subject, notes)
@@ -696,7 +696,7 @@ def _resolve_score_class(classes: list[str], positive: object, subject: Subject)
     if len(classes) != 2:
         raise InputError(
             f"scores of {subject} must have a column for each of the {len(classes)} classes, got one column: name them "
-            f"score[{classes[0]}], score[{classes[1]}] ..., or pass scores= as a mapping"
+            f"score[{classes[0]}], score[{classes[1]}] ..., or pass {name_argument('scores', 'MAPPING', 'CLASS=COLUMN')}"
         )
     return 1
 

@@ -522,11 +522,12 @@ class InMemoryPair:
 
     def count_labels(self) -> FloatArray | None:
         """Count rows by codes of the true class and of both predicted classes; unknown labels have the last code."""
-        if self.first.y_pred is None or self.second.y_pred is None:
+        labels = self.first.y_pred, self.second.y_pred
+        if labels[0] is None or labels[1] is None:
             return None
         k = len(self.first.classes) + 1
-        predicted = [np.where(model.y_pred == ABSTAINED, k - 1, model.y_pred) for model in (self.first, self.second)]
-        cells = (self.first.y_true * k + predicted[0]) * k + predicted[1]
+        first, second = (np.where(y_pred == ABSTAINED, k - 1, y_pred) for y_pred in (labels[0], labels[1]))
+        cells = (self.first.y_true * k + first) * k + second
         return np.bincount(cells, minlength=k**3).reshape(k, k, k).astype(np.float64)
 
     def contrast_ranks(self) -> RankContrast | None:

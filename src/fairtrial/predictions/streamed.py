@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from fairtrial._check import FloatArray, IntArray
 from fairtrial._findings import Finding
+from fairtrial._narrative import name_argument
 from fairtrial.errors import InputError
 from fairtrial.kernels.sorting import order_scores
 from fairtrial.measures import Measure, auc
@@ -49,7 +50,6 @@ from fairtrial.predictions.statistics import (
 from fairtrial.predictions.validate import (
     EXACT_TOLERANCE,
     ROUNDING_TOLERANCE,
-    Y_TRUE_HINT,
     Notes,
     Subject,
     check_classes,
@@ -61,6 +61,7 @@ from fairtrial.predictions.validate import (
     note_label_source,
     note_missing_labels,
     resolve_positive_index,
+    suggest_y_true,
 )
 from fairtrial.significance.outcome import Outcome
 
@@ -478,7 +479,7 @@ class StreamedPair:
             raise InputError(
                 f"y_true must be the same in all lines of a row, got a difference between {first.name!r} and "
                 f"{second.name!r} in column {self.streamed.roles.get('y_true')!r} ({n_different:,} such rows): check the row "
-                f"ids{Y_TRUE_HINT}"
+                f"ids{suggest_y_true()}"
             )
 
     @cached_property
@@ -535,6 +536,7 @@ class StreamedPair:
     def permute_difference(self, measure: Measure, settings: JudgeSettings) -> Outcome | None:
         """Return None: the permutation test needs rows in memory."""
         del measure, settings
+        return None
 
     def list_limitations(self, measure: Measure) -> list[Finding]:
         """Return nothing: the limitations of a streamed file are the same for all pairs."""
@@ -802,7 +804,8 @@ def _check_complete(file: StreamedFile) -> None:
     for (role, column), count in zip(present, file.fetch_rows(f"SELECT {counts} FROM lines")[0], strict=True):
         if count:
             raise InputError(
-                f"{role} must not be missing, got {count:,} empty cells in column {column!r}: drop these lines or fill the cells"
+                f"{role} must not be missing, got {count:,} empty cells in column {column!r}: drop these lines or fill the "
+                "cells"
             )
 
 
@@ -886,7 +889,7 @@ def _build_scores_sql(
         if len(class_names) != 2:
             raise InputError(
                 f"scores of {subject} must have a column for each of the {len(class_names)} classes, got one column: name them "
-                f"score[{class_names[0]}], score[{class_names[1]}] ..., or pass scores= as a mapping"
+                f"score[{class_names[0]}], score[{class_names[1]}] ..., or pass {name_argument('scores', 'MAPPING', 'CLASS=COLUMN')}"
             )
         return _build_single_column_scores(
             column, class_index if text is None else class_names.index(text), _summarize_scores(file, [column], where), subject
@@ -894,8 +897,8 @@ def _build_scores_sql(
     missing = [text for text in class_names if text not in columns_by_class]
     if missing:
         raise InputError(
-            f"scores of {subject} must have a column for each class, got none for {missing[0]!r}: add it, or pass scores= as a "
-            "mapping of class to column"
+            f"scores of {subject} must have a column for each class, got none for {missing[0]!r}: add it, or pass "
+            f"{name_argument('scores', 'MAPPING', 'CLASS=COLUMN')}"
         )
     columns = [columns_by_class[text] for text in class_names]
     values = tuple(map(_cast_to_double, columns))

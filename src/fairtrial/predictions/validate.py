@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from fairtrial._findings import Finding
+from fairtrial._narrative import name_argument
 from fairtrial._registry import suggest_name
 from fairtrial._text import join_names
 from fairtrial.errors import InputError
@@ -18,7 +19,10 @@ ROUNDING_TOLERANCE = 0.005 + 1e-9
 
 EXACT_TOLERANCE = 1e-5
 
-Y_TRUE_HINT = ", or pass y_true= (--y-true) if another column has the true labels"
+
+def suggest_y_true() -> str:
+    """Suggest to name the column of true labels, as the end of an error message."""
+    return f", or pass {name_argument('y_true', 'COLUMN')} if another column has the true labels"
 
 
 class Subject(NamedTuple):

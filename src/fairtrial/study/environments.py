@@ -217,9 +217,7 @@ class EnvironmentMatrix:
         if not self.failures:
             return text
         first = self.failures[0]
-        return (
-            f"{text}; {format_count(len(self.failures), 'failure')}, first: {first.learner}: {first.kind}: {first.message}"
-        )
+        return f"{text}; {format_count(len(self.failures), 'failure')}, first: {first.learner}: {first.kind}: {first.message}"
 
     def _format_learner(self, learner: str) -> pd.DataFrame:
         """Format pD and error rate in percent, with a last row for the trivial classifier."""

@@ -625,9 +625,7 @@ def compute_condition_identity(condition: Condition, name: str = "condition") ->
     """
     description = condition.describe()
     if " at 0x" in repr(description):
-        raise InputError(
-            f"{name} must be described by plain values, got {description}: memory addresses differ between runs"
-        )
+        raise InputError(f"{name} must be described by plain values, got {description}: memory addresses differ between runs")
     encoder = Encoder()
     code = to_canonical([encoder.encode(definition, name) for definition in _list_code(condition)])
     versions = get_versions(encoder.packages, python=encoder.holds_code)

@@ -187,9 +187,7 @@ def dump_estimator(estimator: Any, name: str = "learner") -> bytes:
         try:
             return bytes(cloudpickle.dumps(fresh))
         except Exception as error:
-            raise InputError(
-                f"{name} cannot be sent to another process ({error}): make all its parameters picklable"
-            ) from None
+            raise InputError(f"{name} cannot be sent to another process ({error}): make all its parameters picklable") from None
 
 
 def _dump_with_code(estimator: Any) -> bytes:
@@ -239,9 +237,7 @@ def _build_copy(estimator: Any, name: str) -> Any:
         copied = type(estimator)(**parameters)
     except Exception as error:
         problem = f"{type(estimator).__name__}(**get_params()) raises {type(error).__name__}: {error}"
-        raise InputError(
-            f"{name} must be possible to copy unfitted ({problem}): {_REMEDY}"
-        ) from None
+        raise InputError(f"{name} must be possible to copy unfitted ({problem}): {_REMEDY}") from None
     for key in parameters.keys() & getattr(copied, "__dict__", {}).keys():  # `__init__` may have changed them again
         setattr(copied, key, parameters[key])
     return copied

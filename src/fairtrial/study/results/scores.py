@@ -367,9 +367,7 @@ def _score_class_scores(stack: Stack, measure: ScoreMeasure, average: Any, param
         average = "macro" if positive is None else "binary"
     if average == "binary":
         if positive is None:
-            raise InputError(
-                f"positive must be given for the classes {stack.order.names}: pass positive, or average='macro'"
-            )
+            raise InputError(f"positive must be given for the classes {stack.order.names}: pass positive, or average='macro'")
         return np.asarray(measure.of(stack.tally(positive), **params))
     values = [np.asarray(measure.of(stack.tally(code), **params)) for code in range(len(stack.order.order))]
     return average_over_classes(np.stack(values, axis=-1), stack.support, average)

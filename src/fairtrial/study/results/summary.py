@@ -309,9 +309,7 @@ def _find_conditions_not_applied(trials: pd.DataFrame, is_condition_failure: npt
             for dataset, lost in failures.groupby("dataset", sort=False, observed=True)
         ]
         reason = collapse_whitespace(failures["message"].iloc[0], _MAX_REASON_LENGTH)
-        findings.append(
-            Finding.of("condition_not_applied", conditions=tuple(levels), datasets=tuple(datasets), reason=reason)
-        )
+        findings.append(Finding.of("condition_not_applied", conditions=tuple(levels), datasets=tuple(datasets), reason=reason))
     return findings
 
 

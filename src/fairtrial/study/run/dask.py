@@ -16,9 +16,7 @@ from fairtrial.study.run.engine import LOSS_ERRORS, CheckedWork, Engine, count_u
 from fairtrial.study.run.pool import end_run
 
 CONNECT_SECONDS, WORKER_SECONDS, REFRESH_SECONDS, SHUTDOWN_SECONDS = 10.0, 30.0, 5.0, 10.0
-_IGNORE_INTERRUPTS = (
-    "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"  # only the coordinator handles Ctrl-C
-)
+_IGNORE_INTERRUPTS = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"  # only the coordinator handles Ctrl-C
 _SETTINGS = {
     "distributed.scheduler.allowed-failures": 0,  # the coordinator decides which chunks are resent
     "distributed.admin.large-graph-warning-threshold": "1TB",  # data sets are sent with their first chunk

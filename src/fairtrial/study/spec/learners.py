@@ -26,7 +26,7 @@ _NESTED = ("learner", "transformer", "sampler")
 
 @dataclass(frozen=True, eq=False)
 class NamedLearner:
-    """A learner with its name in the study, and with the preparation that it needs."""
+    """A learner with its name in the study, including the preparation that it needs."""
 
     name: str
     estimator: Any
@@ -43,7 +43,7 @@ def resolve_learners(
             learner = _prepare_given(objects["learners", name]) if ("learners", name) in objects else build_learner(entry, code)
             identity = compute_learner_identity(learner, name).hash
             if identity in learners:
-                raise InputError(f"{name} and {learners[identity].name} are the same learner: leave one out")
+                raise InputError(f"{name} and {learners[identity].name} are the same learner: remove one")
             learners[identity] = NamedLearner(name, learner)
         except FairtrialError as error:
             problems += to_problems(error, "learners", name)
@@ -59,9 +59,9 @@ def _prepare_given(learner: Any) -> Any:
 
 
 def build_learner(entry: LearnerSpec, code: CodePolicy, *, top_level: bool = True) -> Any:
-    """Build the learner of a specification; `top_level` learners get their preparation, those within others do not."""
+    """Build the learner of a specification; only `top_level` learners get their preparation."""
     if entry.learner is None:
-        raise InputError("it was an object of Python, which no file can hold: declare it by its name and parameters")
+        raise InputError("it was a Python object, which is not stored: declare it by name and parameters")
     collector = ProblemCollector()
     sampler = learner = None
     with collector.collect("sampler"):
@@ -77,14 +77,14 @@ def build_learner(entry: LearnerSpec, code: CodePolicy, *, top_level: bool = Tru
 
 
 def _prepare_learner(learner: Any, sampler: Any, preparation: str | None, top_level: bool) -> Any:
-    """With a sampler, or with a preparation that was declared, it is prepared in any case; else if it is whole and needs it."""
+    """Prepare a learner if it has a sampler or a declared preparation, or if it is at top level and needs preparation."""
     if sampler is not None or preparation == "none" or (preparation is not None and not top_level):
         return Prepared(learner, sampler=sampler, preparation=preparation or "standard")
     return ensure_prepared(learner) if top_level else learner
 
 
 def ensure_prepared(learner: Any) -> Any:
-    """The learner with what it cannot do itself; one that takes typed columns with gaps as they are stays alone."""
+    """Wrap a learner with the preparation that it needs; learners that accept typed columns with missing values need none."""
     if isinstance(learner, type) or not (hasattr(learner, "fit") and hasattr(learner, "predict")):
         raise InputError(f"a learner must be an estimator with fit and predict, got {learner!r}")
     facts = facts_of(learner)
@@ -93,7 +93,7 @@ def ensure_prepared(learner: Any) -> Any:
 
 
 def build_sampler(spec: Mapping[str, Any]) -> Any:
-    """The sampler of a declaration such as `{"sampler": "smote", "k_neighbors": 3}`."""
+    """Build the sampler of a specification such as `{"sampler": "smote", "k_neighbors": 3}`."""
     parameters = dict(spec)
     name = parameters.pop("sampler")
     if name in sampler_classes():
@@ -104,7 +104,7 @@ def build_sampler(spec: Mapping[str, Any]) -> Any:
 
 
 def _build_named(name: str, parameters: Mapping[str, Any], code: CodePolicy) -> Any:
-    """By a name of the catalogue, else by an import path, which is checked before anything is imported."""
+    """Build a learner by its name in the catalogue, or by an import path, which is checked before it is imported."""
     is_path = not catalogue.is_registered(name) and any(character in name for character in "./\\:")
     try:
         kind = code.load_class(name, "fit", "predict") if is_path else catalogue.learner_class(name)
@@ -125,12 +125,12 @@ def _build_instance(kind: type[Any], name: str, parameters: Mapping[str, Any], c
     try:
         return kind(**values)
     except Exception as error:
-        message = f"{name} cannot be made of these parameters: {error}"
+        message = f"{name} cannot be created with these parameters: {error}"
         raise ProblemsError([SpecProblem(("parameters",), message)]) from None
 
 
 def _check_parameters(name: str, parameters: Mapping[str, Any], accepted: Mapping[str, Any]) -> None:
-    """Whether they are known; a class that takes any knows all."""
+    """Refuse unknown parameters, unless the class accepts any."""
     unknown = [parameter for parameter in parameters if accepted and parameter not in accepted]
     if unknown:
         raise ProblemsError(
@@ -140,7 +140,7 @@ def _check_parameters(name: str, parameters: Mapping[str, Any], accepted: Mappin
 
 
 def _check_values(kind: type[Any], parameters: Mapping[str, Any]) -> None:
-    """Whether the class would take them when it is fitted, as far as it says so beforehand."""
+    """Refuse values that the class would refuse at fit time, as far as it declares rules."""
     refusals = {name: explain_refusal(kind, name, value) for name, value in parameters.items()}
     if any(refusals.values()):
         raise ProblemsError(SpecProblem((name,), message) for name, message in refusals.items() if message)
@@ -157,11 +157,11 @@ def _build_parameters(table: Mapping[str, Any], code: CodePolicy) -> dict[str, A
 
 
 def _build_parameter(value: Any, code: CodePolicy) -> Any:
-    """A parameter; tables that name a learner, a transformer or a sampler become one."""
+    """Build a parameter; tables that name a learner, transformer or sampler become objects."""
     if isinstance(value, (list, tuple)):
         items = [_build_parameter(item, code) for item in value]
         step = len(value) == 2 and isinstance(value[0], str) and items[1] is not value[1]
-        return tuple(items) if step else items  # scikit-learn's pairs of a name and an estimator are tuples
+        return tuple(items) if step else items  # pairs of name and estimator are tuples in scikit-learn
     if not isinstance(value, Mapping):
         return value
     return None if value == NO_VALUE else _build_nested(value, code)
@@ -210,7 +210,7 @@ def _check_grid_values(tuned: Tuned) -> None:
 
 def _build_inner_splitter(spec: ResamplingSpec) -> Any:
     if spec.scheme == GIVEN:
-        raise InputError("tune needs a scheme that splits training rows, got 'given'")
+        raise InputError("tune needs a scheme that splits the training set, got 'given': choose another scheme")
     scheme = build_scheme(spec.to_dict())
     if scheme.repeats == 1:
         return scheme.splitter
@@ -218,7 +218,7 @@ def _build_inner_splitter(spec: ResamplingSpec) -> Any:
 
 
 def find_parameter_problems(estimator: Any) -> Iterator[SpecProblem]:
-    """Find the parameters that the estimator, or one within it, would refuse when it is fitted.
+    """Find the parameters that the estimator or a component would refuse at fit time.
 
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> [problem.message for problem in find_parameter_problems(RandomForestClassifier("many"))]
@@ -226,7 +226,7 @@ def find_parameter_problems(estimator: Any) -> Iterator[SpecProblem]:
     """
     try:
         parameters = estimator.get_params(deep=True)
-    except Exception:  # an estimator that keeps its parameters in a way of its own is asked when it is fitted
+    except Exception:  # parameters of other estimators are checked at fit time
         return
     for name, value in parameters.items():
         above, _, parameter = name.rpartition("__")
@@ -249,6 +249,6 @@ def explain_refusal(kind: type[Any], name: str, value: Any) -> str | None:
     except InvalidParameterError as error:
         matched = _SKLEARN_MESSAGE.fullmatch(str(error))
         return f"{matched[1]} must be {matched[2]}, got {matched[3]}" if matched else str(error)
-    except Exception:  # rules that this version of scikit-learn cannot read
+    except Exception:  # rules of another version of scikit-learn
         return None
     return None

@@ -1,6 +1,6 @@
-"""Which code a study may import: classes of installed packages, and local code if the user allows it.
+"""Import the classes that a study names: those of installed packages, and local code if the user allows it.
 
-A path is checked before anything is imported.
+An import path is checked before anything is imported.
 """
 
 from __future__ import annotations
@@ -23,35 +23,35 @@ from typing import Any
 
 from fairtrial.errors import InputError, UnknownNameError
 
-_REMEDY = "install it as a package, or allow it by --allow-local-code (in Python allow_local_code=True)"
+_REMEDY = "install it as a package, or pass --allow-local-code (in Python allow_local_code=True)"
 
 
 @dataclass(frozen=True)
 class CodePolicy:
-    """Which code a study may use: installed packages only, or also that of its own folder."""
+    """The code that a study may use: installed packages, and optionally modules of its folder."""
 
     allow_local: bool = False
     folder: Path | None = None
 
     def load_class(self, path: str, *methods: str) -> type[Any]:
-        """Import the class of an import path; it must have these methods."""
+        """Import a class, which must have these methods."""
         return import_class(path, methods=methods, allow_local_code=self.allow_local, folder=self.folder)
 
 
 def import_class(
     path: str, *, methods: tuple[str, ...] = ("fit", "predict"), allow_local_code: bool = False, folder: Path | None = None
 ) -> type[Any]:
-    """The class that an import path names: `package.module.Class`.
+    """Import a class by its path, `package.module.Class`.
 
-    The module must belong to an installed package, editable installs included; the standard library, `__main__`, files, and
-    modules that are found only in the current folder or through PYTHONPATH are refused, unless `allow_local_code`. Then modules
-    of `folder`, by default the current one, are found as well, and so is `file.py:Class`, by a path relative to it.
+    The module must belong to an installed package; editable installs are allowed. The standard library, `__main__`, files, and
+    modules that are found only in the current folder or through PYTHONPATH are refused. With `allow_local_code`, modules of
+    `folder` (default: the current one) are allowed, and also `file.py:Class` with a path relative to it.
 
     >>> import_class("sklearn.tree.DecisionTreeClassifier").__name__
     'DecisionTreeClassifier'
     >>> import_class("os.system")
     Traceback (most recent call last):
-    fairtrial.errors.InputError: 'os.system' is refused: os belongs to Python itself, and no learner does
+    fairtrial.errors.InputError: 'os.system' is refused: os is part of the standard library, which has no learners
     """
     if not allow_local_code:
         check_installed(path, folder)
@@ -64,7 +64,7 @@ def import_class(
 
 
 def find_module_beside(module: str, folder: Path) -> str | None:
-    """The file or the folder beside the study that this module, or the package that it lies in, would be read from."""
+    """Find the file or folder next to the study that contains this module or its package."""
     importlib.invalidate_caches()
     spec = PathFinder.find_spec(module.partition(".")[0], [str(folder.resolve())])
     return None if spec is None else _get_source(spec)
@@ -72,8 +72,7 @@ def find_module_beside(module: str, folder: Path) -> str | None:
 
 @contextmanager
 def make_importable(folder: Path) -> Iterator[None]:
-    """Within, modules of the folder are found after all others; they will travel with their code, since only this process
-    knows where they are."""
+    """Make modules of the folder importable, after all others. They are pickled with their code for other processes."""
     path, loaded = str(folder.resolve()), set(sys.modules)
     sys.path.append(path)
     try:
@@ -86,7 +85,7 @@ def make_importable(folder: Path) -> Iterator[None]:
 
 
 def check_not_shadowed(path: str, module: str, folder: Path) -> None:
-    """Refuse a module beside the study where another one of its name, of another folder, has been imported before."""
+    """Refuse a module next to the study if a module of the same name was imported from another folder."""
     top = module.partition(".")[0]
     local_source, loaded_module = find_module_beside(module, folder), sys.modules.get(top)
     spec = getattr(loaded_module, "__spec__", None)
@@ -95,8 +94,7 @@ def check_not_shadowed(path: str, module: str, folder: Path) -> None:
     loaded_source = _get_source(spec)
     if loaded_source is not None and os.path.realpath(loaded_source) != os.path.realpath(local_source):
         raise InputError(
-            f"{path!r} means {local_source}, but {top} has been imported from {loaded_source} before: "
-            "give the module another name"
+            f"{path!r} refers to {local_source}, but {top} was already imported from {loaded_source}: rename the module"
         )
 
 
@@ -110,59 +108,57 @@ def _register_code(names: set[str], folder: Path) -> None:
 
 
 def _get_source(spec: ModuleSpec) -> str | None:
-    """The file of a module; of a package without one its first folder."""
+    """Return the file of a module, or the first folder of a namespace package."""
     if spec.origin is not None:
         return spec.origin
     return next(iter(spec.submodule_search_locations or ()), None)
 
 
 def check_installed(path: str, folder: Path | None = None) -> None:
-    """Refuse an import path that names anything but a member of an installed package; nothing is imported."""
+    """Refuse an import path outside of installed packages, without importing anything."""
     parts = path.split(".")
     if any(character in path for character in "/\\:") or path.endswith(".py"):
-        raise InputError(f"{path!r} is refused: it names a file or a call, not package.module.Class; {_REMEDY}")
+        raise InputError(f"{path!r} is refused because it is not of the form package.module.Class: {_REMEDY}")
     if len(parts) < 2 or not all(part.isidentifier() for part in parts):
-        raise UnknownNameError(f"no learner can be imported as {path!r}: an import path looks like package.module.Class")
+        raise UnknownNameError(f"no learner can be imported as {path!r}: write package.module.Class")
     if parts[0] == "__main__":
-        raise InputError(f"{path!r} is refused: __main__ is whatever runs at the moment, not a package; {_REMEDY}")
+        raise InputError(f"{path!r} is refused because __main__ is not a package: {_REMEDY}")
     if parts[0] in sys.stdlib_module_names:
-        raise InputError(f"{path!r} is refused: {parts[0]} belongs to Python itself, and no learner does")
+        raise InputError(f"{path!r} is refused: {parts[0]} is part of the standard library, which has no learners")
     _check_modules(path, parts[:-1], folder or Path())
 
 
 def _check_modules(path: str, modules: list[str], folder: Path) -> None:
-    """Whether what would be imported is what is installed. Below a package with a file of its own all is the package's."""
+    """Check that the modules would be imported from an installed package. A package with an `__init__` file is checked once."""
     name, trusted, actual = "", list_installed_folders(), None
     for part in modules:
         name = f"{name}.{part}" if name else part
         installed = PathFinder.find_spec(name, trusted) or _find_editable_spec(name)
         imported_spec = _find_module(name) if actual is None else PathFinder.find_spec(name, actual)
         if imported_spec is None and (local_source := find_module_beside(name, folder) if actual is None else None):
-            raise InputError(
-                f"{path!r} is refused: {name} lies beside the study ({local_source}) and is not installed; {_REMEDY}"
-            )
+            raise InputError(f"{path!r} is refused because {name} is local code ({local_source}): {_REMEDY}")
         if imported_spec is None:
             raise UnknownNameError(f"no learner can be imported as {path!r}: there is no module {name}")
         if installed is None or (
             imported_spec.origin is not None and not _is_same_file(installed.origin, imported_spec.origin)
         ):
             where = f" ({imported_spec.origin})" if imported_spec.origin else ""
-            raise InputError(f"{path!r} is refused: {name}{where} does not belong to an installed package; {_REMEDY}")
+            raise InputError(f"{path!r} is refused because {name}{where} is not part of an installed package: {_REMEDY}")
         if imported_spec.origin is not None:
             return
         trusted, actual = _get_search_locations(installed), _get_search_locations(imported_spec)
 
 
 def _find_module(name: str) -> ModuleSpec | None:
-    """What Python would import under this name, or has imported."""
+    """Find the module that Python would import, or has imported."""
     try:
         return find_spec(name)
-    except ValueError:  # a module that somebody made by hand
+    except ValueError:  # a module without a spec
         return None
 
 
 def list_installed_folders() -> list[str]:
-    """Where packages are installed, and the folders that editable installs add."""
+    """List the folders of installed packages, including those of editable installs."""
     folders = [*site.getsitepackages(), *(sysconfig.get_path(key) for key in ("purelib", "platlib"))]
     if site.ENABLE_USER_SITE:
         folders.append(site.getusersitepackages())
@@ -171,7 +167,7 @@ def list_installed_folders() -> list[str]:
 
 
 def _read_pth_folders(folder: Path) -> Iterable[str]:
-    """The folders that .pth files name, as the module `site` reads them."""
+    """Read the folders in .pth files as the module `site` does."""
     for file in sorted(folder.glob("*.pth")):
         try:
             lines = file.read_text(encoding="utf-8-sig").splitlines()
@@ -185,7 +181,7 @@ def _read_pth_folders(folder: Path) -> Iterable[str]:
 
 
 def _find_editable_spec(name: str) -> ModuleSpec | None:
-    """From the finders that some editable installs set up; they know their own packages only."""
+    """Find a module with the finders of editable installs."""
     for finder in sys.meta_path:
         if str(getattr(finder, "__module__", "")).startswith("__editable__"):
             spec = finder.find_spec(name, None)
@@ -203,7 +199,7 @@ def _is_same_file(first: str | None, second: str) -> bool:
 
 
 def _import_local(path: str, folder: Path) -> Any:
-    """Whatever the path names, here and now, or beside the study: the user has allowed it."""
+    """Import any class, installed or local, because the user allows it."""
     module, _, name = path.rpartition(":" if ":" in path else ".")
     if not module or not name.isidentifier():
         raise UnknownNameError(f"no learner can be imported as {path!r}: write package.module.Class or file.py:Class")
@@ -211,12 +207,12 @@ def _import_local(path: str, folder: Path) -> Any:
         with make_importable((folder / module).parent):
             return _import_attribute(path, _run_file(folder / module, path), name)
     if "/" in path or "\\" in path:
-        raise UnknownNameError(f"no learner can be imported as {path!r}: of a file write file.py:Class")
+        raise UnknownNameError(f"no learner can be imported as {path!r}: for a file, write file.py:Class")
     if not _is_installed(path):
         check_not_shadowed(path, module, folder)
         top = module.partition(".")[0]
         if _find_module(top) is None and find_module_beside(module, folder) is None and top != "__main__":
-            reason = f"there is no module {top}, neither installed nor beside the study in {folder.resolve()}"
+            reason = f"there is no module {top}, neither installed nor in the folder {folder.resolve()}"
             raise UnknownNameError(f"no learner can be imported as {path!r}: {reason}")
     with make_importable(folder):
         return _import_attribute(path, module, name)
@@ -231,7 +227,7 @@ def _is_installed(path: str) -> bool:
 
 
 def _run_file(file: Path, path: str) -> str:
-    """The name under which the module of a file is imported; a file is run once."""
+    """Import the module of a file once, and return its name."""
     file = file.resolve()
     name = f"fairtrial_local_{file.stem}"
     if name in sys.modules and not _is_same_file(sys.modules[name].__file__, str(file)):

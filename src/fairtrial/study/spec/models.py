@@ -1,4 +1,4 @@
-"""The specification of a study in plain values: pydantic models with defaults and short forms, and what is wrong with one."""
+"""Specification of a study in plain values: pydantic models with defaults and short forms, and their problems."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ Validator = Callable[[Any], Any]
 
 
 def require_whole(name: str, minimum: int) -> Validator:
-    """A whole number of at least `minimum`.
+    """Build a validator of whole numbers of at least `minimum`.
 
     >>> require_whole("folds", 2)("five")
     Traceback (most recent call last):
@@ -83,7 +83,7 @@ def require_whole(name: str, minimum: int) -> Validator:
 
 
 def require_text(name: str) -> Validator:
-    """Text that is not blank."""
+    """Build a validator of text that is not blank."""
 
     def check(value: Any) -> str:
         if not isinstance(value, str) or not value.strip():
@@ -94,22 +94,22 @@ def require_text(name: str) -> Validator:
 
 
 def require_file_name(name: str) -> Validator:
-    """Text that can be the name of a file.
+    """Build a validator of text that can be a file name.
 
     >>> require_file_name("name")("../up")
     Traceback (most recent call last):
-    fairtrial.errors.InputError: name must not hold '/', since a file is called after it, got '../up'
+    fairtrial.errors.InputError: name must not contain '/' because it is used as a file name, got '../up'
     """
 
     def check(value: Any) -> str:
         text = str(require_text(name)(value))
         wrong = next((character for character in text if character in "/\\" or category(character) in ("Cc", "Cs")), None)
         if wrong is not None:
-            raise InputError(f"{name} must not hold {wrong!r}, since a file is called after it, got {value!r}")
+            raise InputError(f"{name} must not contain {wrong!r} because it is used as a file name, got {value!r}")
         if text in (".", ".."):
-            raise InputError(f"{name} must be other than '.' and '..', since a file is called after it, got {value!r}")
+            raise InputError(f"{name} must not be '.' or '..' because it is used as a file name, got {value!r}")
         if len(text.encode()) > _MAX_NAME_LENGTH:
-            rule = f"at most {_MAX_NAME_LENGTH} characters (letters such as 'é' count twice or more), got {len(text.encode())}"
+            rule = f"at most {_MAX_NAME_LENGTH} bytes in UTF-8, got {len(text.encode())}"
             raise InputError(f"{name} must have {rule}: {text[:20]!r}...")
         return text
 
@@ -117,7 +117,7 @@ def require_file_name(name: str) -> Validator:
 
 
 def require_names(name: str) -> Validator:
-    """A list of some length; a single name is a list of one. Its members are checked one by one."""
+    """Build a validator of non-empty lists; a single name becomes a list. Members are checked separately."""
 
     def check(value: Any) -> list[Any]:
         items = [value] if isinstance(value, str) else value
@@ -129,21 +129,21 @@ def require_names(name: str) -> Validator:
 
 
 def require_mapping(name: str) -> Validator:
-    """A table whose keys are text."""
+    """Build a validator of tables with text keys."""
 
     def check(value: Any) -> dict[str, Any]:
         if not isinstance(value, Mapping):
             raise InputError(f"{name} must be a table of names and values, got {value!r}")
         for key in value:
             if not isinstance(key, str) or not key.strip():
-                raise InputError(f"{name} must have names that are text, got {key!r}")
+                raise InputError(f"{name} must have text as names, got {key!r}")
         return dict(value)
 
     return check
 
 
 def require_choice(name: str, options: tuple[str, ...]) -> Validator:
-    """One of some words."""
+    """Build a validator of a choice."""
 
     def check(value: Any) -> str:
         if value not in options:
@@ -156,7 +156,7 @@ def require_choice(name: str, options: tuple[str, ...]) -> Validator:
 
 
 def require_number(name: str, rule: str, fits: Callable[[float], bool]) -> Validator:
-    """A number that fits a rule."""
+    """Build a validator of numbers that satisfy a rule."""
 
     def check(value: Any) -> float:
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not fits(value):
@@ -167,35 +167,35 @@ def require_number(name: str, rule: str, fits: Callable[[float], bool]) -> Valid
 
 
 def parse_seconds(value: Any) -> float | str:
-    """A time in seconds, of a number or of text; "none" is no limit.
+    """Parse a time in seconds, given as a number or text; "none" means no limit.
 
     >>> parse_seconds(600), parse_seconds("10 min"), parse_seconds("1.5 h"), parse_seconds("none")
     (600, 600, 5400, 'none')
     """
     amount = _parse_amount(value, _SECONDS)
     if amount is None or not (amount == NO_LIMIT or 0 < amount < math.inf):
-        raise InputError(f"time must be seconds above 0, or text such as '10 min', '2 h' or 'none', got {value!r}")
+        raise InputError(f"time must be a positive number of seconds, or text such as '10 min', '2 h' or 'none', got {value!r}")
     return cast("float | str", amount)
 
 
 def parse_memory(value: Any) -> int | str:
-    """Memory in bytes, of a number or of text; "none" is no limit.
+    """Parse memory in bytes, given as a number or text; "none" means no limit.
 
     >>> parse_memory("2 GB"), parse_memory("512 MiB"), parse_memory(3000000)
     (2000000000, 536870912, 3000000)
     """
     amount = _parse_amount(value, _BYTES)
     if amount is None or not (amount == NO_LIMIT or math.isfinite(amount)):
-        raise InputError(f"memory must be bytes, or text such as '500 MB', '2 GB' or 'none', got {value!r}")
+        raise InputError(f"memory must be a number of bytes, or text such as '500 MB', '2 GB' or 'none', got {value!r}")
     if amount == NO_LIMIT:
         return NO_LIMIT
     if amount < _MIN_MEMORY:
-        raise InputError(f"memory must be at least 1 MB, and a number means bytes, got {value!r}: write '{value} GB', say")
+        raise InputError(f"memory must be at least 1 MB (numbers are bytes), got {value!r}: write e.g. '{value} GB'")
     return int(amount)
 
 
 def _parse_amount(value: Any, units: Mapping[str, int]) -> Any:
-    """A number as it is, an amount with a unit in the smallest one, "none"; None where it cannot be read."""
+    """Parse a number, an amount with a unit, or "none"; None if this is impossible."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return value
     if value is None:
@@ -212,7 +212,7 @@ def _parse_amount(value: Any, units: Mapping[str, int]) -> Any:
 
 
 def expand_data(value: Any) -> Any:
-    """`"iris"`, `["iris", "files/*.csv"]` or a table with `sets` and named data sets.
+    """Expand `"iris"`, `["iris", "files/*.csv"]` or a table with `sets` and named data sets.
 
     >>> expand_data(["iris"])
     {'sets': ['iris']}
@@ -225,12 +225,12 @@ def expand_data(value: Any) -> Any:
 
 
 def expand_data_set(value: Any) -> Any:
-    """`"heart.csv"` or a table with `file` or `set`."""
+    """Expand `"heart.csv"` or a table with `file` or `set`."""
     return {"set": value} if isinstance(value, str) else _check_table("a data set", value, "a path or a name of the catalogue")
 
 
 def expand_learners(value: Any) -> Any:
-    """`["c45", "svc"]`, or a table of names, each with its learner.
+    """Expand `["c45", "svc"]` or a table of names and learners.
 
     >>> expand_learners({"c45": {}, "forest": "random-forest"})
     {'c45': {'learner': 'c45'}, 'forest': {'learner': 'random-forest'}}
@@ -240,7 +240,7 @@ def expand_learners(value: Any) -> Any:
 
 
 def expand_conditions(value: Any) -> Any:
-    """A table of names, each with levels or with a table of parameters; clean data by default.
+    """Expand a table of names with levels or parameters; the default is clean data.
 
     >>> expand_conditions({"class-noise": [0, 0.1]})
     {'class-noise': {'condition': 'class-noise', 'level': [0, 0.1]}}
@@ -250,7 +250,7 @@ def expand_conditions(value: Any) -> Any:
 
 
 def expand_resampling(value: Any) -> Any:
-    """`"leave-one-out"` or a table with the scheme and its parameters; `n_splits` is another word for folds.
+    """Expand `"leave-one-out"` or a table with the scheme and its parameters; `n_splits` is an alias of folds.
 
     >>> expand_resampling({"scheme": "kfold", "n_splits": 3})
     {'scheme': 'kfold', 'folds': 3}
@@ -260,28 +260,28 @@ def expand_resampling(value: Any) -> Any:
     table = _check_table("resampling", value, "the name of a scheme")
     if _has_folds(table.get("scheme", _DEFAULT_SCHEME)) and "n_splits" in table:
         if "folds" in table:
-            raise InputError("resampling must have folds or n_splits, which mean the same, got both")
+            raise InputError("resampling must have folds or n_splits, got both: remove one, because they mean the same")
         table = {("folds" if name == "n_splits" else name): option for name, option in table.items()}
     return table
 
 
 def _has_folds(scheme: object) -> bool:
-    """Whether the scheme of this name divides the rows into folds."""
+    """Whether the scheme divides the rows into folds."""
     return isinstance(scheme, str) and scheme in schemes and issubclass(schemes[scheme], FoldSplitter)
 
 
 def expand_sampler(value: Any) -> Any:
-    """`"smote"` or a table with the name of the sampler and its parameters."""
+    """Expand `"smote"` or a table with the name of the sampler and its parameters."""
     if isinstance(value, str):
         return {"sampler": value}
     table = _check_table("sampler", value, "the name of a sampler")
     if not isinstance(table.get("sampler"), str):
-        raise InputError(f'sampler must name itself, got {table}: write sampler = {{ sampler = "smote", k_neighbors = 3 }}')
+        raise InputError(f'sampler must have a name, got {table}: write sampler = {{ sampler = "smote", k_neighbors = 3 }}')
     return table
 
 
 def expand_levels(value: Any) -> Any:
-    """A list of numbers; a single one is a list of one."""
+    """Expand a number to a list of one number."""
     levels = value if isinstance(value, (list, tuple)) else [value]
     if not levels or not all(isinstance(level, (int, float)) and not isinstance(level, bool) for level in levels):
         raise InputError(f"level must be a number or a list of numbers such as [0, 0.1, 0.2], got {value!r}")
@@ -299,14 +299,14 @@ def _index_by_name(section: str, value: Any) -> dict[str, Any]:
         return _check_table(section, value, "a list of names")
     for number, name in enumerate(value):
         if not isinstance(name, str):
-            raise InputError(f"{section} in a list must be names, got {name!r}: give it a name in a table, name = {{ ... }}")
+            raise InputError(f"{section} in a list must be names, got {name!r}: write a table, name = {{ ... }}")
         if name in value[:number]:
-            raise InputError(f"{section} must have different names, got {name!r} twice")
+            raise InputError(f"{section} must have distinct names, got {name!r} twice")
     return {name: {} for name in value}
 
 
 def _with_name(key: str, name: str, value: Any) -> Any:
-    """What names nothing is what it is called."""
+    """Use the name of an entry if it has no other."""
     if isinstance(value, str):
         return {key: value}
     if isinstance(value, Mapping) and key not in value and "object" not in value:
@@ -319,7 +319,7 @@ def _check_table(subject: str, value: Any, alternative: str) -> dict[str, Any]:
         raise InputError(f"{subject} must be a table or {alternative}, got {value!r}")
     for name in value:
         if not isinstance(name, str) or not name.strip():
-            raise InputError(f"{subject} must have names that are text, got {name!r}")
+            raise InputError(f"{subject} must have text as names, got {name!r}")
     return dict(value)
 
 
@@ -328,28 +328,28 @@ def _require_text(name: str) -> BeforeValidator:
 
 
 class SpecTable(BaseModel):
-    """A table of the declaration."""
+    """A table of the specification."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values; what is not declared and has no default is left out."""
+        """Return plain values without unset ones."""
         return self.model_dump(exclude_none=True)
 
 
 class OpenSpecTable(SpecTable):
-    """A table whose further keys are parameters of what it names; they are checked when it is made."""
+    """A table whose other keys are parameters of the object that it names; they are checked when it is built."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The further keys."""
+        """The other keys."""
         return dict(self.model_extra or {})
 
 
 def is_path(text: str, folder: Path) -> bool:
-    """Whether a text names a file or a folder rather than a set of the catalogue or of OpenML.
+    """Whether a text is a path rather than a name of the catalogue or of OpenML.
 
     >>> is_path("iris", Path()), is_path("openml:61", Path()), is_path("heart.csv", Path()), is_path("files/*.dat", Path())
     (False, False, True, True)
@@ -364,7 +364,7 @@ def is_path(text: str, folder: Path) -> bool:
 
 
 class DataSetSpec(OpenSpecTable):
-    """A data set with a name: of the catalogue or a path (`set`), a file (`file`), or an object of Python."""
+    """A named data set: a name of the catalogue or a path (`set`), a file (`file`), or a Python object."""
 
     set: Annotated[str, _require_text("set")] | None = None
     file: Annotated[str, _require_text("file")] | None = None
@@ -378,7 +378,7 @@ class DataSetSpec(OpenSpecTable):
 
 
 class DataSpec(SpecTable):
-    """Data sets by names of the catalogue, files and globs; and named ones."""
+    """Data sets: names of the catalogue, files and globs, and named data sets."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
     __pydantic_extra__: dict[str, Annotated[DataSetSpec, BeforeValidator(expand_data_set)]]
@@ -387,19 +387,19 @@ class DataSpec(SpecTable):
 
     @property
     def named_sets(self) -> dict[str, DataSetSpec]:
-        """The data sets with a name of their own."""
+        """The named data sets."""
         return dict(self.__pydantic_extra__)
 
 
 class ResamplingSpec(OpenSpecTable):
-    """A scheme with its parameters, and how often it is repeated."""
+    """A scheme with its parameters and number of repeats."""
 
     scheme: Annotated[str, _require_text("scheme")] = _DEFAULT_SCHEME
     folds: Annotated[int, BeforeValidator(require_whole("folds", 2))] | None = None
     repeats: Annotated[int, BeforeValidator(require_whole("repeats", 1))] = 1
 
     def with_default_folds(self, folds: int) -> ResamplingSpec:
-        """With the number of folds where the scheme has one and none is declared."""
+        """Set the number of folds if the scheme has folds and none is declared."""
         missing = _has_folds(self.scheme) and self.folds is None
         return self.model_copy(update={"folds": folds}) if missing else self
 
@@ -415,7 +415,7 @@ InnerResampling = Annotated[
 
 
 class TuningSpec(SpecTable):
-    """How parameters are chosen: a grid, an inner resampling, a measure."""
+    """Tuning of parameters: a grid, an inner resampling, a measure."""
 
     grid: Annotated[dict[str, Any], BeforeValidator(require_mapping("grid"))]
     resampling: InnerResampling = Field(default_factory=lambda: ResamplingSpec(folds=_TUNING_FOLDS))
@@ -423,7 +423,7 @@ class TuningSpec(SpecTable):
 
 
 class LearnerSpec(SpecTable):
-    """A learner: a name of the catalogue or an import path, its parameters, its preparation, a sampler, tuning."""
+    """A learner: a name of the catalogue or an import path, parameters, preparation, sampler, tuning."""
 
     learner: Annotated[str, _require_text("learner")] | None = None
     parameters: Annotated[dict[str, Any], BeforeValidator(require_mapping("parameters"))] | None = None
@@ -434,7 +434,7 @@ class LearnerSpec(SpecTable):
 
 
 class ConditionSpec(OpenSpecTable):
-    """A condition: its name, its levels, further parameters."""
+    """A condition: its name, levels and other parameters."""
 
     condition: Annotated[str, _require_text("condition")] | None = None
     level: Annotated[list[float], BeforeValidator(expand_levels)] | None = None
@@ -442,12 +442,12 @@ class ConditionSpec(OpenSpecTable):
 
 
 class VerdictSpec(SpecTable):
-    """How the study is judged."""
+    """Options of the verdict."""
 
     measure: Annotated[str, _require_text("measure")] | None = None
     control: Annotated[str, _require_text("control")] | None = None
     alpha: Annotated[float, BeforeValidator(require_number("alpha", "between 0 and 1", lambda x: 0 < x < 1))] = 0.05
-    rope: Annotated[float, BeforeValidator(require_number("rope", "from 0 on", lambda x: 0 <= x < float("inf")))] | None = None
+    rope: Annotated[float, BeforeValidator(require_number("rope", "at least 0", lambda x: 0 <= x < float("inf")))] | None = None
     failures: Annotated[str, BeforeValidator(require_choice("failures", FAILURE_POLICIES))] = "exclude"
 
 
@@ -458,7 +458,7 @@ class LimitsSpec(SpecTable):
     memory: Annotated[int | str, BeforeValidator(parse_memory)] = NO_LIMIT
 
     def to_resource_limits(self) -> ResourceLimits:
-        """The limits as a trial takes them."""
+        """Convert to the limits of a trial."""
         time = None if self.time == NO_LIMIT else float(self.time)
         return ResourceLimits(time, None if self.memory == NO_LIMIT else int(self.memory))
 
@@ -469,7 +469,7 @@ _ConditionTable = Annotated[ConditionSpec, BeforeValidator(require_mapping("a co
 
 
 class StudySpec(SpecTable):
-    """A study in plain values.
+    """The specification of a study in plain values.
 
     >>> spec = StudySpec.from_mapping({"data": ["iris"], "learners": ["c45"], "conditions": {"class-noise": [0, 0.1]}})
     >>> spec.to_dict()["conditions"], spec.to_dict()["resampling"]
@@ -495,14 +495,14 @@ class StudySpec(SpecTable):
     @field_validator("verdict", mode="after")
     @classmethod
     def _choose_measure(cls, verdict: VerdictSpec, info: ValidationInfo) -> VerdictSpec:
-        """The verdict is on the first measure by default."""
+        """Use the first measure of the study by default."""
         if verdict.measure is not None or not info.data.get("measures"):
             return verdict
         return verdict.model_copy(update={"measure": info.data["measures"][0]})
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any]) -> StudySpec:
-        """The specification of plain values as a TOML file has them; a SpecError reports all problems of form."""
+        """Build the specification from plain values, e.g. of a TOML file; a SpecError reports all problems of form."""
         spec, problems = cls.read_valid_parts(mapping)
         if problems:
             raise build_spec_error(problems)
@@ -510,7 +510,7 @@ class StudySpec(SpecTable):
 
     @classmethod
     def read_valid_parts(cls, mapping: Any, known_problems: Iterable[SpecProblem] = ()) -> tuple[StudySpec, list[SpecProblem]]:
-        """The specification without the parts that are wrong, and what is wrong with them, `known_problems` included.
+        """Build the specification without invalid parts, and return all problems, including `known_problems`.
 
         >>> values = {"data": ["iris"], "learners": ["c45"], "resampling": {"folds": "five"}, "sede": 1}
         >>> for problem in StudySpec.read_valid_parts(values)[1]:
@@ -532,9 +532,9 @@ class StudySpec(SpecTable):
             _remove_problems(rest, new_problems)
 
     def to_short_form(self) -> dict[str, Any]:
-        """The same for people to read: names that repeat are dropped, and conditions that only have levels are lists.
+        """Return a readable short form: repeated names are dropped, and conditions with only levels become lists.
 
-        Writers of TOML put lists before tables. So a condition is a list only if no table is before it: order is kept.
+        A condition becomes a list only if no table precedes it, because TOML writers put lists before tables.
 
         >>> values = {"data": ["iris"], "learners": ["c45"], "conditions": {"class-noise": [0, 0.1]}}
         >>> short = StudySpec.from_mapping(values).to_short_form()
@@ -576,7 +576,7 @@ _TABLES: dict[tuple[str, ...], type[BaseModel]] = {
 
 
 def validate_table(kind: type[T], value: Mapping[str, Any]) -> T:
-    """Validate a table within another one; the first problem is raised."""
+    """Validate a nested table; the first problem is raised."""
     try:
         return kind.model_validate(dict(value))
     except ValidationError as error:
@@ -607,13 +607,13 @@ def _describe_unknown_key(path: KeyPath) -> str:
     known_keys = list(_TABLES.get(above, LearnerSpec).model_fields)
     owner = "a learner" if above == ("learners", "*") else "".join(above[-1:])
     if above and key in StudySpec.model_fields:
-        return f"{owner} has no key {key!r}, a study has: in TOML it stands above the first [table]"
+        return f"{owner} has no key {key!r}, which is a key of the study: move it above the first [table]"
     subject = f"{owner} has no key" if above else "a study has no section or key"
     return f"{subject} {key!r}: {suggest_name(key, [name for name in known_keys if name != 'object'])}"
 
 
 def _describe_unknown_parameter(path: KeyPath, value: Any, rest: Mapping[str, Any]) -> str | None:
-    """A parameter of the learner that stands beside `parameters`; also any word that is near no key, of a learner elsewhere."""
+    """Describe a parameter of a learner that was written outside of `parameters`; None if the key looks like another one."""
     if path[:1] != ("learners",) or len(path) != len(("learners", "name", "key")) or path[2] in StudySpec.model_fields:
         return None
     key, parameters = str(path[2]), _list_parameters(rest["learners"][path[1]].get("learner"))
@@ -625,12 +625,12 @@ def _describe_unknown_parameter(path: KeyPath, value: Any, rest: Mapping[str, An
     with suppress(TypeError):
         if (written := _format_inline(value)) is not None:
             line = f"{near[0]} = {written}"
-            return f"a learner has no key {key!r}: its parameters stand in a table, write parameters = {{ {line} }}"
+            return f"a learner has no key {key!r}: its parameters form a table, write parameters = {{ {line} }}"
     return None
 
 
 def _format_inline(value: Any) -> str | None:
-    """A value in one line of TOML; None for a table that is too long for that."""
+    """Format a value on one line of TOML; None if this is impossible."""
     if isinstance(value, (list, tuple)):
         items = [_format_inline(item) for item in value]
         return None if None in items else f"[{', '.join(map(str, items))}]"
@@ -639,7 +639,7 @@ def _format_inline(value: Any) -> str | None:
 
 
 def _list_parameters(learner: Any) -> Collection[str]:
-    """The parameters of a learner of the catalogue; of no other, since nothing is imported for a hint."""
+    """List the parameters of a learner of the catalogue; nothing else is imported for a hint."""
     from fairtrial.learners import catalogue
 
     with suppress(InputError):
@@ -649,17 +649,17 @@ def _list_parameters(learner: Any) -> Collection[str]:
 
 
 def _find_misplaced_keys(mapping: Mapping[str, Any]) -> Iterator[SpecProblem]:
-    """Keys of the study that slipped into the table before them."""
+    """Find keys of the study that were written into a section."""
     for section in _OPEN_SECTIONS:
         table = mapping.get(section)
         for key in ("measures", "seed"):
             if isinstance(table, Mapping) and key in table and not isinstance(table[key], Mapping):
-                message = f"{section} holds {key!r}, a key of the study itself: in TOML it stands above the first [table]"
+                message = f"{section} has {key!r}, which is a key of the study: move it above the first [table]"
                 yield SpecProblem((section, key), message)
 
 
 def _find_missing_sections(mapping: Mapping[str, Any]) -> Iterator[SpecProblem]:
-    """What no study can do without; a section whose name is nearly right is told as that."""
+    """Find missing required sections; misspelt sections are reported as unknown keys."""
     unknown = [str(key) for key in mapping if key not in StudySpec.model_fields]
     for section, noun in (("data", "data set"), ("learners", "learner")):
         value = mapping.get(section, {})
@@ -669,7 +669,7 @@ def _find_missing_sections(mapping: Mapping[str, Any]) -> Iterator[SpecProblem]:
 
 
 def _expand_sections(mapping: Mapping[str, Any]) -> dict[str, Any]:
-    """The sections as their checks will see them, so that the path of a mistake leads to what is there."""
+    """Expand the sections, so the locations of problems match the expanded form."""
     rest = {str(name): deepcopy(value) for name, value in mapping.items()}
     for section, expand in _EXPANDERS.items():
         if section in rest:
@@ -679,14 +679,14 @@ def _expand_sections(mapping: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _remove_problems(rest: dict[str, Any], problems: Iterable[SpecProblem]) -> None:
-    """Take out what is wrong; later members of a list first, so that the numbers of the others stay right."""
+    """Remove invalid parts; later members of a list first, so the indices of the others stay valid."""
     affected = {_find_affected_path(problem.path) for problem in problems}
     for path in sorted(affected, key=lambda path: [(str(type(part)), part) for part in path], reverse=True):
         _remove_key(rest, path)
 
 
 def _find_affected_path(path: KeyPath) -> KeyPath:
-    """The smallest part that a mistake spoils: an entry of learners, data or conditions, or else a single key."""
+    """Find the smallest invalid part: an entry of learners, data or conditions, else a single key."""
     whole = path[:1] in (("learners",), ("conditions",), ("data",)) and path[:2] != ("data", "sets")
     return path[:2] if whole else path[:3]
 

@@ -1,6 +1,6 @@
-"""Convert arguments of `Study(...)` to plain values; objects that no file can hold are kept beside them.
+"""Convert arguments of `Study(...)` to plain values; objects that cannot be serialized are kept separately.
 
-A learner, condition or splitter object becomes its specification if that gives the object back, else a placeholder.
+A learner, condition or splitter becomes its specification if the object can be rebuilt from it, else a placeholder.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from fairtrial.study.spec.problems import KeyPath, ProblemCollector, SpecProblem
 from fairtrial.study.spec.schemes import OBJECT, build_scheme, build_scheme_from_splitter
 
 PLACEHOLDER = "object"
-"""The key of a specification that stands for an object that no specification can give back."""
+"""Key of a placeholder for an object that cannot be serialized."""
 
 NO_VALUE = {"value": "none"}
-"""A parameter that is None in TOML, which has no null."""
+"""TOML form of a parameter that is None, because TOML has no null."""
 
 Objects = Mapping[tuple[str, ...], Any]
 """Objects of Python by their location in the study: `("learners", "forest")`."""
@@ -38,7 +38,7 @@ _MAX_REPR_LENGTH = 100
 
 
 class PythonReader:
-    """Reads the sections of a study from Python; a value that is wrong becomes None, with a problem.
+    """Reads the sections of a study from Python; an invalid value becomes None, with a problem.
 
     >>> from fairtrial.learners import C45
     >>> PythonReader().read({"learners": {"tree": C45(confidence=0.1)}})
@@ -50,7 +50,7 @@ class PythonReader:
         self.collector = ProblemCollector()
 
     def read(self, sections: Mapping[str, Any]) -> dict[str, Any]:
-        """The sections in plain values; `objects` and `collector.problems` have the rest."""
+        """Convert sections to plain values; `objects` and `collector.problems` have the rest."""
         return {name: self._read_section(name, value) for name, value in sections.items()}
 
     def _read_section(self, name: str, value: Any) -> Any:
@@ -129,7 +129,7 @@ class PythonReader:
         return serialize_splitter(value)
 
     def _to_plain(self, value: Any, key_path: KeyPath, instead: str | None = None) -> Any:
-        """The plain value; None where there is none, or where something else must be written `instead`."""
+        """Convert to a plain value; None with a problem if this is impossible, or if `instead` suggests something else."""
         try:
             if instead:
                 raise InputError(instead)
@@ -148,7 +148,7 @@ def _is_data(value: Any) -> bool:
 
 
 def _to_plain_value(value: Any, within: bool = False) -> Any:
-    """Paths as text, NumPy's numbers as Python's, measures by their names, limits as a table; `within` parameters also None."""
+    """Convert paths, NumPy numbers, measures and limits to plain values; `within` parameters, also None."""
     if isinstance(value, ResourceLimits):
         value = {"time": value.time, "memory": value.memory}
     if isinstance(value, (Mapping, list, tuple)):
@@ -162,12 +162,12 @@ def _to_plain_value(value: Any, within: bool = False) -> Any:
     try:
         return serialize_value(value)
     except NotSerializableError:
-        remedy = "give the whole learner as an object, or write plain values" if within else "write plain values"
-        raise InputError(f"a study cannot hold {_format_short(value)} here: {remedy}") from None
+        remedy = "pass the whole learner as an object, or plain values" if within else "pass plain values"
+        raise InputError(f"a study cannot contain {_format_short(value)} here: {remedy}") from None
 
 
 def _to_plain_members(value: Any, within: bool) -> Any:
-    """The members of a table or of a list; all that cannot be told are told at once."""
+    """Convert the members of a table or list, and report all problems at once."""
     collector = ProblemCollector()
     members = value.items() if isinstance(value, Mapping) else enumerate(value)
     plain: dict[Any, Any] = {}
@@ -179,7 +179,7 @@ def _to_plain_members(value: Any, within: bool) -> Any:
 
 
 def _format_short(value: Any) -> str:
-    """The object in a line, or what it is where that would be long."""
+    """Format an object on one line; its class if the repr is long."""
     text = value.__name__ if isinstance(value, type) else repr(value)
     if isinstance(value, type):
         return f"the class {text}"
@@ -187,11 +187,11 @@ def _format_short(value: Any) -> str:
 
 
 def suggest_dataset(value: Any) -> str | None:
-    """What to write instead of a table, a matrix with its classes, or a bunch; None where a study can hold it.
+    """Suggest what to pass instead of a table, a matrix with classes, or a bunch; None if the value is valid.
 
     >>> import pandas as pd
     >>> suggest_dataset(pd.DataFrame({"size": [1, 2], "kind": ["a", "b"]}))
-    "a data set must say which column is the class, got a DataFrame: pass fairtrial.data.read_frame(table, target='kind')"
+    "a data set must have a class column, got a DataFrame: pass fairtrial.data.read_frame(table, target='kind')"
     """
     if isinstance(value, Mapping) and "data" in value and "target" in value and hasattr(value["data"], "shape"):
         return f"a data set must be a Dataset, got a {type(value).__name__}: pass fairtrial.data.read_bunch(bunch, name='...')"
@@ -200,22 +200,22 @@ def suggest_dataset(value: Any) -> str | None:
     if hasattr(value, "columns"):
         column = next(reversed(list(value.columns)), "class")
         correction = f"got a {type(value).__name__}: pass fairtrial.data.read_frame(table, target={str(column)!r})"
-        return f"a data set must say which column is the class, {correction}"
+        return f"a data set must have a class column, {correction}"
     if hasattr(value, "shape"):
         correction = f"got a {type(value).__name__}: pass fairtrial.data.Dataset.of(X, y, name='...')"
-        return f"a data set must have its classes with it, {correction}"
+        return f"a data set must have classes, {correction}"
     return None
 
 
 def suggest_learner(value: Any) -> str | None:
-    """What to write instead of a class."""
+    """Suggest what to pass instead of a class."""
     if not isinstance(value, type):
         return None
     return f"a learner must be an object, got the class {value.__name__}: pass {value.__name__}()"
 
 
 def suggest_splitter(value: Any) -> str | None:
-    """What to write instead of a splitter of scikit-learn, whose splits the seed of a study does not decide.
+    """Suggest what to pass instead of a splitter of scikit-learn, which ignores the seed of the study.
 
     >>> from sklearn.model_selection import RepeatedKFold
     >>> suggest_splitter(RepeatedKFold(n_splits=5, n_repeats=2))
@@ -226,7 +226,7 @@ def suggest_splitter(value: Any) -> str | None:
     if isinstance(value, type):
         return f"resampling must be an object, got the class {value.__name__}: pass {value.__name__}()"
     replacement = _format_fairtrial_splitter(value)
-    remedy = f"pass fairtrial.resampling.{replacement}" if replacement else "take a scheme by its name, such as 'stratified'"
+    remedy = f"pass fairtrial.resampling.{replacement}" if replacement else "pass the name of a scheme, such as 'stratified'"
     return f"resampling must be a splitter of fairtrial, got {type(value).__name__}: {remedy}"
 
 
@@ -243,11 +243,11 @@ def _format_fairtrial_splitter(value: Any) -> str | None:
 
 
 class NotSerializableError(Exception):
-    """No specification can give this object back."""
+    """Raised for an object that cannot be rebuilt from a specification."""
 
 
 def serialize_learner(estimator: Any) -> dict[str, Any]:
-    """The specification of an estimator, or a placeholder.
+    """Serialize an estimator to its specification, or a placeholder.
 
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> serialize_learner(RandomForestClassifier(50))
@@ -260,7 +260,7 @@ def serialize_learner(estimator: Any) -> dict[str, Any]:
 
 
 def serialize_conditions(conditions: tuple[Any, ...]) -> dict[str, Any]:
-    """The specification of conditions of one name that differ in their level only, or a placeholder.
+    """Serialize conditions that differ only in level to their specification, or a placeholder.
 
     >>> from fairtrial.conditions import ClassNoise
     >>> serialize_conditions((ClassNoise(0.1), ClassNoise(0.2)))
@@ -282,19 +282,19 @@ def serialize_conditions(conditions: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def _get_unset_level(condition: Any) -> dict[str, Any]:
-    """The level of a condition whose other parameters tell how much changes."""
+    """Return the level of a condition that is None because other parameters determine it."""
     return {"level": None} if getattr(condition, "level", ...) is None else {}
 
 
 def serialize_data(name: str, data: Any) -> dict[str, Any]:
-    """The placeholder of a data set: its size and the beginning of its hash."""
+    """Serialize a data set to a placeholder with its size and the beginning of its hash."""
     dataset = getattr(data, "dataset", data)
     folds = f", {format_count(len(data), 'given fold')}" if dataset is not data else ""
     return {PLACEHOLDER: f"{name}: {len(dataset)} rows{folds}, {dataset.content_hash[:16]}"}
 
 
 def serialize_splitter(splitter: Any) -> dict[str, Any]:
-    """The specification of a splitter, or a placeholder."""
+    """Serialize a splitter to its specification, or a placeholder."""
     scheme = build_scheme_from_splitter(splitter)
     if scheme.name == OBJECT or scheme.splitter is None:
         return {"scheme": OBJECT, PLACEHOLDER: repr(splitter), "repeats": scheme.repeats}
@@ -303,7 +303,7 @@ def serialize_splitter(splitter: Any) -> dict[str, Any]:
 
 
 def _drop_defaults(condition: Any) -> dict[str, Any]:
-    """The description without parameters that are as they would be anyway, and without None, for which TOML has no word."""
+    """Describe a condition without defaults and without None, which TOML cannot represent."""
     description = condition.describe()
     for parameter in fields(condition):
         value = getattr(condition, parameter.name)
@@ -315,7 +315,7 @@ def _drop_defaults(condition: Any) -> dict[str, Any]:
 
 
 def _serialize_estimator(estimator: Any, within: bool = False) -> dict[str, Any]:
-    """`within` another learner preparation is told, since nothing there is prepared unless it is said."""
+    """Serialize an estimator; `within` another learner, the preparation is explicit because there is no default."""
     from fairtrial.learners import Prepared
     from fairtrial.study.spec.tuning import Tuned
 
@@ -361,7 +361,7 @@ def _serialize_named(key: str, name: str, changed: Mapping[str, Any]) -> dict[st
 
 
 def _get_changed_parameters(estimator: Any) -> dict[str, Any]:
-    """The parameters that differ from their defaults."""
+    """Get the parameters that differ from their defaults."""
     if not hasattr(estimator, "get_params"):
         raise NotSerializableError
     defaults = {name: parameter.default for name, parameter in inspect.signature(type(estimator)).parameters.items()}
@@ -378,7 +378,7 @@ def _is_default(value: Any, default: Any) -> bool:
 
 
 def serialize_value(value: Any) -> Any:
-    """A parameter in plain values: numbers, text, lists, tables, and learners, transformers and samplers as declarations."""
+    """Serialize a parameter to plain values; learners, transformers and samplers become specifications."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None:
@@ -405,7 +405,7 @@ def _serialize_object(value: Any) -> dict[str, Any]:
 
 
 def _find_catalogue_name(kind: type[Any]) -> str | None:
-    """The name in the catalogue."""
+    """Find the name in the catalogue."""
     from fairtrial.learners import learner_class
     from fairtrial.learners.prepared import make_short_name
 
@@ -421,7 +421,7 @@ def _find_catalogue_name(kind: type[Any]) -> str | None:
 
 
 def _find_import_path(kind: type[Any]) -> str:
-    """The shortest path of public modules under which the class is found."""
+    """Find the shortest import path of the class."""
     if kind.__module__ == "__main__" or kind.__qualname__ != kind.__name__:
         raise NotSerializableError
     parts = kind.__module__.split(".")

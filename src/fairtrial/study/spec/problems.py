@@ -1,4 +1,4 @@
-"""Problems of a study, each with its location: collected, so that one error reports all of them."""
+"""Problems of a study with their locations. They are collected, and one error reports all of them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class SpecProblem(NamedTuple):
 
 
 class ProblemsError(InputError):
-    """Several problems at once, with locations relative to what was being built."""
+    """Several problems, with locations relative to the object being built."""
 
     def __init__(self, problems: Iterable[SpecProblem]) -> None:
         self.problems = list(problems)
@@ -31,13 +31,13 @@ class ProblemsError(InputError):
 
 
 def to_problems(error: Exception, *key_path: str | int) -> list[SpecProblem]:
-    """The problems that an error reports, at this location or below it."""
+    """Return the problems of an error, at this location or below it."""
     problems = error.problems if isinstance(error, ProblemsError) else [SpecProblem((), str(error))]
     return [SpecProblem((*key_path, *problem.path), problem.message) for problem in problems]
 
 
 class ProblemCollector:
-    """Continues after a problem, and raises all problems at the end.
+    """Collects problems and raises all of them at the end.
 
     >>> collector = ProblemCollector()
     >>> with collector.collect("sampler"):
@@ -51,7 +51,7 @@ class ProblemCollector:
 
     @contextmanager
     def collect(self, *key_path: str | int) -> Iterator[None]:
-        """Collect an error that is raised within, with this location."""
+        """Collect an error raised in the block, with this location."""
         try:
             yield
         except FairtrialError as error:
@@ -66,7 +66,7 @@ class ProblemCollector:
 def build_spec_error(
     spec_problems: Iterable[SpecProblem], positions: Mapping[KeyPath, TextPosition] | None = None, source: str = ""
 ) -> SpecError:
-    """The error that reports all problems, with line numbers if the positions are known."""
+    """Build the error that reports all problems, with line numbers if positions are known."""
     problems = []
     for problem in dict.fromkeys(spec_problems):
         position = _find_position(positions or {}, problem.path)
@@ -75,7 +75,7 @@ def build_spec_error(
 
 
 def _find_position(positions: Mapping[KeyPath, TextPosition], path: KeyPath) -> TextPosition | None:
-    """The position of a key, or of the nearest key above it that has one."""
+    """Find the position of a key, or of the nearest parent key that has one."""
     for length in range(len(path), 0, -1):
         if path[:length] in positions:
             return positions[path[:length]]
@@ -83,7 +83,7 @@ def _find_position(positions: Mapping[KeyPath, TextPosition], path: KeyPath) -> 
 
 
 def format_key_path(path: KeyPath) -> str:
-    """A location as people write it.
+    """Format a location.
 
     >>> format_key_path(("data", "sets", 2)), format_key_path(("learners", "forest"))
     ('data.sets[2]', 'learners.forest')
@@ -95,7 +95,7 @@ def format_key_path(path: KeyPath) -> str:
 
 
 def restore_indices(later: Iterable[SpecProblem], earlier: Iterable[SpecProblem]) -> list[SpecProblem]:
-    """Locations of later problems in what was written: they were found in lists without the entries of earlier problems.
+    """Restore indices in lists: later problems were found after the entries of earlier problems were removed.
 
     >>> restore_indices([SpecProblem(("measures", 1), "unknown")], earlier=[SpecProblem(("measures", 0), "not a text")])
     [SpecProblem(path=('measures', 2), message='unknown')]

@@ -1,4 +1,4 @@
-"""Resolve a study: load the data, build learners, conditions and the scheme, and check all names before anything runs."""
+"""Resolve a study: load data, build learners, conditions and the scheme, and check all names before it runs."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 _FOLD_OPTIONS = ("scheme", "target", "encoding")
 
 _WITHOUT_LEVEL = 1.0
-"""The level of a condition that has none."""
+"""Level of a condition without levels."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
 class NamedData:
-    """A data set with its name in the study, and its own splits, if it has any."""
+    """A data set with its name in the study, and its own splits if it has any."""
 
     name: str
     dataset: Dataset
@@ -47,7 +47,7 @@ class NamedData:
 
 @dataclass(frozen=True)
 class NamedCondition:
-    """A condition with its name in the study; at level 0 it is clean. A condition without a level has level 1."""
+    """A condition with its name in the study. Level 0 is clean; a condition without levels has level 1."""
 
     name: str
     level: float
@@ -59,7 +59,7 @@ CLEAN = NamedCondition("clean", 0.0, Clean())
 
 @dataclass(frozen=True)
 class VerdictPlan:
-    """How the learners are compared: measure, control, significance level, ROPE, and the policy for failures."""
+    """Options of the verdict: measure, control, significance level, ROPE, and policy for failed trials."""
 
     measure: str
     control: str | None = None
@@ -70,7 +70,7 @@ class VerdictPlan:
 
 @dataclass(frozen=True, eq=False)
 class ResolvedStudy:
-    """Everything that is needed to plan and run a study; `declaration` is its specification in plain values."""
+    """A study with loaded data and built learners; `declaration` is its specification in plain values."""
 
     name: str
     seed: int
@@ -85,16 +85,16 @@ class ResolvedStudy:
 
     @property
     def repeats(self) -> int:
-        """How often the data are split."""
+        """Number of repeats of the resampling."""
         return self.resampling.repeats
 
     @property
     def scheme(self) -> str:
-        """Everything that decides the splits except the seed, the data and the number of repeats, as text."""
+        """Text that determines the splits, together with seed, data and repeat."""
         return self.resampling.text
 
     def draw_splits(self, entry: NamedData, repeat: int, rng: np.random.Generator) -> Splits:
-        """The splits of a data set in one repeat."""
+        """Draw the splits of a data set in one repeat."""
         return self.resampling.draw_splits(entry.dataset, entry.given_splits, repeat, rng)
 
 
@@ -103,8 +103,8 @@ def resolve_spec(
 ) -> tuple[ResolvedStudy | None, list[SpecProblem]]:
     """Load the data, build learners, conditions and the scheme, and check measures; None if there are problems.
 
-    Data paths are relative to `folder`, by default the current one. `objects` are data sets, learners, conditions and the
-    splitter that were given as objects of Python, by their location: `("learners", "forest")`.
+    Data paths are relative to `folder` (default: the current one). `objects` has the data sets, learners, conditions and the
+    splitter that were given as Python objects, by their location: `("learners", "forest")`.
 
     >>> values = {"data": ["iris"], "learners": ["c45", "svc"], "conditions": {"class-noise": [0, 0.1]}}
     >>> study, problems = resolve_spec(StudySpec.from_mapping(values))
@@ -138,7 +138,7 @@ def resolve_spec(
 
 
 def resolve_data(spec: DataSpec, folder: Path, objects: Objects) -> tuple[list[tuple[KeyPath, NamedData]], list[SpecProblem]]:
-    """Each data set with its place, and what is wrong."""
+    """Load all data sets with their locations, and collect problems."""
     resolved: list[tuple[KeyPath, NamedData]] = []
     problems: list[SpecProblem] = []
     for key_path, name, make in _iter_data_factories(spec, folder, objects):
@@ -162,7 +162,7 @@ def _iter_data_factories(spec: DataSpec, folder: Path, objects: Objects) -> Iter
 def _load_entry(name: str, entry: DataSetSpec, folder: Path, objects: Objects) -> list[Any]:
     if entry.object is not None:
         if ("data", name) not in objects:
-            raise InputError(f"{name} was an object of Python, which no file can hold: write it to a file and name that")
+            raise InputError(f"{name} was a Python object, which is not stored: write it to a file and use that")
         return [objects["data", name]]
     if entry.file is not None:
         path = _expand_path(entry.file, folder)
@@ -180,13 +180,13 @@ def _load_data(text: str, folder: Path, options: Mapping[str, Any]) -> list[Any]
         return [_load_file(_expand_path(text, folder), options)]
     files = sorted(glob.glob(os.path.expanduser(text), root_dir=folder, recursive=True))
     if not files:
-        raise InputError(f"no file fits {text!r} in {folder}")
+        raise InputError(f"no file matches {text!r} in {folder}")
     return [_load_file(folder / file, options) for file in files]
 
 
 def _load_by_name(text: str, folder: Path, options: Mapping[str, Any]) -> Any:
     if options:
-        raise InputError(f"{text} is a set of the catalogue and has no option {next(iter(options))!r}: options are for files")
+        raise InputError(f"{text} is a data set of the catalogue and has no option {next(iter(options))!r}: remove it")
     try:
         return load(text)
     except UnknownNameError:
@@ -196,10 +196,10 @@ def _load_by_name(text: str, folder: Path, options: Mapping[str, Any]) -> Any:
 
 
 def _load_file(path: Path, options: Mapping[str, Any]) -> Any:
-    """A table, or folds in an archive or a folder."""
+    """Load a table, or the folds of an archive or folder."""
     if not (path.is_dir() or path.suffix.lower() == ".zip"):
         if "name" in options:
-            raise InputError(f"a data set has no option 'name', got {options['name']!r}: its name is that of its table")
+            raise InputError(f"a data set has no option 'name', got {options['name']!r}: rename its table [data.NAME]")
         try:
             return read(path, **options)
         except TypeError as error:
@@ -224,19 +224,19 @@ def _check_new_data(entry: NamedData, others: list[NamedData]) -> None:
     rows = entry.dataset.y.value_counts()
     present, target = int((rows > 0).sum()), entry.dataset.target
     if present < 2:
-        raise InputError(f"{entry.name} must have at least 2 classes with rows, got {present}: is the target right?")
+        raise InputError(f"{entry.name} must have at least 2 classes with rows, got {present}: check target")
     if rows.max() == 1:
-        reason = f"{target!r} has a value of its own in each of {format_count(present, 'row')}"
+        reason = f"{target!r} has a different value in each of {format_count(present, 'row')}"
         raise InputError(f"{entry.name} must have a class with more than 1 row, got none: {reason}; {RIGHT_TARGET}")
     for existing in others:
         if existing.name == entry.name:
-            raise InputError(f"two data sets are called {entry.name!r}: give one a name, [data.another] with file = ...")
+            raise InputError(f"two data sets are called {entry.name!r}: name one of them, [data.NAME] with file = ...")
         if existing.dataset == entry.dataset:
-            raise InputError(f"{entry.name} and {existing.name} have the same contents: leave one out")
+            raise InputError(f"{entry.name} and {existing.name} have the same content: remove one")
 
 
 def resolve_conditions(specs: Mapping[str, ConditionSpec], objects: Objects) -> tuple[list[NamedCondition], list[SpecProblem]]:
-    """All conditions in their order, clean once, and what is wrong."""
+    """Build all conditions in order, clean only once, and collect problems."""
     conditions: list[NamedCondition] = []
     problems: list[SpecProblem] = []
     for name, entry in specs.items():
@@ -269,7 +269,7 @@ def _iter_condition_factories(name: str, entry: ConditionSpec, objects: Objects)
 
 
 def _locate_problem(key_path: KeyPath, problem: SpecProblem) -> KeyPath:
-    """The parameter that is wrong; what is wrong with the condition itself is wrong at every level."""
+    """Locate a problem at its parameter, or at the condition if it occurs at every level."""
     if problem.path and problem.path != ("level",):
         return (*key_path[:2], *problem.path)
     phrases = ("no condition is called", "needs the parameter")
@@ -278,9 +278,9 @@ def _locate_problem(key_path: KeyPath, problem: SpecProblem) -> KeyPath:
 
 def _build_condition(name: str, entry: ConditionSpec, level: dict[str, float]) -> Condition:
     if entry.object is not None:
-        raise InputError(f"{name} was an object of Python, which no file can hold: declare it by its name and parameters")
+        raise InputError(f"{name} was a Python object, which is not stored: declare it by name and parameters")
     if entry.condition == "class-noise" and "transition" in entry.parameters and not level:
-        level = {"level": None}  # type: ignore[dict-item]  # the matrix tells how much changes
+        level = {"level": None}  # type: ignore[dict-item]  # the matrix determines the level
     return build_collecting(lambda options: from_declaration(str(entry.condition), **options), entry.parameters | level)
 
 
@@ -289,7 +289,7 @@ def _name_condition(name: str, condition: Condition) -> NamedCondition:
     if isinstance(condition, Clean) or level == 0:
         return CLEAN
     if name == CLEAN.name:
-        raise InputError(f"clean is what data without a change are called, got {condition}: give it another name")
+        raise InputError(f"clean is the name of unchanged data, got {condition}: rename the condition")
     return NamedCondition(name, _WITHOUT_LEVEL if level is None else float(level), condition)
 
 
@@ -298,10 +298,10 @@ def _check_new_condition(condition: NamedCondition, others: list[NamedCondition]
         return
     for existing in others:
         if existing.condition.content_hash == condition.condition.content_hash:
-            raise InputError(f"{_format_condition(condition)} and {_format_condition(existing)} are the same: leave one out")
+            raise InputError(f"{_format_condition(condition)} and {_format_condition(existing)} are the same: remove one")
     if any(existing.level == condition.level for existing in same_name):
         raise InputError(
-            f"conditions of one name must differ in level, got {_format_condition(condition)} twice: give one another name"
+            f"conditions of the same name must differ in level, got {_format_condition(condition)} twice: rename one"
         )
 
 
@@ -338,7 +338,7 @@ def _check_measures(declaration: StudySpec) -> Iterator[SpecProblem]:
             yield SpecProblem(key_path, str(error))
             continue
         if measure in seen and key_path[0] == "measures":
-            yield SpecProblem(key_path, f"{name} and {seen[measure]} are the same measure: leave one out")
+            yield SpecProblem(key_path, f"{name} and {seen[measure]} are the same measure: remove one")
         seen.setdefault(measure, name)
 
 
@@ -346,13 +346,13 @@ def _check_control(declaration: StudySpec) -> Iterator[SpecProblem]:
     control = declaration.verdict.control
     if control is not None and control not in declaration.learners:
         hint = suggest_name(control, declaration.learners)
-        yield SpecProblem(("verdict", "control"), f"control must be one of the learners of the study, got {control!r}: {hint}")
+        yield SpecProblem(("verdict", "control"), f"control must be a learner of the study, got {control!r}: {hint}")
 
 
 def build_collecting(make: Callable[[dict[str, Any]], T], options: Mapping[str, Any], *, needed: tuple[str, ...] = ()) -> T:
-    """Call `make` with options. An option that it refuses is dropped and the rest tried again, to collect all problems.
+    """Call `make` with options. If it refuses an option, try again without it, to collect all problems.
 
-    Without a `needed` option nothing is tried. A message about an option that was dropped before is ignored.
+    There is no second try without a `needed` option. Messages about a dropped option are ignored.
 
     >>> def half(options):
     ...     for name, value in options.items():
@@ -383,7 +383,7 @@ def build_collecting(make: Callable[[dict[str, Any]], T], options: Mapping[str, 
 
 
 def _find_option(message: str, options: Mapping[str, Any]) -> str | None:
-    """The option that a message is about."""
+    """Find the option at which an error message starts, or which it names."""
     for key in options:
         phrases = (f"parameter {key!r}", f"option {key!r}", f"no {key} is called")
         if message.startswith(f"{key} ") or any(phrase in message for phrase in phrases):
@@ -392,5 +392,5 @@ def _find_option(message: str, options: Mapping[str, Any]) -> str | None:
 
 
 def _is_consequence(message: str, problems: list[SpecProblem]) -> bool:
-    """Whether a message is about what was left out before."""
+    """Whether a message names an option that was dropped before."""
     return any(re.search(rf"\b{re.escape(str(problem.path[0]))}\b", message) for problem in problems)

@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from fairtrial.resampling import Splits, Splitter
 
 GIVEN = "given"
-"""The scheme of data sets that bring their own folds."""
+"""The scheme that uses the folds of the data sets."""
 
 OBJECT = "object"
 """The scheme of a splitter that is not registered under a name."""
 
-RIGHT_TARGET = "is it a number rather than a class, or the wrong column? Name the class by target"
+RIGHT_TARGET = "is it a number or the wrong column? Name the class column with target"
 
 _MANY_CLASSES = 0.2
-"""From this number of classes per row on, the class column may be a number or the wrong column."""
+"""With more classes per row, the class column may be a number or the wrong column."""
 
 
 @dataclass(frozen=True, eq=False)
 class Scheme:
-    """How the rows of a data set are split in one repeat. `splitter` is None where the data bring their own splits."""
+    """A resampling scheme. `splitter` is None if the data sets have their own splits."""
 
     name: str
     splitter: Splitter | None
@@ -42,7 +42,7 @@ class Scheme:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters of the splitter, without the seed unless the scheme keeps it: the study gives the seed."""
+        """Parameters of the splitter, without the seed unless the scheme keeps it."""
         if self.splitter is None:
             return {}
         names = [
@@ -64,10 +64,10 @@ class Scheme:
         return self.splitter is not None and self.splitter._is_random
 
     def check(self, name: str, dataset: Dataset, given_splits: Splits | None) -> None:
-        """Whether the data set can be split so, as far as that can be told beforehand."""
+        """Check that the data set can be split, as far as this is known in advance."""
         if self.splitter is None:
             if given_splits is None:
-                raise InputError(f"{name} must bring its own folds for the scheme 'given', got none: take another scheme")
+                raise InputError(f"{name} must have its own folds for the scheme 'given', got none: choose another scheme")
             return
         folds = self.splitter.n_splits if isinstance(self.splitter, FoldSplitter) else 0
         if not self.splitter._uses_classes:
@@ -80,10 +80,10 @@ class Scheme:
             raise InputError(f"folds must be at most the number of rows in its largest class, {limit}")
 
     def draw_splits(self, dataset: Dataset, given_splits: Splits | None, repeat: int, rng: np.random.Generator) -> Splits:
-        """The splits of one repeat, which carry its number; of schemes that repeat by themselves the number goes on."""
+        """Draw the splits of one repeat; schemes with several repeats of their own continue the numbers."""
         if self.splitter is None:
             if given_splits is None:
-                raise InputError(f"{dataset.name} has no folds of its own: take another scheme than 'given'")
+                raise InputError(f"{dataset.name} has no folds of its own: choose another scheme than 'given'")
             return given_splits
         splits = self.splitter._for_repeat(repeat).freeze(dataset.X, dataset.y, random_state=rng)
         n_repeats = 1 + max(split.repeat for split in splits)
@@ -91,7 +91,7 @@ class Scheme:
 
 
 def build_scheme(spec: Mapping[str, Any]) -> Scheme:
-    """The scheme of a declaration, such as `{"scheme": "stratified", "folds": 5, "repeats": 5}`.
+    """Build the scheme of a declaration, such as `{"scheme": "stratified", "folds": 5, "repeats": 5}`.
 
     >>> build_scheme({"scheme": "dob-scv", "folds": 5, "repeats": 2}).splitter
     DOBSCV()
@@ -109,14 +109,14 @@ def build_scheme(spec: Mapping[str, Any]) -> Scheme:
 
 
 def _check_repeats(scheme: Scheme) -> Scheme:
-    """Repeats must differ from each other."""
+    """Refuse several repeats of a scheme without randomness."""
     if scheme.repeats > 1 and not scheme.draws:
-        raise InputError(f"repeats must be 1 for {scheme.name}, which draws nothing at random, got {scheme.repeats}")
+        raise InputError(f"repeats must be 1 for {scheme.name}, which is not random, got {scheme.repeats}")
     return scheme
 
 
 def build_scheme_from_splitter(splitter: Splitter) -> Scheme:
-    """The scheme of a splitter object; one that repeats another is that other with repeats."""
+    """Build the scheme of a splitter object; `Repeated` becomes the inner scheme with repeats."""
     if isinstance(splitter, Repeated):
         inner = build_scheme_from_splitter(splitter.splitter)
         _check_unseeded(splitter)
@@ -128,7 +128,7 @@ def build_scheme_from_splitter(splitter: Splitter) -> Scheme:
 
 
 def _format_class_doubt(dataset: Dataset, classes: int) -> str:
-    """A question, where the class column has so many values that it is hardly one."""
+    """Format a hint if the class column has suspiciously many values."""
     if classes < _MANY_CLASSES * len(dataset):
         return ""
     return f": {dataset.target!r} has {classes} different values in {format_count(len(dataset), 'row')}; {RIGHT_TARGET}"
@@ -136,7 +136,7 @@ def _format_class_doubt(dataset: Dataset, classes: int) -> str:
 
 def _check_unseeded(splitter: Splitter) -> None:
     if splitter.random_state is not None:
-        raise InputError(f"the seed of the study decides the splits, got {splitter!r}: leave its random_state out")
+        raise InputError(f"random_state of the splitter must be None, got {splitter!r}: the study sets the seed")
 
 
 def _build_splitter(name: str, parameters: dict[str, Any]) -> Splitter:
@@ -148,15 +148,15 @@ def _build_splitter(name: str, parameters: dict[str, Any]) -> Splitter:
     try:
         return kind(**parameters)
     except TypeError as error:
-        raise InputError(f"{name} cannot be made of these parameters: {error}") from None
+        raise InputError(f"{name} cannot be created with these parameters: {error}") from None
 
 
 def _check_scheme_parameters(name: str, parameters: Mapping[str, Any], accepted: list[str]) -> None:
     accepted_names = ["folds" if parameter == "n_splits" else parameter for parameter in accepted]
     for parameter in parameters:
         if parameter == "random_state" and parameter not in accepted:
-            raise InputError(f"{name} has no parameter 'random_state': the seed of the study decides the splits")
+            raise InputError(f"{name} has no parameter 'random_state': the seed of the study determines the splits")
         if parameter not in accepted:
             display_name = "folds" if parameter == "n_splits" else parameter
-            hint = suggest_name(display_name, accepted_names) if accepted_names else "it takes none"
+            hint = suggest_name(display_name, accepted_names) if accepted_names else "it has no parameters"
             raise InputError(f"{name} has no parameter {display_name!r}: {hint}")

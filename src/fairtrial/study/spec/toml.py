@@ -1,4 +1,4 @@
-"""Study files: read TOML with the line of each key, write it, and keep where a specification came from."""
+"""Study files: read TOML with the line of each key, write it, and keep the source of a specification."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ _BARE_VALUE = re.compile(r"[^,\]}#\n]+")
 
 _POSITION = re.compile(r"(.*) \(at line (\d+), column (\d+)\)", re.DOTALL)
 
-_SYNTAX_REMEDIES = {"Invalid value": "text must stand in quotes", "Cannot overwrite a value": "the key is there twice"}
+_SYNTAX_REMEDIES = {"Invalid value": "put text in quotes", "Cannot overwrite a value": "the key occurs twice"}
 
 _OBJECT_REMEDIES = {
-    "data": "write it to a file by fairtrial.data.write and name that file",
-    "learners": "put its class into an installed package, with parameters that are numbers, text, lists or learners",
-    "conditions": "declare it by its name and parameters that are numbers, text or lists",
+    "data": "write it to a file with fairtrial.data.write and use that file",
+    "learners": "install its class as a package, and use numbers, text, lists or learners as parameters",
+    "conditions": "declare it by name, with numbers, text or lists as parameters",
 }
 
 
 @dataclass(frozen=True, eq=False)
 class SpecSource:
-    """The plain values of a study and where they came from: a file, or Python with its objects."""
+    """The plain values of a study and their source: a file, or Python with objects."""
 
     values: Mapping[str, Any]
     source: str = ""
@@ -54,26 +54,26 @@ class SpecSource:
     positions: Mapping[KeyPath, TextPosition] = field(default_factory=dict)
     objects: Objects = field(default_factory=dict)
     problems: Sequence[SpecProblem] = ()
-    """Values that no study can hold."""
+    """Problems of values that a study cannot contain."""
 
     @classmethod
     def from_python(cls, sections: Mapping[str, Any]) -> SpecSource:
-        """The source of sections that may hold objects: data sets, estimators, conditions, a splitter."""
+        """Build the source from sections that may contain objects: data sets, estimators, conditions, a splitter."""
         reader = PythonReader()
         values = reader.read(sections)
         return cls(values, objects=reader.objects, problems=reader.collector.problems)
 
     @classmethod
     def from_file(cls, path: Path) -> SpecSource:
-        """The source of a TOML file; its name is that of the study unless the file gives another."""
+        """Build the source from a TOML file; its name is the default name of the study."""
         try:
             text = path.read_bytes().decode("utf-8-sig")
         except OSError as error:
-            raise SpecError(f"{path}: the study cannot be read: {error.strerror or error}") from None
+            raise SpecError(f"{path}: the study file cannot be read ({error.strerror or error})") from None
         except UnicodeDecodeError as error:
             line = path.read_bytes()[: error.start].count(b"\n") + 1
             raise SpecError.from_problems(
-                [Problem("", line, "a study must be text in UTF-8, and here it is not")], str(path)
+                [Problem("", line, "a study file must be UTF-8 text, got invalid bytes")], str(path)
             ) from None
         try:
             values = tomllib.loads(text)
@@ -83,7 +83,7 @@ class SpecSource:
         return cls({"name": path.stem} | values, str(path), path.parent, positions | _expand_positions(values, positions))
 
     def read_spec(self, allow_local_code: bool = False) -> StudySpec:
-        """The specification. If its form is wrong, the other parts are resolved too, to report all problems at once."""
+        """Read the specification. If it is malformed, valid parts are resolved, too, to report all problems at once."""
         spec, problems = StudySpec.read_valid_parts(self.values, self.problems)
         if not problems:
             return spec
@@ -95,7 +95,7 @@ class SpecSource:
         raise build_spec_error([*problems, *restore_indices(more, problems)], self.positions, self.source)
 
     def resolve(self, spec: StudySpec, allow_local_code: bool = False) -> ResolvedStudy:
-        """What the specification stands for; a SpecError reports all problems with their lines."""
+        """Resolve the specification; a SpecError reports all problems with their lines."""
         from fairtrial.study.spec.resolve import resolve_spec  # it imports scikit-learn
 
         resolved, problems = resolve_spec(spec, self.folder, objects=self.objects, allow_local_code=allow_local_code)
@@ -104,7 +104,7 @@ class SpecSource:
         return resolved
 
     def to_toml(self, spec: StudySpec, folder: Path | None = None) -> str:
-        """The text of a study file, with data paths relative to `folder`, by default as they are."""
+        """Format a study file; data paths become relative to `folder`, if it is given."""
         _refuse_placeholders(spec)
         short_form = spec.to_short_form()
         old = self.folder or Path()
@@ -116,7 +116,7 @@ class SpecSource:
             raise InputError(f"the study cannot be written as TOML: {error}") from None
 
     def to_absolute(self, spec: StudySpec) -> dict[str, Any]:
-        """The specification in plain values, with absolute data paths."""
+        """Return the specification in plain values with absolute data paths."""
         folder = (self.folder or Path()).resolve()
         return self._convert_paths(
             spec.to_dict(), lambda text: os.path.normpath(os.path.join(folder, os.path.expanduser(text)))
@@ -135,14 +135,14 @@ class SpecSource:
 
 
 def _make_relative(text: str, old: Path, new: Path) -> str:
-    """The path from the new folder to the file to which `text` leads from the old one."""
+    """Convert a path relative to the old folder to one relative to the new folder."""
     if text.startswith("~") or os.path.isabs(text):
         return text
     return Path(os.path.relpath(old.resolve() / text, new.resolve())).as_posix()
 
 
 def _refuse_placeholders(spec: StudySpec) -> None:
-    """Refuse a study with objects that no file can hold."""
+    """Refuse a study with objects that cannot be written to a file."""
     plain = spec.to_dict()
     for section, remedy in _OBJECT_REMEDIES.items():
         for name, entry in plain[section].items():
@@ -150,7 +150,7 @@ def _refuse_placeholders(spec: StudySpec) -> None:
                 raise InputError(f"{section}.{name} cannot be written to a study file ({entry[PLACEHOLDER]}): {remedy}")
     if PLACEHOLDER in plain["resampling"]:
         placeholder = plain["resampling"][PLACEHOLDER]
-        raise InputError(f"resampling cannot be written to a study file ({placeholder}): take a scheme by its name")
+        raise InputError(f"resampling cannot be written to a study file ({placeholder}): use a registered scheme")
 
 
 def _build_syntax_problem(message: str, text: str) -> Problem:
@@ -158,11 +158,11 @@ def _build_syntax_problem(message: str, text: str) -> Problem:
     reason, line = (matched[1], int(matched[2])) if matched else (message.partition(" (at")[0], text.count("\n") + 1)
     column = f", column {matched[3]}" if matched else ", at the end"
     remedy = f": {_SYNTAX_REMEDIES[reason]}" if reason in _SYNTAX_REMEDIES else ""
-    return Problem("", line, f"this is no TOML ({reason[:1].lower()}{reason[1:]}{column}){remedy}")
+    return Problem("", line, f"invalid TOML ({reason[:1].lower()}{reason[1:]}{column}){remedy}")
 
 
 def _expand_positions(values: Mapping[str, Any], positions: Mapping[KeyPath, TextPosition]) -> dict[KeyPath, TextPosition]:
-    """Positions of values in a short form, under the locations that they have in the full form."""
+    """Add the positions of values in short form under their locations in the full form."""
     more: dict[KeyPath, TextPosition] = {}
     for path, position in positions.items():
         match path:
@@ -188,7 +188,7 @@ def locate_keys(text: str) -> dict[KeyPath, TextPosition]:
 
 
 class _Scanner:
-    """Reads the text once, from key to key."""
+    """Scans the text of a TOML file for keys."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -209,7 +209,7 @@ class _Scanner:
         return self.positions
 
     def _scan_header(self) -> KeyPath:
-        """A table `[a.b]`, or the next one of an array of tables `[[a.b]]`."""
+        """Scan the header of a table `[a.b]` or of an array of tables `[[a.b]]`."""
         is_array = self.text.startswith("[[", self.position)
         self.position += 2 if is_array else 1
         path: KeyPath = ()
@@ -234,7 +234,7 @@ class _Scanner:
         self._scan_value(path)
 
     def _scan_keys(self) -> Iterator[tuple[str, int]]:
-        """The parts of a key with their starts; a quoted part as tomllib reads it."""
+        """Scan the parts of a key with their positions."""
         while True:
             self._skip(_SPACE)
             start = self.position
@@ -274,7 +274,7 @@ class _Scanner:
             self._scan_pair(path)
 
     def _move_to_next(self, end: str) -> bool:
-        """Go on to the next member; False behind the end."""
+        """Move to the next member; return False after the last one."""
         self._skip(_BLANK)
         if self.text[self.position] == ",":
             self.position += 1
@@ -289,7 +289,7 @@ class _Scanner:
         self.position = matched.end() if matched else self.position
 
     def _note(self, path: KeyPath, start: int) -> None:
-        """The first position counts: `[a.b]` and a later `[a.c]` both name a."""
+        """Note the first position of a key: `[a.b]` and a later `[a.c]` both contain a."""
         if path not in self.positions:
             line = self._find_line(start)
             self.positions[path] = (line + 1, start - self.starts[line] + 1)

@@ -1,4 +1,4 @@
-"""Tuning within a study: a learner whose parameters are chosen by resampling of the training rows."""
+"""Tuning: a learner whose parameters are chosen by resampling of the training set."""
 
 from __future__ import annotations
 
@@ -23,12 +23,27 @@ _PREDICTION_NEEDS = ("labels", "scores", "probabilities")
 
 
 class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Tries each combination of `grid` on inner splits of the training rows, then learns from all of them with the best.
+    """A learner that evaluates a grid of parameters on inner splits and is refitted with the best ones.
 
-    `grid` maps parameters of the learner to lists of values; those of the sampler of a prepared learner begin with `sampler__`.
-    `resampling` is a splitter; `measure` is a name. Of equal combinations the first is taken, where names count in the order
-    of the alphabet, whatever order the grid writes them in, and values in the order of their list.
-    `chosen_` tells the choice, `tried_` every combination with its mean value, `learner_` is what learnt.
+    Ties are resolved in favour of the first combination, with parameter names in alphabetical order and values in the order of
+    their lists. After fitting, `chosen_` has the best parameters, `tried_` all combinations with their mean values, and
+    `learner_` the fitted learner.
+
+    Parameters
+    ----------
+    learner : estimator
+        Learner to tune.
+    grid : mapping of str to list
+        Parameters with lists of values; those of the sampler of a prepared learner start with `sampler__`.
+    resampling : splitter, optional
+        Inner splits. Default: 5 stratified folds.
+    measure : str, default "accuracy"
+        Measure to optimize.
+    random_state : int, optional
+        Seed of the inner splits.
+
+    Examples
+    --------
 
     >>> from fairtrial.data import load
     >>> from fairtrial.learners import NearestNeighbours
@@ -51,13 +66,15 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Tuned:
-        """Choose, then learn from all rows."""
-        names = sorted(self.grid)  # as identity sorts them: in another order equal means would fall to another combination
+        """Choose the parameters, then fit on all rows."""
+        names = sorted(self.grid)  # as in the content key: another order would resolve ties differently
         combinations = [dict(zip(names, values, strict=True)) for values in product(*(self.grid[name] for name in names))]
         splits = self._make_inner_splits(X, y)
         means = [self._compute_mean(combination, X, y, splits) for combination in combinations]
         if all(np.isnan(means)):
-            raise LearnerError(f"{self.measure} is undefined in all {len(splits)} inner splits: take another measure or scheme")
+            raise LearnerError(
+                f"{self.measure} is undefined in all {len(splits)} inner splits: choose another measure"
+            )
         self.tried_ = list(zip(combinations, means, strict=True))
         self.chosen_ = combinations[int(np.nanargmax(means))]
         self.learner_ = self._with_parameters(self.chosen_).fit(X, y)
@@ -69,13 +86,13 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
 
         splitter = StratifiedKFold(5) if self.resampling is None else self.resampling
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SuspectInputWarning)  # a class that is too rare for inner folds is no news
+            warnings.simplefilter("ignore", SuspectInputWarning)  # rare classes are expected
             return [
                 tuple(split) for split in splitter.freeze(X, y, random_state=check_generator("random_state", self.random_state))
             ]
 
     def _compute_mean(self, combination: Mapping[str, Any], X: Any, y: Any, splits: list[tuple[Any, Any]]) -> float:
-        """The mean over inner splits, greater is better; splits where the measure is undefined do not count."""
+        """Compute the mean score (greater is better) over the inner splits on which the measure is defined."""
         values = np.array(list(self._score_splits(combination, X, y, splits)))
         return float(np.mean(values[~np.isnan(values)])) if not np.isnan(values).all() else float("nan")
 
@@ -83,27 +100,26 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
         scorer = get_measure(self.measure).scorer()
         for train, test in splits:
             learner = self._with_parameters(combination).fit(_take_rows(X, train), _take_rows(y, train))
-            learner.abstention_ = find_abstention_label(learner)  # where the scorer looks for it
+            learner.abstention_ = find_abstention_label(learner)  # read by the scorer
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UndefinedMeasureWarning)
                 yield float(scorer(learner, _take_rows(X, test), _take_rows(y, test)))
 
     def check_grid(self) -> None:
-        """Check that the grid names parameters of the learner, each with some values."""
+        """Check that the grid has parameters of the learner with lists of values."""
         if not isinstance(self.grid, Mapping) or not self.grid:
             raise InputError(
-                f"grid must name parameters with lists of values, got {self.grid!r}: "
-                "write grid = { n_neighbours = [1, 3, 5] }"
+                f"grid must map parameters to lists of values, got {self.grid!r}: write grid = {{ n_neighbours = [1, 3, 5] }}"
             )
         names = self._list_grid_names()
         for name, values in self.grid.items():
             if name not in names:
-                raise InputError(f"grid names {name!r}, which is no parameter: {suggest_name(name, names)}")
+                raise InputError(f"grid has {name!r}, which is not a parameter: {suggest_name(name, names)}")
             if not isinstance(values, (list, tuple)) or not values:
-                raise InputError(f"grid must hold a list of values for {name}, got {values!r}: write {name} = [{values!r}]")
+                raise InputError(f"grid must have a list of values for {name}, got {values!r}: write {name} = [{values!r}]")
 
     def get_parameter_path(self, name: str) -> str:
-        """The full name of a parameter that the grid names as the learner does.
+        """Return the full name of a parameter of the grid.
 
         >>> from fairtrial.learners import NearestNeighbours
         >>> Tuned(Prepared(NearestNeighbours()), {}).get_parameter_path("n_neighbours")
@@ -114,7 +130,7 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
         return f"learner__{name}"
 
     def _list_grid_names(self) -> list[str]:
-        """The parameters of the learner that a grid may name."""
+        """List the parameters that a grid may have."""
         names = list(self.learner.get_params(deep=True))
         if not isinstance(self.learner, Prepared):
             return names
@@ -125,17 +141,17 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
         return clone(self.learner).set_params(**clone(parameters, safe=False))
 
     def predict(self, X: Any) -> Any:
-        """The learner's predictions."""
+        """Predict with the best parameters."""
         return self._get_fitted().predict(X)
 
     @available_if(has_inner_method("predict_proba"))  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def predict_proba(self, X: Any) -> FloatArray:
-        """The learner's probabilities, in the order of `classes_`."""
+        """Predict probabilities in the order of `classes_`."""
         return np.asarray(self._get_fitted().predict_proba(X))
 
     @available_if(has_inner_method("decision_function"))  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def decision_function(self, X: Any) -> FloatArray:
-        """The learner's decision values."""
+        """Compute decision values."""
         return np.asarray(self._get_fitted().decision_function(X))
 
     def _get_fitted(self) -> Any:
@@ -146,18 +162,16 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
 
 
 def check_measure(name: str) -> str:
-    """The measure by its main name; it must be a measure of predictions."""
+    """Return the main name of a measure, which must be a measure of predictions."""
     measure = get_measure(name)
     if measure.facts.needs not in _PREDICTION_NEEDS:
-        subject = (
-            "numbers, not of classes" if measure.facts.needs == "values" else "several results, which the study gives later"
-        )
-        raise InputError(f"{name} is a measure of {subject}: take one of predictions, such as accuracy")
+        subject = "numeric predictions" if measure.facts.needs == "values" else "several results"
+        raise InputError(f"{name} is a measure of {subject}: choose a measure of predicted classes, such as accuracy")
     return str(measure.name)
 
 
 def _take_rows(table: Any, rows: Any) -> Any:
-    """Rows of a frame, a column or a matrix."""
+    """Take rows of a frame, a column or a matrix."""
     if hasattr(table, "iloc"):
         return table.iloc[rows]
     return table[rows] if hasattr(table, "shape") else [table[row] for row in rows]

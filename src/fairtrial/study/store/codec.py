@@ -42,9 +42,7 @@ def from_json(text: str) -> Any:
     try:
         return json.loads(text)
     except (TypeError, ValueError) as error:
-        raise StoreError(
-            f"the results file is corrupted, it has text that is not JSON ({error}): {_REMEDY}"
-        ) from None
+        raise StoreError(f"the results file is corrupted, it has text that is not JSON ({error}): {_REMEDY}") from None
 
 
 def _to_json_value(value: object) -> object:
@@ -89,9 +87,7 @@ def unpack_ids(kind: str, packed: bytes | None, n_rows: int) -> npt.NDArray[Any]
     try:
         dtype = np.dtype(name)
     except TypeError:
-        raise StoreError(
-            f"the results file is corrupted, it has row ids of the type {kind!r}: {_REMEDY}"
-        ) from None
+        raise StoreError(f"the results file is corrupted, it has row ids of the type {kind!r}: {_REMEDY}") from None
     if counted or packed is None:
         return np.arange(n_rows).astype(dtype)
     if dtype.kind in _PLAIN_KINDS:
@@ -131,9 +127,7 @@ def check_name(kind: str, name: str) -> str:
     try:
         name.encode()
     except UnicodeEncodeError:
-        raise InputError(
-            f"the name of a {kind} must not contain a lone surrogate, got {name!a}: rename it"
-        ) from None
+        raise InputError(f"the name of a {kind} must not contain a lone surrogate, got {name!a}: rename it") from None
     return name
 
 

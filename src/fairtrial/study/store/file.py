@@ -24,9 +24,7 @@ _CORRUPTED_REMEDY = "restore a backup, or rerun the study into a new file"
 class SQLiteFile:
     """An open results file: its connection, and its write lock if it is open for writing."""
 
-    def __init__(
-        self, path: Path, connection: sqlite3.Connection, lock: WriteLock | None, *, has_views: bool = False
-    ) -> None:
+    def __init__(self, path: Path, connection: sqlite3.Connection, lock: WriteLock | None, *, has_views: bool = False) -> None:
         self.path = path
         self._connection = connection
         self._has_views = has_views
@@ -173,9 +171,7 @@ def _refuse_truncated(connection: sqlite3.Connection, path: Path) -> None:
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
         n_whole_pages = _get_size(path) // size
         if n_whole_pages < pages and not set(range(n_whole_pages + 1, pages + 1)) <= _list_wal_pages(_add_suffix(path, "-wal")):
-            raise StoreError(
-                f"{path} is truncated, it has {_get_size(path)} of {pages * size} bytes: {_CORRUPTED_REMEDY}"
-            )
+            raise StoreError(f"{path} is truncated, it has {_get_size(path)} of {pages * size} bytes: {_CORRUPTED_REMEDY}")
     finally:
         connection.execute("ROLLBACK")
 

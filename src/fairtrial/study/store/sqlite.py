@@ -179,9 +179,7 @@ class SQLiteStore:
         with self.file.read_connection() as connection:
             result = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
             if result != "ok":
-                raise StoreError(
-                    f"{self.path} is corrupted ({result}): restore a backup, or rerun the study into a new file"
-                )
+                raise StoreError(f"{self.path} is corrupted ({result}): restore a backup, or rerun the study into a new file")
             codec.refuse_corrupted_records(connection)
             codec.refuse_wrong_links(connection)
             studies = [name for (name,) in connection.execute("SELECT name FROM study")]
