@@ -43,7 +43,10 @@ python_maximum_signature_line_length = 100
 toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 
-PUBLIC_MODULES = ["conditions", "data", "errors", "learners", "measures", "resampling", "significance", "study", "testing"]
+PUBLIC_MODULES = [
+    *("conditions", "data", "data.simulate", "errors", "learners", "measures", "predictions", "report", "report.checks"),
+    *("resampling", "significance", "study", "testing"),
+]
 
 
 def name_class_pages() -> dict[str, str]:

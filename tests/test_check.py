@@ -26,24 +26,24 @@ from fairtrial.errors import InputError
         (lambda: _check.check_between("x", 1, 0, 1), r"^x\b.*1"),
         (lambda: _check.check_between("x", math.nan, 0, 1), r"^x\b.*nan"),
         (lambda: _check.check_proportion("x", 0), r"^x\b.*0"),
-        (lambda: _check.check_column(r"^y\b", [[1, 2], [3, 4]]), "y"),
+        (lambda: _check.check_column("y", [[1, 2], [3, 4]]), r"^y\b"),
         (lambda: _check.check_column("y", None), r"^y\b.*None"),
         (lambda: _check.check_column("y", np.ma.array([1, 2], mask=[0, 1])), r"^y\b.*1"),
         (lambda: _check.check_column("y", []), r"^y\b.*0"),
-        (lambda: _check.check_same_length(a=np.ones(2), b=np.ones(3)), "same number of rows: a has 2, b has 3"),
+        (lambda: _check.check_same_length(a=np.ones(2), b=np.ones(3)), "a.*2.*b.*3"),
         (lambda: _check.check_numbers("s", ["1", "2"]), r"^s\b.*'1'"),
         (lambda: _check.check_numbers("s", [1, "two"]), r"^s\b.*'two'"),
-        (lambda: _check.check_numbers(r"^s\b", np.array(["2026-01-01"], dtype="M8[D]")), "s"),
-        (lambda: _check.check_numbers(r"^s\b", [1 + 2j]), "s"),
-        (lambda: _check.check_numbers(r"^s\b", [object()]), "s"),
-        (lambda: _check.check_numbers(r"^s\b", [[1], [2, 3]]), "s"),
+        (lambda: _check.check_numbers("s", np.array(["2026-01-01"], dtype="M8[D]")), r"^s\b"),
+        (lambda: _check.check_numbers("s", [1 + 2j]), r"^s\b"),
+        (lambda: _check.check_numbers("s", [object()]), r"^s\b"),
+        (lambda: _check.check_numbers("s", [[1], [2, 3]]), r"^s\b"),
         (lambda: _check.check_between("level", "0.95", 0, 1), "level.*'0.95'"),
         (lambda: _check.check_proportion("x", None), r"^x\b.*None"),
         (
             lambda: _check.check_finite("s", np.array([1, np.inf])),
             r"^s\b.*inf.*1",
         ),
-        (lambda: _check.check_finite("s", np.array([[1, 2], [np.nan] * 2])), r"got nan at row \(1, 0\) \(2 such values\)"),
+        (lambda: _check.check_finite("s", np.array([[1, 2], [np.nan] * 2])), r"^s\b.*nan.*\(1, 0\).*2"),
         (
             lambda: _check.check_probabilities("p", np.array([0.5, 1.5])),
             r"^p\b.*1.5.*1",
@@ -54,7 +54,7 @@ from fairtrial.errors import InputError
         (lambda: _check.check_weights([1], 2), "sample_weight.*1"),
     ],
 )
-def test_a_broken_rule_is_told_with_name_rule_and_value(call, message):
+def test_the_message_has_the_name_and_the_value(call, message):
     with pytest.raises(InputError, match=message):
         call()
 
@@ -109,7 +109,7 @@ def test_given_labels_fix_the_codes(values):
 @pytest.mark.parametrize("values", [[1, "a"], (1, "a"), [[1], ["a"]], ["1", 1], [True, "a"], [b"a", "a"], [1.5, "a"]])
 def test_lists_of_mixed_labels_are_refused_as_arrays_of_objects_are(values):
     for column in (values, np.array(values, dtype=object)):
-        with pytest.raises(InputError, match="comparable with each other, got a mixture of types: convert them to one type"):
+        with pytest.raises(InputError, match="labels"):
             _check.encode_labels(None, None, y=_check.check_column("y", column))
 
 
@@ -166,13 +166,13 @@ def test_the_positive_class_is_the_named_one_or_the_second_of_two(values, positi
             {"y": ["red", "bleu"]},
             r"^y\b.*'bleu'.*'blue'",
         ),
-        (None, None, {"y_true": ["a"], "y_pred": [1]}, "y_true holds text, y_pred holds numbers; convert one of them"),
+        (None, None, {"y_true": ["a"], "y_pred": [1]}, "y_true.*text.*y_pred.*numbers"),
         (None, None, {"y": np.array(["a", 1], dtype=object)}, "labels"),
-        (None, None, {r"^y\b.*\b1\b": np.array(["a", None], dtype=object)}, "y"),
+        (None, None, {"y": np.array(["a", None], dtype=object)}, r"^y\b.*\b1\b"),
         (None, None, {"y_pred": [0.2, 1.0]}, "y_pred.*0.2"),
         ("01", None, {"y": [0, 1]}, "labels.*'01'"),
-        (None, None, {r"^y\b.*\b1\b": [1.0, math.nan]}, "y"),
-        (None, None, {r"^y\b.*\b1\b": np.array([1, pd.NA], dtype=object)}, "y"),
+        (None, None, {"y": [1.0, math.nan]}, r"^y\b.*\b1\b"),
+        (None, None, {"y": np.array([1, pd.NA], dtype=object)}, r"^y\b.*\b1\b"),
     ],
 )
 def test_labels_that_break_a_rule_are_refused(labels, positive, columns, message):

@@ -1,4 +1,4 @@
-"""The command reproduce."""
+"""The command `reproduce`."""
 
 import pandas as pd
 import pytest
@@ -27,7 +27,7 @@ def register(monkeypatch, tmp_path_factory):
     """Replace all experiments: `register(name=function)`."""
     template = tmp_path_factory.mktemp("template") / "page.md.j2"
     template.write_text(TEMPLATE)
-    module.load_experiments()  # registers the published ones in their own registry
+    module.load_experiments()  # registers the published experiments in their own registry
 
     def replace(**functions):
         registry = Registry("experiment", group="fairtrial.no-experiments")
@@ -42,7 +42,7 @@ def run(*arguments):
     return CliRunner().invoke(app, ["reproduce", *map(str, arguments)])
 
 
-def test_without_a_name_all_are_listed():
+def test_without_a_name_all_experiments_are_listed():
     result = run()
     assert result.exit_code == 0
     assert all(name in result.output for name in ("ela", "dobscv", "tutorial", "drift", "ranking-real", "estimates"))
@@ -54,22 +54,24 @@ def test_outcomes_are_printed_and_the_page_is_named(name, folder, register, tmp_
     result = run(name, "--scale", "full", "--seed", 5, "--out", tmp_path)
     assert result.exit_code == 0, result.output
     assert "reproduced: It is so\n" in result.output
-    assert "1 claim: 1 reproduced, 0 contradicted, 0 inconclusive." in result.output
-    assert "not run: ring: corrupted" in result.output
+    assert "ring: corrupted" in result.output
+    assert str(tmp_path / folder / "index.md") in result.output.replace("\n", "")
     assert (tmp_path / folder / "index.md").is_file()
 
 
-@pytest.mark.parametrize(("others", "code", "message"), [({"fast": run_fast}, 0, "page: "), ({}, 2, "fairtrial: no data")])
-def test_all_skips_an_experiment_without_data(others, code, message, register, tmp_path):
+@pytest.mark.parametrize(("others", "code"), [({"fast": run_fast}, 0), ({}, 2)])
+def test_all_skips_an_experiment_without_data(others, code, register, tmp_path):
     register(lost=run_without_data, **others)
     result = run("all", "--out", tmp_path)
     assert result.exit_code == code
-    assert "not run: lost: no data\n" in result.output
-    assert message in result.output
+    assert "lost: no data\n" in result.output
+    assert (tmp_path / "fast" / "index.md").is_file() is bool(others)
 
 
-def test_an_unknown_name_is_answered_by_one_sentence(register, tmp_path):
+def test_an_unknown_name_gives_one_sentence_with_a_suggestion(register, tmp_path):
     register(fast=run_fast)
     result = run("fats", "--out", tmp_path)
     assert result.exit_code == 2
-    assert result.output == "fairtrial: no experiment is called 'fats': did you mean 'fast'?\n"
+    assert result.output.count("\n") == 1
+    assert "'fats'" in result.output
+    assert "'fast'" in result.output

@@ -51,13 +51,13 @@ def test_the_positive_class_may_be_named():
 
 
 def test_undefined_models_are_counted_in_one_warning():
-    with pytest.warns(UndefinedMeasureWarning, match="taks is undefined for 1 of 2 models"):
+    with pytest.warns(UndefinedMeasureWarning, match="taks.*1 of 2"):
         found = batch([0, 1], [[0.5, 0.5], [0.1, 0.2]], "taks")
     np.testing.assert_array_equal(found["taks"], [np.nan, 1.0])
 
 
 def test_one_class_alone_is_undefined_for_all_models():
-    with pytest.warns(UndefinedMeasureWarning, match="auc is undefined for 2 of 2 models: both classes must occur"):
+    with pytest.warns(UndefinedMeasureWarning, match="auc.*2 of 2"):
         assert batch(["x", "x"], [[0.5, 0.5], [0.1, 0.2]], "auc")["auc"].isna().all()
 
 
@@ -79,7 +79,7 @@ def test_what_is_no_batch_is_refused(y, scores, chosen, message):
 
 
 def test_an_unknown_measure_gets_a_suggestion():
-    with pytest.raises(UnknownNameError, match=r"no measure is called 'acu': did you mean 'auc'\?"):
+    with pytest.raises(UnknownNameError, match="'acu'.*'auc'"):
         batch([0, 1], [[0.1, 0.2]], ["acu"])
 
 

@@ -38,7 +38,7 @@ class TestCostLines:
         assert lines[["fpr", "fnr"]].iloc[-1].tolist() == [1, 0]
 
     def test_one_class(self):
-        with pytest.warns(UndefinedMeasureWarning, match="undefined in fnr"):
+        with pytest.warns(UndefinedMeasureWarning, match="fnr"):
             assert measures.cost_lines([0, 0], [0.1, 0.2])["fpr"].tolist() == [0, 0.5, 1]
 
 
@@ -94,7 +94,7 @@ class TestCostCurve:
 
     @pytest.mark.parametrize("y", [[0, 0], [1, 1]])
     def test_one_class_leaves_it_undefined(self, y):
-        with pytest.warns(UndefinedMeasureWarning, match="cost_curve is undefined in expected_cost, threshold"):
+        with pytest.warns(UndefinedMeasureWarning, match="cost_curve.*expected_cost.*threshold"):
             curve = measures.cost_curve(y, [0.2, 0.7])
         assert curve["probability_cost"].tolist() == [0, 1]
         assert curve["expected_cost"].isna().all()
@@ -143,7 +143,7 @@ class TestBrierCurve:
     def test_scores_that_are_no_probabilities_are_refused(self, score):
         with pytest.raises(InputError, match="y_score"):
             measures.brier_curve([0, 1], score)
-        with pytest.raises(InputError, match="the tally's scores must hold probabilities"):
+        with pytest.raises(InputError, match="tally"):
             measures.brier_curve.of(ScoreTally.from_scores([0, 1], score))
 
     def test_calibration_refuses_them_too(self):

@@ -93,7 +93,7 @@ class TestRocCurve:
 
     @pytest.mark.parametrize(("y", "missing", "kept"), [([1, 1], "fpr", "tpr"), ([0, 0], "tpr", "fpr")])
     def test_one_class_leaves_one_rate_undefined(self, y, missing, kept):
-        with pytest.warns(UndefinedMeasureWarning, match="roc_curve"):
+        with pytest.warns(UndefinedMeasureWarning, match=f"roc_curve.*{missing}"):
             frame = measures.roc_curve(y, [0.2, 0.7])
         assert frame[missing].isna().all()
         assert frame[kept].tolist() == [0, 0.5, 1]
@@ -179,7 +179,7 @@ class TestPrecisionRecallCurve:
         assert steps == pytest.approx(measures.average_precision(y, score, sample_weight=weight))
 
     def test_without_positives_recall_is_undefined(self):
-        with pytest.warns(UndefinedMeasureWarning, match="undefined in recall"):
+        with pytest.warns(UndefinedMeasureWarning, match="recall"):
             frame = measures.precision_recall_curve([0, 0], [0.2, 0.7])
         assert frame["precision"].tolist() == [0, 0]
 
@@ -202,7 +202,7 @@ class TestGainCurve:
         assert frame["lift"].iloc[3] == pytest.approx(10 / 3)
 
     def test_without_positives_gain_and_lift_are_undefined(self):
-        with pytest.warns(UndefinedMeasureWarning, match="undefined in gain, lift"):
+        with pytest.warns(UndefinedMeasureWarning, match="gain.*lift"):
             frame = measures.gain_curve([0, 0], [0.2, 0.7])
         assert frame["targeted"].tolist() == [0, 0.5, 1]
 
@@ -338,7 +338,7 @@ class TestAllCurves:
             ([0, 1], [0.2, np.nan], {}, "y_score.*nan.*1"),
             ([0, 1], [0.2, np.inf], {}, "y_score.*inf.*1"),
             ([], [], {}, "y_true.*0"),
-            ([0, 1], [0.2], {}, "same number of rows: y_true has 2, y_score has 1"),
+            ([0, 1], [0.2], {}, "y_true.*2.*y_score.*1"),
             ([0, 1, 2], [0.2, 0.3, 0.4], {}, "y_score"),
             (["a", "b", "c"], np.eye(3), {}, "positive"),
             ([0, 1], [0.2, 0.3], {"positive": 2}, "positive.*2"),
@@ -394,7 +394,7 @@ class TestAllCurves:
     @pytest.mark.parametrize("curve", TALLY_CURVES, ids=name_of)
     def test_a_batch_of_tallies_is_refused(self, curve):
         batch = ScoreTally(np.array([0.9, 0.1]), np.ones((3, 2)), np.ones((3, 2)))
-        with pytest.raises(InputError, match=f"{curve.name} needs a single tally, got a batch"):
+        with pytest.raises(InputError, match=curve.name):
             curve.of(batch)
 
     @pytest.mark.parametrize("curve", TALLY_CURVES, ids=name_of)

@@ -61,8 +61,8 @@ def test_all_pairs_come_in_one_frame():
     frame = found.frame()
     assert list(zip(frame["first"], frame["second"], strict=True)) == [("a", "b"), ("a", "c"), ("b", "c")]
     assert frame["estimate"].tolist() == pytest.approx([auc(Y, A) - auc(Y, B), 0, auc(Y, B) - auc(Y, A)])
-    assert "rank alike" in frame.loc[1, "note"]
-    assert "differences in auc" in str(found)
+    assert frame["note"].astype(bool).tolist() == [False, True, False]
+    assert "AUC" in str(found)
     assert "<table" in found._repr_html_()
 
 
@@ -78,13 +78,13 @@ def test_one_class_only_is_undefined():
 
 
 def test_bad_arguments_are_named():
-    with pytest.raises(InputError, match="at least 2 models"):
+    with pytest.raises(InputError, match="models"):
         differences("auc", Y, {"a": A})
-    with pytest.raises(InputError, match="for differences"):
+    with pytest.raises(InputError, match="method.*'wilson'"):
         difference("accuracy", Y, Y, Y, method="wilson")
-    with pytest.raises(InputError, match="two-class AUCs"):
+    with pytest.raises(InputError, match="method='delong'.*ks"):
         difference("ks", Y, A, B, method="delong")
-    with pytest.raises(InputError, match="same number of rows"):
+    with pytest.raises(InputError, match="8.*7"):
         difference("auc", Y, A, B[:-1])
 
 
@@ -120,7 +120,7 @@ def test_different_perfect_models_keep_an_interval_and_opposite_ones_too():
     assert perfect.estimate == 0
     assert perfect.low < 0 < perfect.high
     assert perfect.low == pytest.approx(-perfect.high)
-    with pytest.warns(FallbackWarning, match="added up"):
+    with pytest.warns(FallbackWarning, match="AUC"):
         opposite = difference("auc", y, s, -s, method="delong")
     assert opposite.estimate == 1
     assert opposite.low < 0.95
@@ -139,7 +139,7 @@ def test_added_up_limits_equal_zou_and_donners_formula():
 def test_a_frame_of_models_will_do():
     frame = differences("auc", Y, pd.DataFrame({"a": A, "b": B})).frame()
     assert frame.loc[0, "estimate"] == pytest.approx(0.125)
-    with pytest.raises(InputError, match="must map names"):
+    with pytest.raises(InputError, match="models"):
         differences("auc", Y, [A, B])
 
 

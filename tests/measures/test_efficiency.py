@@ -191,46 +191,46 @@ def test_units_far_apart_do_not_spoil_the_figures(tutorial: pd.DataFrame) -> Non
 def test_shown(small: pd.DataFrame) -> None:
     result = efficiency(small.rename(index={"NB": "<NB>"}))
     assert isinstance(result, Efficiency)
-    assert str(result).splitlines()[0] == "Efficiency (DEA): more is better: auc; less is better: rmse"
+    assert str(result).splitlines()[0].index("auc") < str(result).splitlines()[0].index("rmse")
     assert "1.0714" in str(result)
     assert "&lt;NB&gt;" in result._repr_html_()
-    assert "weights at least 0.01" in str(efficiency(small, epsilon=0.01))
+    assert "0.01" in str(efficiency(small, epsilon=0.01))
     with pytest.raises(AttributeError):
         result.epsilon = 1
 
 
 @pytest.mark.parametrize(
-    ("change", "options", "told"),
+    ("change", "options", "message"),
     [
-        ({"time": 1.0}, {}, "direction of 'time' is not known: name it in outputs= .* or inputs="),
-        ({"acc": 1.0, "time": 1.0}, {}, "direction of 'acc', 'time' is not known"),
-        ({"acuracy": 1.0}, {}, "did you mean 'accuracy'"),
+        ({"time": 1.0}, {}, "'time'.*outputs=.*inputs="),
+        ({"acc": 1.0, "time": 1.0}, {}, "'acc'.*'time'"),
+        ({"acuracy": 1.0}, {}, "'accuracy'"),
         ({}, {"outputs": ["acu"]}, "outputs.*'acu'.*'auc'"),
-        ({}, {"outputs": "auc"}, r"pass \['auc'\]"),
-        ({}, {"outputs": ["auc"], "inputs": ["auc"]}, "named once in outputs and inputs"),
-        ({}, {"outputs": ["auc", "auc"]}, "named once"),
-        ({}, {"outputs": [], "inputs": []}, "at least 1 column"),
+        ({}, {"outputs": "auc"}, r"outputs.*\['auc'\]"),
+        ({}, {"outputs": ["auc"], "inputs": ["auc"]}, "'auc'.*outputs.*inputs"),
+        ({}, {"outputs": ["auc", "auc"]}, "'auc'.*outputs"),
+        ({}, {"outputs": [], "inputs": []}, "outputs.*inputs"),
         ({"auc": -0.1}, {}, "'auc'.*-0.1"),
         ({"auc": np.inf}, {}, "'auc'"),
-        ({"auc": np.nan}, {}, "no missing value, got one for 'NB' under 'auc'"),
+        ({"auc": np.nan}, {}, "'NB'.*'auc'"),
         ({"auc": "good"}, {}, "'auc'.*'good'"),
-        ({"rmse": 0.0}, {}, "an input above 0, got 0 in rmse for 'NB'"),
+        ({"rmse": 0.0}, {}, "rmse.*'NB'"),
         ({}, {"epsilon": -1}, "epsilon"),
         ({}, {"epsilon": np.nan}, "epsilon"),
         ({}, {"epsilon": 10}, "epsilon"),
     ],
 )
-def test_bad_input(small: pd.DataFrame, change: dict, options: dict, told: str) -> None:
-    with pytest.raises(InputError, match=told):
+def test_bad_input(small: pd.DataFrame, change: dict, options: dict, message: str) -> None:
+    with pytest.raises(InputError, match=message):
         efficiency(small.assign(**change), **options)
 
 
 def test_bad_tables(small: pd.DataFrame) -> None:
-    with pytest.raises(InputError, match="must be a pandas DataFrame"):
+    with pytest.raises(InputError, match="scores.*list"):
         efficiency([[1, 2]])
-    with pytest.raises(InputError, match="at least 1 learner"):
+    with pytest.raises(InputError, match="scores.*0 x 2"):
         efficiency(small.iloc[:0])
-    with pytest.raises(InputError, match="each learner once, got 'NB' twice"):
+    with pytest.raises(InputError, match="'NB'"):
         efficiency(small.loc[["NB", "NB"]])
 
 

@@ -268,7 +268,7 @@ def test_the_signature_shows_columns_first_and_own_parameters_last(measure):
 
 
 def test_an_unknown_name_gets_a_suggestion():
-    with pytest.raises(UnknownNameError, match=r"no measure is called 'acuracy': did you mean 'accuracy'\?"):
+    with pytest.raises(UnknownNameError, match="'acuracy'.*'accuracy'"):
         measures.get_measure("acuracy")
 
 
@@ -280,14 +280,14 @@ def test_better_follows_the_direction():
 
 def test_one_name_is_registered_once():
     again = measures.measure(needs="labels", direction="max", range=(0, 1), cite="nobody", name="accuracy")
-    with pytest.raises(InputError, match="a measure called 'accuracy' exists already: choose another name"):
+    with pytest.raises(InputError, match="'accuracy'"):
         again(lambda table: table)
 
 
 def test_facts_of_a_new_measure_are_checked():
     with pytest.raises(InputError, match="direction"):
         measures.measure(needs="scores", direction="lower", range=(0, 1), cite="nobody")
-    with pytest.raises(InputError, match="did you mean 'labels'"):
+    with pytest.raises(InputError, match="needs.*'labels'"):
         measures.measure(needs="label", direction="max", range=(0, 1), cite="nobody")
 
 

@@ -91,41 +91,43 @@ def test_infinite_scores_have_ranks() -> None:
 def test_shown(small: pd.DataFrame) -> None:
     table = rank_table(small.rename(index={"NB": "<NB>"}))
     assert isinstance(table, RankTable)
-    assert str(table).splitlines() == [
-        "Ranks of 3 learners, 1 is best, ties get the smallest rank; smaller is better: rmse",
+    headline, *lines = str(table).splitlines()
+    assert "3 learners" in headline
+    assert headline.endswith("rmse")
+    assert lines == [
         "      auc rmse mean rank",
         "<NB>    1    3         2",
         "C4.5    3    1         2",
         "Boost   1    2       1.5",
     ]
     assert "&lt;NB&gt;" in table._repr_html_()
-    assert "smaller" not in str(rank_table(small[["auc"]])).replace("smallest", "")
-    assert "mean rank" in str(rank_table(small, ties="average")).splitlines()[0]
+    assert "auc" not in str(rank_table(small[["auc"]])).splitlines()[0]
+    assert headline != str(rank_table(small, ties="average")).splitlines()[0]
     with pytest.raises(AttributeError):
         table.ties = "max"
 
 
 @pytest.mark.parametrize(
-    ("change", "options", "told"),
+    ("change", "options", "message"),
     [
         ({}, {"ties": "max"}, "ties"),
         ({}, {"directions": {"acu": "max"}}, "directions.*'acu'.*'auc'"),
-        ({}, {"directions": {"auc": "up"}}, r"directions\['auc'\] must be one of"),
-        ({"time": 1.0}, {}, "direction of 'time' is not known: pass directions="),
-        ({"acuracy": 1.0}, {}, "did you mean 'accuracy'"),
-        ({"auc": np.nan}, {}, "no missing value, got one for 'NB' under 'auc'"),
-        ({"auc": "good"}, {}, "must hold numbers, got 'good'"),
+        ({}, {"directions": {"auc": "up"}}, r"directions\['auc'\].*'up'"),
+        ({"time": 1.0}, {}, "'time'.*directions="),
+        ({"acuracy": 1.0}, {}, "'accuracy'"),
+        ({"auc": np.nan}, {}, "'NB'.*'auc'"),
+        ({"auc": "good"}, {}, "'auc'.*'good'"),
     ],
 )
-def test_bad_input(small: pd.DataFrame, change: dict, options: dict, told: str) -> None:
-    with pytest.raises(InputError, match=told):
+def test_bad_input(small: pd.DataFrame, change: dict, options: dict, message: str) -> None:
+    with pytest.raises(InputError, match=message):
         rank_table(small.assign(**change), **options)
 
 
 def test_bad_tables(small: pd.DataFrame) -> None:
-    with pytest.raises(InputError, match="must be a pandas DataFrame"):
+    with pytest.raises(InputError, match="scores.*dict"):
         rank_table({"auc": [1]})
-    with pytest.raises(InputError, match="at least 1 learner and 1 measure, got 3 x 0"):
+    with pytest.raises(InputError, match="scores.*3 x 0"):
         rank_table(small[[]])
-    with pytest.raises(InputError, match="each measure once, got 'auc' twice"):
+    with pytest.raises(InputError, match="'auc'"):
         rank_table(small[["auc", "auc"]])

@@ -80,7 +80,7 @@ def test_berrars_figure_1_does_not_tell_the_optimal_model_from_a_careful_one():
 @pytest.mark.parametrize("weights", [None, np.linspace(0.1, 1, 10)])
 @pytest.mark.parametrize("measure", [measures.taks, measures.abc], ids=lambda each: each.name)
 def test_berrars_figure_3h_equal_scores_leave_taks_undefined(measure, weights):
-    with pytest.warns(UndefinedMeasureWarning, match=r"undefined: both classes must occur and scores must not all be equal"):
+    with pytest.warns(UndefinedMeasureWarning, match="taks|abc"):
         assert math.isnan(measure(FIVE_AND_FIVE, [0.5] * 10, sample_weight=weights))
 
 

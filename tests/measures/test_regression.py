@@ -68,7 +68,7 @@ def test_correlation_survives_a_large_offset():
 @pytest.mark.parametrize("name", ["rae", "rse", "rrse", "r2", "correlation"])
 def test_equal_true_values_leave_no_value(name, weights):
     """0.1 is not a binary fraction: the mean of three such values is not quite one of them."""
-    with pytest.warns(UndefinedMeasureWarning, match="true.* values are all equal; NaN is returned"):
+    with pytest.warns(UndefinedMeasureWarning, match=f"regression.{name}"):
         value = getattr(regression, name)(
             [0.1, 0.1, 0.1], [0.1, 0.1, 0.1] if name != "correlation" else [1, 2, 3], sample_weight=weights
         )
@@ -78,7 +78,7 @@ def test_equal_true_values_leave_no_value(name, weights):
 @pytest.mark.parametrize("weights", [None, [0.3, 0.1, 0.7, 0.0]])
 def test_equal_predictions_have_no_correlation(weights):
     predicted = [0.1, 0.1, 0.1, 0.1 if weights is None else 9]
-    with pytest.warns(UndefinedMeasureWarning, match="regression.correlation is undefined"):
+    with pytest.warns(UndefinedMeasureWarning, match="regression.correlation"):
         assert math.isnan(regression.correlation([1.0, 2.0, 4.0, 5.0], predicted, sample_weight=weights))
 
 

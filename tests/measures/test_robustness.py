@@ -185,31 +185,31 @@ def test_scalars_give_float_and_arrays_give_arrays(measure: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "where"),
+    ("call", "name"),
     [
-        (lambda: rla(0, 50), "accuracy without noise is 0"),
-        (lambda: ela(0, 50), "accuracy without noise is 0"),
-        (lambda: rla(0, 0), "accuracy without noise is 0"),
-        (lambda: brm(0.1, 0), "Bayes error is 0"),
-        (lambda: performance_deterioration(10, 30, 30), "trivial error"),
-        (lambda: performance_deterioration(50, 30, 20), "trivial error"),
+        (lambda: rla(0, 50), "rla"),
+        (lambda: ela(0, 50), "ela"),
+        (lambda: rla(0, 0), "rla"),
+        (lambda: brm(0.1, 0), "brm"),
+        (lambda: performance_deterioration(10, 30, 30), "performance_deterioration"),
+        (lambda: performance_deterioration(50, 30, 20), "performance_deterioration"),
     ],
 )
-def test_undefined_is_nan_with_a_warning(call: object, where: str) -> None:
-    with pytest.warns(UndefinedMeasureWarning, match=where):
+def test_undefined_is_nan_with_a_warning(call: object, name: str) -> None:
+    with pytest.warns(UndefinedMeasureWarning, match=name):
         assert np.isnan(call())
 
 
 def test_undefined_values_leave_the_others_alone() -> None:
-    with pytest.warns(UndefinedMeasureWarning, match="1 of 2 values"):
+    with pytest.warns(UndefinedMeasureWarning, match="1 of 2"):
         np.testing.assert_array_equal(ela([0, 50], [50, 50]), [np.nan, 1])
-    with pytest.warns(UndefinedMeasureWarning, match="1 of 3 values"):
+    with pytest.warns(UndefinedMeasureWarning, match="1 of 3"):
         np.testing.assert_array_equal(performance_deterioration([2, 3, 9], [2, 4, 1], [4, 4, 5]), [0, np.nan, 1])
 
 
 @pytest.mark.parametrize("measure", [ela, rla])
 def test_shares_read_as_percent_are_suspect(measure: object) -> None:
-    with pytest.warns(SuspectInputWarning, match="pass scale=1"):
+    with pytest.warns(SuspectInputWarning, match="scale=1"):
         measure([0.9, 0.8], [0.7, 1.0])
     measure(0.9, 0.8, scale=1)
     measure([0.9, 80], [0.5, 70])
@@ -217,11 +217,11 @@ def test_shares_read_as_percent_are_suspect(measure: object) -> None:
 
 @pytest.mark.parametrize("measure", [ela, rla])
 @pytest.mark.parametrize(
-    ("arguments", "options", "told"),
+    ("arguments", "options", "message"),
     [
         ((101, 50), {}, "clean.*101"),
         ((50, -1), {}, "noisy.*-1"),
-        ((80, 70), {"scale": 1}, "from 0 to 1, got 80"),
+        ((80, 70), {"scale": 1}, "clean.*80"),
         ((80, 70), {"scale": 0}, "scale"),
         ((80, 70), {"scale": np.inf}, "scale"),
         ((80, 70), {"scale": [100, 1]}, "scale"),
@@ -229,28 +229,28 @@ def test_shares_read_as_percent_are_suspect(measure: object) -> None:
         ((np.nan, 70), {}, "clean"),
         ((80, [70, np.inf]), {}, "noisy"),
         (("high", 70), {}, "clean.*'high'"),
-        (([80, 70], [1, 2, 3]), {}, "clean has \\(2,\\), noisy has \\(3,\\)"),
-        (([], []), {}, "at least 1 value"),
+        (([80, 70], [1, 2, 3]), {}, r"clean.*\(2,\).*noisy.*\(3,\)"),
+        (([], []), {}, "clean.*noisy"),
     ],
 )
-def test_bad_accuracies(measure: object, arguments: tuple, options: dict, told: str) -> None:
-    with pytest.raises(InputError, match=told):
+def test_bad_accuracies(measure: object, arguments: tuple, options: dict, message: str) -> None:
+    with pytest.raises(InputError, match=message):
         measure(*arguments, **options)
 
 
 @pytest.mark.parametrize(
-    ("call", "told"),
+    ("call", "message"),
     [
         (lambda: brm(-0.1, 0.1), "error_noisy.*-0.1"),
         (lambda: brm(0.1, np.nan), "error_bayes"),
-        (lambda: brm([0.1, 0.2], [0.1, 0.2, 0.3]), "shapes that fit"),
+        (lambda: brm([0.1, 0.2], [0.1, 0.2, 0.3]), r"error_noisy.*\(2,\).*error_bayes.*\(3,\)"),
         (lambda: performance_deterioration(1, -2, 3), "error_ideal"),
         (lambda: performance_deterioration(1, 2, None), "error_trivial"),
         (lambda: performance_deterioration(1, 2, "x"), "error_trivial"),
     ],
 )
-def test_bad_errors(call: object, told: str) -> None:
-    with pytest.raises(InputError, match=told):
+def test_bad_errors(call: object, message: str) -> None:
+    with pytest.raises(InputError, match=message):
         call()
 
 
@@ -260,5 +260,5 @@ def test_registered_with_facts(measure: object) -> None:
     assert (measure.facts.needs, measure.facts.direction) == ("results", "min")
     assert registry[measure.facts.aliases[0]] is measure
     assert pickle.loads(pickle.dumps(measure)) is measure
-    with pytest.raises(InputError, match="results of other measures"):
+    with pytest.raises(InputError, match=measure.name):
         measure.read_rows([1], [1])

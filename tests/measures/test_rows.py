@@ -40,7 +40,7 @@ def test_empty_columns_are_refused(measure):
 @each_of(FROM_COLUMNS)
 def test_columns_of_different_lengths_are_refused(measure):
     y, x = good(measure)
-    with pytest.raises(InputError, match=r"same number of rows: y_true has 12, y_\w+ has 11"):
+    with pytest.raises(InputError, match=r"y_true.*12.*y_\w+.*11"):
         measure(y, x[:-1])
 
 
@@ -69,7 +69,7 @@ def test_predictions_that_are_not_finite_are_refused(measure, stray, weights):
     if measure.facts.needs != "labels":
         x = x.copy()
         x[3] = stray
-        with pytest.raises(InputError, match=r"y_\w+ must be finite, got -?(nan|inf) at row 3 \(1 such values\)"):
+        with pytest.raises(InputError, match=r"y_\w+.*(nan|inf).*\b3\b"):
             measure(y, x, sample_weight=weights)
     elif math.isnan(stray):
         x = x.astype(float)
@@ -111,9 +111,9 @@ def test_an_unknown_average_is_refused(measure):
 def test_three_classes_need_three_columns_of_scores(measure):
     with pytest.raises(InputError, match="y_score"):
         measure([0, 1, 2], [0.1, 0.5, 0.9])
-    with pytest.raises(InputError, match=r"one column for each of the 3 classes \[0, 1, 2\], got 2"):
+    with pytest.raises(InputError, match=r"y_score.*\[0, 1, 2\].*2"):
         measure([0, 1, 2], np.ones((3, 2)))
-    with pytest.raises(InputError, match=r"one column, or one for each class, got shape \(3, 1, 2\)"):
+    with pytest.raises(InputError, match=r"y_score.*\(3, 1, 2\)"):
         measure([0, 1, 2], np.ones((3, 1, 2)))
 
 
@@ -127,7 +127,7 @@ def test_a_binary_average_of_three_classes_needs_a_positive_one(measure):
 
 @each_of(OF_TALLIES)
 def test_an_average_over_classes_needs_a_column_for_each(measure):
-    with pytest.raises(InputError, match="averages over classes need a column of scores for each class, got one column"):
+    with pytest.raises(InputError, match="average"):
         measure([0, 1], [0.1, 0.9], average="macro")
 
 
@@ -144,7 +144,7 @@ def test_naming_a_class_singles_it_out(measure):
 @pytest.mark.parametrize("only", [0, 1])
 @pytest.mark.parametrize("weights", [None, [1.0, 2.0, 0.5]])
 def test_scores_of_one_class_give_nan_with_a_warning(measure, only, weights):
-    with pytest.warns(UndefinedMeasureWarning, match=f"{measure.name} is undefined: both classes must occur.*NaN is returned"):
+    with pytest.warns(UndefinedMeasureWarning, match=f"^{measure.name} "):
         assert math.isnan(measure([only] * 3, [0.1, 0.5, 0.9], sample_weight=weights))
 
 
@@ -169,7 +169,7 @@ def test_what_is_not_a_probability_is_refused(measure, probabilities, message):
 
 
 def test_labels_of_two_kinds_are_refused():
-    with pytest.raises(InputError, match="labels of one kind: y_true holds text, y_pred holds numbers; convert one of them"):
+    with pytest.raises(InputError, match="y_true.*text.*y_pred.*numbers"):
         measures.accuracy(["0", "1"], [0, 1])
 
 

@@ -171,8 +171,8 @@ class OnlyLabels(ClassifierMixin, BaseEstimator):
 @pytest.mark.parametrize(
     ("measure", "learner", "message"),
     [
-        (measures.brier, LinearSVC(random_state=0), "brier needs predict_proba, which LinearSVC does not have"),
-        (measures.auc, OnlyLabels(), "auc needs decision_function or predict_proba, which OnlyLabels does not have"),
+        (measures.brier, LinearSVC(random_state=0), "brier.*predict_proba.*LinearSVC"),
+        (measures.auc, OnlyLabels(), "auc.*decision_function.*predict_proba.*OnlyLabels"),
         (measures.accuracy, LinearRegression(), "accuracy.*LinearRegression"),
     ],
 )
@@ -190,16 +190,14 @@ def test_a_positive_class_that_the_learner_does_not_know_is_refused(measure, tum
 
 def test_labels_in_another_order_than_the_columns_are_refused(tumours):
     learner = GaussianNB().fit(*tumours)
-    with pytest.raises(
-        InputError, match=r"labels.*\[1, 0\]"
-    ):
+    with pytest.raises(InputError, match=r"labels.*\[1, 0\]"):
         measures.auc.scorer(labels=[1, 0])(learner, *tumours)
 
 
 def test_a_measure_of_results_cannot_score_one_learner(tumours):
     of_results = [each for each in measures.registry.values() if each.facts.needs == "results"]
     for each in of_results:
-        with pytest.raises(InputError, match=f"{each.name} must have results of several learners"):
+        with pytest.raises(InputError, match=each.name):
             each.scorer()(GaussianNB().fit(*tumours), *tumours)
 
 
@@ -216,5 +214,5 @@ def test_a_class_unseen_in_training_is_an_error_of_the_learner_not_of_the_scorer
 
 
 def test_options_are_checked_when_the_scorer_is_made():
-    with pytest.raises(InputError, match="did you mean 'severity_ratio'"):
+    with pytest.raises(InputError, match="'severity_ratio'"):
         measures.h_measure.scorer(severity_rato=1)

@@ -73,10 +73,12 @@ def test_several_learners_by_pairs():
 
 def test_the_better_is_named_first_whatever_the_direction():
     frame = splits(1, 10, k=3, gap=0.2)
-    first = compare(frame).ranking.significant_pairs[0]
-    assert (first.better, first.other, first.difference > 0) == ("c", "a", True)
-    first = compare(frame, better="min").ranking.significant_pairs[0]
-    assert (first.better, first.other, first.difference < 0) == ("a", "c", True)
+    for better, order in (("max", ("c", "b", "a")), ("min", ("a", "b", "c"))):
+        ranking = compare(frame, better=better).ranking
+        assert ranking.names == order
+        pair = ranking.find_pair("a", "c")
+        assert (pair.better, pair.other) == (order[0], order[2])
+        assert (pair.difference > 0) == (better == "max")
 
 
 @pytest.mark.parametrize("method", ["nemenyi", "tukey", "dunnett"])

@@ -1,7 +1,6 @@
-"""Rows that a learner gives no class."""
+"""Learners that abstain: their label, the stored number of abstentions, and the counts by learner."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV
@@ -9,9 +8,11 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
+from fairtrial._narrative import render
 from fairtrial.learners import Chi, Prepared
-from fairtrial.study.records import AbstentionNote, count_abstentions, find_abstention_label
-from fairtrial.study.results.summary import format_abstentions
+from fairtrial.study.records import ABSTAINED, Predictions, find_abstention_label
+from fairtrial.study.results.summary import count_abstentions, find_abstentions
+from tests.study.archives import CLEAN, archive_of, data_facts
 
 X, Y = load_iris(return_X_y=True)
 
@@ -25,48 +26,55 @@ X, Y = load_iris(return_X_y=True)
         GridSearchCV(Chi(), {"labels": [3, 5]}, cv=2, scoring="accuracy"),
         GridSearchCV(make_pipeline(MinMaxScaler(), Prepared(Chi())), {"prepared__learner__labels": [3]}, cv=2),
     ],
-    ids=lambda each: type(each).__name__,
+    ids=lambda learner: type(learner).__name__,
 )
-def test_the_label_is_found_within_what_wraps_a_learner(learner):
+def test_label_is_found_inside_wrappers(learner):
     assert find_abstention_label(learner.fit(X, Y)) == -1
 
 
 @pytest.mark.parametrize("learner", [GaussianNB(), Prepared(GaussianNB()), make_pipeline(MinMaxScaler(), GaussianNB())])
-def test_most_learners_have_none(learner):
+def test_most_learners_have_no_label(learner):
     assert find_abstention_label(learner.fit(X, Y)) is None
 
 
-def trials_with(*predictions, learner="chi", more=""):
-    notes = [f"{AbstentionNote.from_predictions(np.array(each)) or ''}{more}" or None for each in predictions]
-    return pd.DataFrame({"learner": learner, "status": "ok", "notes": pd.Series(notes, dtype=object)})
+def archive_with(predictions):
+    """An archive of one data set; `predictions` has a list of predicted codes, or a status, for each learner and split."""
+    n_splits = max(map(len, predictions.values()))
+    splits = {"x": {(0, fold): (np.arange(10, 20), np.arange(10)) for fold in range(n_splits)}}
+    facts = data_facts("x", [0, 1, 2, 0, 1] * 4, ("a", "b", "c"))
+
+    def predict(_, __, learner, ___, fold):
+        codes = predictions[learner][fold]
+        if isinstance(codes, str):
+            return codes
+        rows = np.arange(len(codes))
+        return Predictions(rows, facts.codes[rows], np.array(codes), None, None)
+
+    return archive_of([facts], [CLEAN], list(predictions), splits, predict)
 
 
-def test_what_trials_note_adds_up_by_learner():
-    trials = pd.concat(
-        [
-            trials_with([0, -1, -1, 2], [1, 1], [-1], more="\nUserWarning: abstained on 9 of 9 test rows: counted as errors"),
-            trials_with([0, 1, 1], learner="tree"),
-            trials_with([-1, 1], learner="rules").assign(status="timeout"),
-        ]
+def test_abstentions_are_counted_by_learner():
+    archive = archive_with(
+        {
+            "chi": [[0, ABSTAINED, ABSTAINED, 2], [1, 1], [ABSTAINED]],
+            "tree": [[0, 1, 1], [0], [1]],
+            "rules": ["timeout", "timeout", [1]],
+        }
     )
-    assert count_abstentions(trials).to_dict("records") == [
-        {"learner": "chi", "trials": 3, "abstaining": 2, "rows": 5, "abstained": 3}
-    ]
-    assert format_abstentions(trials) == ["chi abstained in 2 of 3 trials, on 3 of the 5 test rows there: counted as errors"]
-    assert format_abstentions(trials_with([0, 1])) == []
+    expected = {"learner": "chi", "trials": 3, "abstaining": 2, "rows": 5, "abstained": 3}
+    assert count_abstentions(archive, archive.trials()).to_dict("records") == [expected]
+    (finding,) = find_abstentions(archive, archive.trials())
+    assert (finding.kind, dict(finding.values)) == ("abstentions", expected)
+    assert render(finding).startswith("chi abstained on 3 of 5 test rows")
 
 
-def test_large_numbers_and_single_ones():
-    many = trials_with(*[[-1] * 1000] * 1200)
-    told = "chi abstained in 1,200 of 1,200 trials, on 1,200,000 of the 1,200,000 test rows there: counted as errors"
-    assert format_abstentions(many) == [told]
-    assert format_abstentions(trials_with([-1])) == [
-        "chi abstained in 1 of 1 trial, on 1 of the 1 test row there: counted as errors"
-    ]
+def test_no_abstention_gives_no_finding():
+    archive = archive_with({"tree": [[0, 1]]})
+    assert find_abstentions(archive, archive.trials()) == []
 
 
-def test_other_notes_are_kept_apart():
-    note = AbstentionNote.from_predictions(np.array([-1]))
-    assert AbstentionNote.parse(str(note)) == (note, "")
-    assert AbstentionNote.parse("UserWarning: late") == (None, "UserWarning: late")
-    assert AbstentionNote.parse(None) == AbstentionNote.parse("") == AbstentionNote.parse(float("nan")) == (None, "")
+def test_failed_trials_do_not_count():
+    archive = archive_with({"chi": [[ABSTAINED], "timeout"]})
+    trials = archive.trials()
+    trials["abstentions"] = 1
+    assert count_abstentions(archive, trials)["trials"].tolist() == [1]

@@ -102,7 +102,7 @@ def test_failures_leave_holes_and_no_silent_numbers():
 
 
 def test_undefined_pd_warns_once():
-    with pytest.warns(UndefinedMeasureWarning, match="pD is undefined in 1 cells") as told:
+    with pytest.warns(UndefinedMeasureWarning, match="pD is undefined in 1 cell ") as told:
         result = matrix({("tree", "a", "a"): HOME}, trivial={"a": HOME - 0.05, "b": HOME})
     assert len(told) == 1
     assert np.isnan(result.frame()["pd"][0])

@@ -64,19 +64,19 @@ def test_what_was_kept_cannot_be_written_to():
 
 @given(st.binary(max_size=40))
 def test_foreign_bytes_are_refused(damaged):
-    with pytest.raises(StoreError, match="damaged"):
+    with pytest.raises(StoreError, match="corrupted"):
         unpack(damaged, NUMBERS)
 
 
 @given(st.integers(0, 60))
 def test_cut_off_bytes_are_refused(kept):
     whole = pack(np.random.default_rng(1).random(20), NUMBERS)
-    with pytest.raises(StoreError, match="damaged"):
+    with pytest.raises(StoreError, match="corrupted"):
         unpack(whole[: min(kept, len(whole) - 1)], NUMBERS)
 
 
 def test_bytes_of_another_type_are_refused():
-    with pytest.raises(StoreError, match="damaged"):
+    with pytest.raises(StoreError, match="corrupted"):
         unpack(pack([1, 2, 3], CODES), NUMBERS)
 
 

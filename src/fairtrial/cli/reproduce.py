@@ -1,4 +1,4 @@
-"""The command that repeats published experiments: reproduce."""
+"""The command `reproduce`, which repeats published experiments."""
 
 from __future__ import annotations
 
@@ -20,23 +20,28 @@ if TYPE_CHECKING:
 
 @app.command()
 def reproduce(
-    name: Annotated[str | None, typer.Argument(help="Experiment, or `all`. Default: list all experiments.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Name of the experiment, or `all`. Default: list the experiments.")] = None,
     scale: Annotated[
-        str, typer.Option(help="quick (about a minute), full, or smoke (seconds; results are meaningless).")
+        str, typer.Option(help="quick (about a minute), full, or smoke (seconds, with meaningless results).")
     ] = "quick",
-    out: Annotated[Path | None, typer.Option(help="Folder for page, tables and figures. Default: reproduced/NAME.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Output folder for the page, tables and figures. Default: reproduced/NAME.")
+    ] = None,
     jobs: Annotated[int | None, typer.Option(help="Number of processes. Default: the number of cores.")] = None,
     measure: Annotated[
         list[str] | None,
         typer.Option(
-            help="For ranking-real: add a registered measure or your own, PACKAGE.MODULE.NAME (higher is better). Repeatable."
+            help="Add a measure to ranking-real: a registered name, or PACKAGE.MODULE.NAME of a function (higher is better). "
+            "Repeatable."
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of all random numbers.")] = 1,
-    progress: Annotated[bool | None, typer.Option("--progress/--quiet", help="Show progress or not.")] = None,
+    progress: Annotated[
+        bool | None, typer.Option("--progress/--quiet", help="Show or hide progress. Default: show it in a terminal.")
+    ] = None,
 ) -> None:
-    """Repeat a published experiment: our results, the published ones, and which claims are reproduced."""
-    with errors_to_exit(), warnings_to_stderr(), on_interrupt("stopped: run the same command again, it goes on where it can"):
+    """Repeat a published experiment and judge the claims of the paper."""
+    with errors_to_exit(), warnings_to_stderr(), on_interrupt("stopped: run the same command again to resume"):
         from fairtrial.reproduce import reproduce as run
 
         if name is None:
@@ -50,7 +55,7 @@ def reproduce(
 
 
 def _run_all(run: Callable[..., Reproduction], out: Path, measures: Sequence[str]) -> None:
-    """Run all experiments; one that cannot be run, because there are no data, is skipped with a message."""
+    """Run all experiments; skip an experiment with a message if its data are missing."""
     from fairtrial.reproduce import load_experiments
 
     errors = []
@@ -70,7 +75,7 @@ def _run_all(run: Callable[..., Reproduction], out: Path, measures: Sequence[str
 
 
 def _print_reproduction(reproduction: Reproduction, folder: Path) -> None:
-    """Print the outcome of each claim; the numbers are on the page."""
+    """Print the outcome of each claim, and the path of the page with the numbers."""
     from fairtrial.reproduce.claim import count_outcomes
 
     for claim in reproduction.claims:

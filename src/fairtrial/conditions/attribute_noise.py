@@ -71,8 +71,8 @@ class Choice:
 def find_domain(table: EncodedTable, index: int, declared: Any = None) -> Range | Choice | None:
     """Return the declared domain of an attribute, else the domain of its values; None if it is constant.
 
-    `declared` is the lowest and highest number of a numeric attribute, or a list of the values of a nominal one. Categories that
-    do not occur are not part of the domain unless they are declared.
+    `declared` is the lowest and highest number of a numeric attribute, or a list of the values of a nominal one. Categories
+    that do not occur are not part of the domain unless they are declared.
     """
     values = table.values[:, index]
     seen = values[~np.isnan(values)]

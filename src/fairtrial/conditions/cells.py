@@ -23,8 +23,8 @@ Values = npt.NDArray[Any] | list[Any] | None
 def read_table(X: Any) -> EncodedTable:
     """Read a table as numbers, with codes for nominal values and NaN for missing ones; refuse infinity.
 
-    Columns of category, text, boolean or mixed type are nominal. A column of a list of rows or of an object matrix is numeric if
-    all its values are numbers.
+    Columns of category, text, boolean or mixed type are nominal. A column of a list of rows or of an object matrix is numeric
+    if all its values are numbers.
 
     >>> read_table([[1, "red"], [2, "blue"], [None, "red"]]).values.tolist()
     [[1.0, 1.0], [2.0, 0.0], [nan, 1.0]]

@@ -1,4 +1,4 @@
-"""Class noise: some rows get another class."""
+"""Class noise: change the class of some rows."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ import numpy as np
 
 from fairtrial._check import FloatArray, IntArray, check_finite, check_numbers, check_one_of, check_whole_number
 from fairtrial._frames import BoolArray, EncodedTable
+from fairtrial._text import format_percentage, join_names
 from fairtrial.conditions.cells import read_table
-from fairtrial.conditions.condition import Changed, Condition, check_level, condition, count_rows, format_percent, round_count
+from fairtrial.conditions.condition import Changed, Condition, check_level, condition, count_rows, round_count
 from fairtrial.conditions.labels import EncodedLabels, read_labels, replace_labels
 from fairtrial.errors import InputError
 
-# Distances are rounded to this many significant digits, so that float noise does not decide between equal ones.
+# Distances are rounded to this many significant digits, because rounding errors must not break ties.
 _DIGITS = 12
 
 
@@ -23,10 +24,11 @@ _BLOCK = 2_000_000
 
 
 def compute_class_distances(X: Any, codes: IntArray, k: int, neighbours: int) -> FloatArray:
-    """Of each case to its nearest other cases in each class, the nearest first: (n, k, neighbours); infinite where none are.
+    """Compute distances of each case to its nearest other cases in each class, in ascending order: (n, k, neighbours).
 
-    Numbers are standardised and compared by Euclid. Where some columns are nominal or some values missing, numbers are scaled
-    to their range, a nominal value counts 0 where equal and 1 where not, a missing one 1 (HEOM, Wilson & Martinez 1997).
+    Distances are Euclidean distances of standardised numbers. If some columns are nominal or some values are missing, numbers
+    are scaled to their range, nominal values have distance 0 or 1, and missing values distance 1 (HEOM, Wilson and Martinez
+    1997). The distance is infinite if a class has too few cases.
     """
     table = read_table(X)
     distances = np.full((len(codes), k, neighbours), np.inf)
@@ -37,7 +39,7 @@ def compute_class_distances(X: Any, codes: IntArray, k: int, neighbours: int) ->
 
 
 def encode_points(table: EncodedTable) -> FloatArray:
-    """The table as points: numbers standardised, each nominal value an axis of its own, a missing value at the mean."""
+    """Encode a table as points: standardise numbers, one-hot encode nominal values, replace missing numbers by the mean."""
     columns: list[FloatArray] = []
     for j, categories in enumerate(table.categories):
         values = table.values[:, j]
@@ -49,7 +51,7 @@ def encode_points(table: EncodedTable) -> FloatArray:
 
 
 def _standardise(values: FloatArray) -> FloatArray:
-    """Mean 0 and standard deviation 1 (of the sample); a constant column is 0."""
+    """Scale to mean 0 and sample standard deviation 1; a constant column becomes 0."""
     seen = values[~np.isnan(values)]
     spread = seen.std(ddof=1) if len(seen) > 1 else 0.0
     return (values - seen.mean()) / spread if spread > 0 else np.where(np.isnan(values), np.nan, 0.0)
@@ -68,7 +70,7 @@ def _compute_member_distances(table: EncodedTable, members: IntArray, neighbours
 
 
 def _build_points(table: EncodedTable) -> FloatArray:
-    """Points whose Euclidean distances are the distances of the rows; only without missing values."""
+    """Encode rows without missing values as points whose Euclidean distances are the distances of the rows."""
     if not table.nominal.any():
         return np.column_stack([_standardise(table.values[:, j]) for j in range(table.values.shape[1])])
     columns = []
@@ -76,7 +78,7 @@ def _build_points(table: EncodedTable) -> FloatArray:
         values = table.values[:, j]
         if categories is None:
             columns.append(_scale_to_range(values))
-        else:  # two different values lie at distance 1
+        else:  # two different values have distance 1
             columns += [(values == code) / np.sqrt(2) for code in range(len(categories))]
     return np.column_stack(columns)
 
@@ -92,7 +94,7 @@ def _query_tree(points: FloatArray, members: IntArray, neighbours: int) -> Float
 
 
 def _take_nearest(far: FloatArray, neighbours: int) -> FloatArray:
-    """The smallest of each row, infinity where there are too few."""
+    """Return the smallest distances of each row; infinity if there are too few."""
     nearest = np.sort(far, axis=1)[:, :neighbours]
     return np.column_stack([nearest, np.full((len(nearest), neighbours - nearest.shape[1]), np.inf)])
 
@@ -127,7 +129,7 @@ def _round_significant(values: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Relabelling:
-    """The chosen rows, the code of their new class, and how many cases the level refers to."""
+    """The drawn rows, the codes of their new classes, and the number of cases that the level refers to."""
 
     rows: IntArray
     codes: IntArray
@@ -136,7 +138,7 @@ class Relabelling:
 
 @dataclass(frozen=True, eq=False)
 class NoiseProblem:
-    """What a scheme may look at."""
+    """The input of a scheme: the noise, the attributes and the classes."""
 
     noise: ClassNoise
     X: Any
@@ -144,18 +146,18 @@ class NoiseProblem:
 
     @property
     def codes(self) -> IntArray:
-        """The class of each case."""
+        """The class code of each case."""
         return self.labels.codes
 
     @property
     def k(self) -> int:
-        """How many classes there are."""
+        """Number of classes."""
         return len(self.labels.names)
 
     def plan_changes(self, eligible: list[int]) -> list[tuple[IntArray, int]]:
-        """Groups of cases and how many of each are to change: all cases together, or each class for itself.
+        """Return groups of cases and the number of cases to change in each: all cases together, or each class separately.
 
-        `eligible` are the classes that the scheme changes. The level is the share of all cases, or of the cases of each class.
+        `eligible` are the classes that the scheme changes. The level is a proportion of all cases, or of each class.
         """
         level = float(self.noise.level or 0.0)
         if self.noise.of == "class":
@@ -166,23 +168,23 @@ class NoiseProblem:
         if m > len(group):
             names = [self.labels.names[code] for code in eligible]
             raise InputError(
-                f"level must leave enough cases to change: {level:g} of {len(self.codes)} cases is {m}, but only {len(group)} "
-                f"are of the classes {names}: lower the level, or pass of='class' for a share of these cases"
+                f"level must be at most {len(group) / len(self.codes):g}, the proportion of the classes {join_names(names)}, "
+                f"got {level:g}: lower the level, or pass of='class' for a proportion of these classes"
             )
         return [(group, m)]
 
     def count_eligible(self, eligible: list[int]) -> int:
-        """How many cases the level refers to."""
+        """Count the cases that the level refers to."""
         return len(self._find_cases(eligible)) if self.noise.of == "class" else len(self.codes)
 
     def _find_cases(self, eligible: list[int]) -> IntArray:
-        """The cases of these classes."""
+        """Find the cases of these classes."""
         if len(eligible) == self.k:
             return np.arange(len(self.codes))
         return np.flatnonzero(np.isin(self.codes, eligible))
 
     def draw_rows(self, eligible: list[int], rng: np.random.Generator) -> IntArray:
-        """The rows to change, by chance."""
+        """Draw the rows to change at random."""
         chosen = [rng.permutation(group)[:m] for group, m in self.plan_changes(eligible)]
         return np.sort(np.concatenate(chosen)).astype(np.intp)
 
@@ -191,7 +193,7 @@ Scheme = Callable[[NoiseProblem, np.random.Generator], Relabelling]
 
 
 def flip_symmetric_uniform(problem: NoiseProblem, rng: np.random.Generator) -> Relabelling:
-    """Any of the other classes, all alike."""
+    """Draw any other class with equal probability."""
     all_classes = list(range(problem.k))
     rows = problem.draw_rows(all_classes, rng)
     steps = rng.integers(1, problem.k, size=len(rows))
@@ -199,39 +201,39 @@ def flip_symmetric_uniform(problem: NoiseProblem, rng: np.random.Generator) -> R
 
 
 def flip_symmetric_completely_uniform(problem: NoiseProblem, rng: np.random.Generator) -> Relabelling:
-    """Any of the classes, the old one among them."""
+    """Draw any class with equal probability, including the old one."""
     all_classes = list(range(problem.k))
     rows = problem.draw_rows(all_classes, rng)
     return Relabelling(rows, rng.integers(0, problem.k, size=len(rows)), problem.count_eligible(all_classes))
 
 
 def flip_to_next_class(problem: NoiseProblem, rng: np.random.Generator) -> Relabelling:
-    """The next class in order; after the last comes the first."""
+    """Change to the next class in order; the first class follows the last one."""
     all_classes = list(range(problem.k))
     rows = problem.draw_rows(all_classes, rng)
     return Relabelling(rows, (problem.codes[rows] + 1) % problem.k, problem.count_eligible(all_classes))
 
 
 def flip_pairwise(problem: NoiseProblem, rng: np.random.Generator) -> Relabelling:
-    """Each class p of the pairs (p, q) becomes q."""
+    """Change each class p of the pairs (p, q) to q."""
     find_code = problem.labels.find_code
     pairs = [(find_code(source, "pairs"), find_code(target, "pairs")) for source, target in problem.noise.pairs or ()]
     targets = dict(pairs)
     if len(targets) < len(pairs) or any(source == target for source, target in pairs):
-        raise InputError(f"pairs must change each class into one other, got {problem.noise.pairs!r}")
+        raise InputError(f"pairs must change each class to one other class, got {problem.noise.pairs!r}")
     return _flip_to_targets(problem, targets, rng)
 
 
 def flip_majority_to_second(problem: NoiseProblem, rng: np.random.Generator) -> Relabelling:
-    """The largest class becomes the second largest; of classes alike in size the first in order counts as larger."""
+    """Change the largest class to the second largest; ties are broken by the order of the classes."""
     largest, second = np.argsort(-problem.labels.counts, kind="stable")[:2]
     return _flip_to_targets(problem, {int(largest): int(second)}, rng)
 
 
 def flip_minority_driven(problem: NoiseProblem, rng: np.random.Generator) -> Relabelling:
-    """The smallest and the largest class are exchanged in level * 2 * (size of the smallest) cases (Folleco et al. 2008).
+    """Swap smallest and largest class in level * 2 * (size of the smallest class) cases (Folleco et al. 2008).
 
-    A share `minority_share` of them comes from the smallest class; of classes alike in size that is the first in order.
+    A proportion `minority_share` of them is from the smallest class. Ties are broken by the order of the classes.
     """
     counts = problem.labels.counts
     present = np.flatnonzero(counts)
@@ -243,8 +245,8 @@ def flip_minority_driven(problem: NoiseProblem, rng: np.random.Generator) -> Rel
     for code, n_cases in ((smallest, n_minority), (largest, m - n_minority)):
         if n_cases > counts[code]:
             raise InputError(
-                f"level must leave enough cases to change: {n_cases} of class {problem.labels.names[code]!r} are to change, "
-                f"which has {counts[code]}: lower the level or choose another minority_share"
+                f"level must not change more cases than a class has, got {n_cases} of {counts[code]} cases of class "
+                f"{problem.labels.names[code]!r}: lower the level, or pass another minority_share"
             )
     chosen = [
         rng.permutation(np.flatnonzero(problem.codes == code))[:n_cases]
@@ -255,10 +257,10 @@ def flip_minority_driven(problem: NoiseProblem, rng: np.random.Generator) -> Rel
 
 
 def flip_by_transition_matrix(problem: NoiseProblem, rng: np.random.Generator) -> Relabelling:
-    """Another class by the probabilities of the matrix's row, the diagonal left out.
+    """Draw another class by the off-diagonal probabilities of the transition matrix.
 
-    With a level, exactly that share of the cases changes whose class can change. Without one, 1 - diagonal is the share of each
-    class that changes.
+    With a level, exactly that proportion of the cases changes. Without a level, the proportion of each class that changes is 1
+    minus its diagonal element.
     """
     matrix = _build_transition_matrix(problem)
     rates = 1 - np.diag(matrix)
@@ -284,7 +286,7 @@ def _flip_to_targets(problem: NoiseProblem, targets: dict[int, int], rng: np.ran
 
 
 def _build_transition_matrix(problem: NoiseProblem) -> FloatArray:
-    """The transition matrix in the order of the classes; a class that a mapping leaves out does not change."""
+    """Build the transition matrix in the order of the classes; a class that a mapping omits does not change."""
     transition, names = problem.noise.transition, problem.labels.names
     if isinstance(transition, dict):
         matrix = np.eye(len(names))
@@ -297,16 +299,16 @@ def _build_transition_matrix(problem: NoiseProblem) -> FloatArray:
     matrix = np.array(transition, dtype=np.float64)
     if matrix.shape != (len(names), len(names)):
         raise InputError(
-            f"transition must have a row and a column for each of the {len(names)} classes {list(names)}, got shape "
-            f"{matrix.shape}: name the classes in a mapping, or pass classes="
+            f"transition must have a row and a column for each of the {len(names)} classes {join_names(names)}, got shape "
+            f"{matrix.shape}: pass a mapping with class names, or pass classes="
         )
     return matrix
 
 
 def flip_neighbourwise(problem: NoiseProblem, _rng: np.random.Generator) -> Relabelling:
-    """The cases with the largest ratio of distances: to the nearest of the same class, to the nearest of another one.
+    """Change the cases whose distance to their own class is largest relative to another class (Garcia et al. 2019).
 
-    (Garcia et al. 2019.) Ties go to the earlier row. A case that is alone in its class comes first.
+    Ties are broken by row order. A case that is alone in its class comes first.
     """
     near = compute_class_distances(problem.X, problem.codes, problem.k, problem.noise.neighbours)
     order = np.argsort(-compute_distance_ratios(near, problem.codes), kind="stable")
@@ -314,9 +316,9 @@ def flip_neighbourwise(problem: NoiseProblem, _rng: np.random.Generator) -> Rela
 
 
 def flip_by_margin(problem: NoiseProblem, _rng: np.random.Generator) -> Relabelling:
-    """The cases nearest to the decision border of a support vector machine, those first that it classifies rightly.
+    """Change the cases nearest to the decision boundary of a support vector machine (Amid et al. 2019).
 
-    (Amid et al. 2019.) Ties go to the earlier row.
+    Correctly classified cases come first. Ties are broken by row order.
     """
     distance, right = compute_margins(problem)
     order = np.lexsort((distance, ~right))
@@ -325,9 +327,9 @@ def flip_by_margin(problem: NoiseProblem, _rng: np.random.Generator) -> Relabell
 
 
 def compute_distance_ratios(near: FloatArray, codes: IntArray) -> FloatArray:
-    """Distance to the same class over that to the nearest other class; 1 where both are 0.
+    """Divide the distance to the own class by that to the nearest other class; 1 if both are 0.
 
-    `near` holds the distances of `compute_class_distances`.
+    `near` contains the distances of `compute_class_distances`.
 
     >>> compute_distance_ratios(np.array([[[1.0], [2.0]], [[3.0], [0.0]]]), np.array([0, 1]))
     array([0.5, 0. ])
@@ -342,11 +344,11 @@ def compute_distance_ratios(near: FloatArray, codes: IntArray) -> FloatArray:
 
 
 def compute_margins(problem: NoiseProblem) -> tuple[FloatArray, BoolArray]:
-    """The distance of each case to the border, and whether it lies on its own side.
+    """Compute the distance of each case to the decision boundary, and whether the case is classified correctly.
 
-    The machine is scikit-learn's SVC with C = 1 and the `kernel` of the noise: linear, or Gaussian with gamma = 1 / number of
-    columns. Numbers are standardised, each nominal value is a column of zeros and ones, a missing number is put at the mean.
-    With more than two classes, the nearest of the borders between the own class and another one counts.
+    The classifier is scikit-learn's SVC with C = 1 and the `kernel` of the noise: linear, or Gaussian with gamma = 1 / number
+    of columns. Numbers are standardised, nominal values are one-hot encoded, missing numbers are replaced by the mean. With
+    more than two classes, the nearest of the boundaries between the own class and another class counts.
     """
     from sklearn.svm import SVC
 
@@ -364,7 +366,7 @@ def compute_margins(problem: NoiseProblem) -> tuple[FloatArray, BoolArray]:
 
 
 def _flip_first(problem: NoiseProblem, order: IntArray, near: FloatArray) -> Relabelling:
-    """The first of the order, as many as the level says, with the class of their neighbours."""
+    """Change the first cases of the order, as many as the level requires, to the class of their neighbours."""
     all_classes = list(range(problem.k))
     chosen = [order[np.isin(order, group)][:m] for group, m in problem.plan_changes(all_classes)]
     rows = np.sort(np.concatenate(chosen)).astype(np.intp)
@@ -373,10 +375,9 @@ def _flip_first(problem: NoiseProblem, order: IntArray, near: FloatArray) -> Rel
 
 
 def find_neighbouring_class(near: FloatArray, own_class: int) -> int:
-    """The most frequent class among the nearest cases of other classes, as many as `near` has columns.
+    """Find the most frequent class among the nearest cases of other classes, as many as `near` has columns.
 
-    Of cases alike in distance those of the class that comes first in order are nearer; of classes alike in number the one with
-    the nearest case wins.
+    Equal distances are ordered by class. If several classes are most frequent, the class with the nearest case is chosen.
 
     >>> find_neighbouring_class(np.array([[0.1, 0.2], [1.0, 4.0], [2.0, 3.0]]), own_class=0)
     1
@@ -403,36 +404,60 @@ SCHEMES: dict[str, Scheme] = {
 }
 
 
-# Parameters that only one scheme knows.
+# Parameters of a single scheme.
 _SCHEME_PARAMETERS: dict[str, str] = {"transition": "transition-matrix", "pairs": "pairwise"}
 
 
-# Schemes that look at two classes which have cases.
+# Schemes that need two classes with cases.
 _TWO_CLASS_SCHEMES = ("majority-to-second", "minority-driven", "neighbourwise-borderline", "margin-borderline")
 
 
 @condition("class-noise")
 @dataclass(frozen=True)
 class ClassNoise(Condition):
-    """Exactly round(level * n) cases get another class (halves to the even number), by one of these schemes:
+    """Class noise: change the class of an exact proportion of the cases.
 
-    - `"symmetric-uniform"`: any of the other classes, all alike (the 'random class noise' of Zhu & Wu and of the ELA paper).
-    - `"symmetric-completely-uniform"`: any class, the old one too, so that fewer than the chosen cases change (Berrar).
-    - `"transition-matrix"`: by the probabilities in `transition`, a matrix or {class: {class: probability}}, whose diagonal is
-      left out. With `level=None` 1 - diagonal is the share of each class that changes.
-    - `"next-class"`: the next class in order, after the last the first.
+    Exactly round(level * n) of the n cases are drawn, with halves rounded to even. The schemes are:
+
+    - `"symmetric-uniform"`: any other class, with equal probability (random class noise in Zhu and Wu 2004, and in the ELA
+      paper).
+    - `"symmetric-completely-uniform"`: any class, including the old one, so fewer cases change than are drawn (Berrar).
+    - `"transition-matrix"`: another class, by the off-diagonal probabilities in `transition`.
+    - `"next-class"`: the next class in order; the first class follows the last one.
     - `"pairwise"`: class p becomes q, for each (p, q) in `pairs`.
     - `"majority-to-second"`: the largest class becomes the second largest.
-    - `"minority-driven"`: round(level * 2 * size of the smallest class) cases of the smallest and the largest class change
-      sides, a share `minority_share` of them from the smallest.
-    - `"neighbourwise-borderline"`: the cases with the largest distance to their own class relative to that to another class;
-      they get the most frequent class among their `neighbours` nearest cases of other classes.
-    - `"margin-borderline"`: the cases nearest to the decision border of a support vector machine with this `kernel`, those
-      first that it classifies rightly; the new class as before.
+    - `"minority-driven"`: smallest and largest class are swapped in round(level * 2 * size of the smallest class) cases.
+    - `"neighbourwise-borderline"`: the cases with the largest distance to their own class, relative to another class, get the
+      most frequent class among their nearest cases of other classes.
+    - `"margin-borderline"`: the cases nearest to the decision boundary of a support vector machine, correctly classified ones
+      first, get the most frequent class among their nearest cases of other classes.
 
-    `of="class"` makes the level the share of each class that the scheme changes, instead of a share of all cases. `classes` are
-    the classes that may be given, in order: those `"present"`, all that are `"declared"` by a pandas category, or a list.
+    Parameters
+    ----------
+    level : float or None
+        Proportion of cases to change, from 0 to 1. With None, "transition-matrix" changes the proportion 1 minus the diagonal
+        element of each class.
+    scheme : str, default "symmetric-uniform"
+        One of the schemes above.
+    transition : matrix or mapping, optional
+        Transition probabilities: rows that sum to 1, or {class: {class: probability}}.
+    pairs : list of pairs or mapping, optional
+        Pairs (old class, new class) of "pairwise".
+    of : {"all", "class"}, default "all"
+        Whether the level is a proportion of all cases, or of each class that the scheme changes.
+    classes : {"present", "declared"} or list, default "present"
+        Possible classes in order: those that occur, the categories of a pandas category, or a list.
+    minority_share : float, default 0.1
+        Proportion of the cases of "minority-driven" that are from the smallest class.
+    neighbours : int, default 1
+        Number of nearest cases for the borderline schemes.
+    kernel : {"linear", "rbf"}, default "linear"
+        Kernel of the support vector machine.
+    part : {"train", "test", "all"}, default "train"
+        Data that the condition changes: training set, test set, or both.
 
+    Examples
+    --------
     >>> changed = ClassNoise(0.5).apply([[1], [2], [3], [4]], ["a", "a", "b", "b"], rng=7)
     >>> changed.y, changed.mask.tolist(), changed.level
     (['b', 'a', 'a', 'b'], [True, False, True, False], 0.5)
@@ -458,8 +483,8 @@ class ClassNoise(Condition):
         check_one_of("kernel", self.kernel, ["linear", "rbf"])
         for name, scheme in _SCHEME_PARAMETERS.items():
             if (getattr(self, name) is None) == (self.scheme == scheme):
-                rule = f"needs {name}=" if self.scheme == scheme else f"takes no {name}, that is for {scheme!r}"
-                raise InputError(f"scheme {self.scheme!r} {rule}")
+                rule = "be given" if self.scheme == scheme else "be None"
+                raise InputError(f"{name} must {rule} for the scheme {self.scheme!r}, got {getattr(self, name)!r}")
         if isinstance(self.classes, str):
             check_one_of("classes", self.classes, ["present", "declared"])
         else:
@@ -478,7 +503,7 @@ class ClassNoise(Condition):
             labels.names if self.scheme not in _TWO_CLASS_SCHEMES else [labels.names[code] for code in np.unique(labels.codes)]
         )
         if len(present_classes) < 2:
-            raise InputError(f"y must hold at least 2 classes for class noise, got only {present_classes[0]!r}")
+            raise InputError(f"y must contain at least 2 classes for class noise, got only {present_classes[0]!r}")
         relabelling = SCHEMES[self.scheme](NoiseProblem(self, X, labels), rng)
         mask = np.zeros(n, dtype=bool)
         mask[relabelling.rows] = relabelling.codes != labels.codes[relabelling.rows]
@@ -488,13 +513,13 @@ class ClassNoise(Condition):
         return Changed(X, changed, mask, level, np.arange(n), len(relabelling.rows))
 
     def _describe_change(self) -> str:
-        text = f"{format_percent(self.level)} class noise" if self.level is not None else "class noise"
+        text = f"{format_percentage(self.level)} class noise" if self.level is not None else "class noise"
         among = ", of each class" if self.of == "class" else ""
         return f"{text} ({self.scheme}{among})"
 
 
 def check_transition(transition: Any) -> Any:
-    """Rows of probabilities that sum to 1: a mapping of mappings as such, else a tuple of rows."""
+    """Check that rows of probabilities sum to 1; return a mapping of mappings, or a tuple of rows."""
     if hasattr(transition, "to_dict") and hasattr(transition, "columns"):
         transition = transition.to_dict(orient="index")
     if isinstance(transition, Mapping):
@@ -516,20 +541,20 @@ def check_transition(transition: Any) -> Any:
 def _check_probability_row(name: str, row: list[Any]) -> None:
     values = check_finite(name, check_numbers(name, row))
     if (values < 0).any() or abs(values.sum() - 1) > 1e-9:
-        raise InputError(f"{name} must hold probabilities that sum to 1, got {row} with sum {values.sum():g}")
+        raise InputError(f"{name} must contain probabilities that sum to 1, got {row} with sum {values.sum():g}")
 
 
 def check_pairs(value: Any) -> tuple[tuple[Any, Any], ...]:
-    """Pairs (p, q) of different classes, each p once; a single pair or a mapping p -> q will do."""
+    """Check pairs (p, q) of different classes with distinct p; accept a single pair and a mapping of p to q."""
     pairs = list(value.items()) if isinstance(value, Mapping) else list(value) if not isinstance(value, str) else []
     if len(pairs) == 2 and not any(isinstance(pair, Sequence) and not isinstance(pair, str) for pair in pairs):
         pairs = [tuple(pairs)]
     if not pairs or not all(isinstance(pair, Sequence) and not isinstance(pair, str) and len(pair) == 2 for pair in pairs):
-        raise InputError(f"pairs must hold pairs of classes (from, to), got {value!r}")
+        raise InputError(f"pairs must contain pairs of classes (old, new), got {value!r}")
     sources = [source for source, _ in pairs]
     for source, target in pairs:
         if source == target:
-            raise InputError(f"pairs must hold pairs of different classes, got ({source!r}, {target!r})")
+            raise InputError(f"pairs must contain pairs of different classes, got ({source!r}, {target!r})")
         if sources.count(source) > 1:
-            raise InputError(f"pairs must change each class into one other, got {source!r} twice: use a transition matrix")
+            raise InputError(f"pairs must change each class to one other class, got {source!r} twice: use a transition matrix")
     return tuple((source, target) for source, target in pairs)

@@ -290,6 +290,7 @@ def condition(name: str) -> Any:
     ...         return Changed(X, new, mask, float(mask.mean()), np.arange(len(y)))
     >>> from_declaration("shuffled-classes").part
     'train'
+    >>> registry.remove("shuffled-classes")
     """
 
     def register(cls: type[Condition]) -> type[Condition]:
@@ -367,7 +368,8 @@ def from_declaration(condition: str, **parameters: Any) -> Condition:
             raise InputError(f"{condition} has no parameter {name!r}: {suggest_name(name, names)}")
     for field in init_fields:
         if field.default is MISSING and field.default_factory is MISSING and field.name not in parameters:
-            raise InputError(f"{condition} requires the parameter {field.name!r}, got {join_names(sorted(parameters)) or 'no parameter'}")
+            received = join_names(sorted(parameters)) or "no parameter"
+            raise InputError(f"{condition} requires the parameter {field.name!r}, got {received}")
     if "steps" in names:
         parameters = {**parameters, "steps": _resolve_steps(parameters["steps"])}
     return kind(**parameters)

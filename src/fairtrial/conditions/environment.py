@@ -134,9 +134,7 @@ class Altered:
         for condition in self.conditions:
             step = _remove_copies(condition).apply(X, y, rng)
             if len(np.unique(step.rows)) < len(step.rows):
-                raise InputError(
-                    f"conditions of an environment must not copy rows, got copies from {type(condition).__name__}"
-                )
+                raise InputError(f"conditions of an environment must not copy rows, got copies from {type(condition).__name__}")
             X, y = step.X, step.y
         return X, y
 

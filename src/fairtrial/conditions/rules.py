@@ -1,10 +1,9 @@
-"""Rules about rows, as text or as functions: which rows are meant, and how much each counts.
+"""Rules that select or weight rows, as expressions or functions.
 
-Text is read as an expression over the columns of X and the class `y`, by a small grammar: numbers, text, lists, comparisons
-(also chained), `in`, `and`, `or`, `not`, arithmetic, and abs, exp, log, sqrt. Nothing else runs, so that a study file is safe.
-A column whose name is no plain word stands in backticks; a column of X that is called y hides the class. What is missing
-is neither smaller nor larger than, nor equal to anything. Where text meets a number, the text of the number counts: `size == 1`
-finds the value '1', `y == '1'` the class 1.
+An expression may use the columns of X, the class `y`, numbers, texts, lists, comparisons (also chained), `in`, `and`, `or`,
+`not`, arithmetic, and abs, exp, log, sqrt. Nothing else is evaluated, so study files are safe. Column names that are not plain
+words are written in backticks. A column of X named y hides the class. Comparisons with missing values are false. If a text is
+compared with a number, the number is converted to text: `size == 1` matches the value '1', `y == '1'` matches the class 1.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ _FUNCTIONS: dict[str, Any] = {"abs": np.abs, "exp": np.exp, "log": np.log, "sqrt
 
 
 def check_rule(name: str, rule: object) -> None:
-    """Whether a rule is a function, or text of the grammar; its columns are looked up when the data is there."""
+    """Check that a rule is a function or a valid expression; its columns are checked when it is applied."""
     if isinstance(rule, str):
         _parse_rule(name, rule)
     elif not callable(rule):
@@ -62,25 +61,25 @@ def check_rule(name: str, rule: object) -> None:
 
 
 def check_weight_rule(name: str, rule: object) -> None:
-    """Whether weights are a function, text, or a mapping from text to numbers."""
+    """Check that weights are a function, an expression, or a mapping from expressions to numbers."""
     if not isinstance(rule, Mapping):
         check_rule(name, rule)
         return
     for where, weight in rule.items():
         check_rule(name, where)
         if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0 <= weight < np.inf:
-            raise InputError(f"{name} must map expressions to numbers from 0 on, got {where!r}: {weight!r}")
+            raise InputError(f"{name} must map expressions to finite numbers that are at least 0, got {where!r}: {weight!r}")
 
 
 def format_rule(rule: Weights) -> str:
-    """A rule for the reader."""
+    """Format a rule for display."""
     if isinstance(rule, Mapping):
-        return ", ".join(f"{weight:g} where {where}" for where, weight in rule.items())
+        return ", ".join(f"{weight:g} if {where}" for where, weight in rule.items())
     return rule if isinstance(rule, str) else getattr(rule, "__name__", type(rule).__name__)
 
 
 def find_matching_rows(name: str, rule: Rule, X: Any, y: Any = None, *, with_class: bool = False) -> BoolArray:
-    """Which rows a rule means. A function gets X (and y where the condition looks at classes).
+    """Find the rows that satisfy a rule. A function is called with X, and with y if the condition depends on classes.
 
     >>> find_matching_rows("where", "20 <= x0 < 65 or x1 == 1", np.array([[30, 0], [70, 1], [70, 0]])).tolist()
     [True, True, False]
@@ -90,12 +89,12 @@ def find_matching_rows(name: str, rule: Rule, X: Any, y: Any = None, *, with_cla
     if result.shape == () and result.dtype == bool:
         result = np.full(n, bool(result))
     if result.shape != (n,) or result.dtype != bool:
-        raise InputError(f"{name} must say true or false for each of the {n} rows, got {result.dtype} of shape {result.shape}")
+        raise InputError(f"{name} must return a boolean for each of the {n} rows, got {result.dtype} of shape {result.shape}")
     return result
 
 
 def compute_weights(name: str, rule: Weights, X: Any, y: Any = None, *, with_class: bool = False) -> FloatArray:
-    """How much each row counts; of a mapping from expressions to numbers, the product of all that apply to the row.
+    """Compute the weight of each row; a mapping from expressions to numbers gives the product of those that apply.
 
     >>> compute_weights("weights", {"x0 > 1": 3, "x0 > 2": 0.5}, np.array([[1], [2], [3]])).tolist()
     [1.0, 3.0, 1.5]
@@ -108,7 +107,7 @@ def compute_weights(name: str, rule: Weights, X: Any, y: Any = None, *, with_cla
         return weights
     result = np.asarray(_evaluate_rule(name, rule, X, y, with_class))
     if result.dtype.kind not in "bifu" or result.shape not in {(), (n,)}:
-        raise InputError(f"{name} must give a number for each of the {n} rows, got {result.dtype} of shape {result.shape}")
+        raise InputError(f"{name} must return a number for each of the {n} rows, got {result.dtype} of shape {result.shape}")
     weights = np.broadcast_to(result.astype(np.float64), (n,))
     bad = ~((weights >= 0) & (weights < np.inf))
     if bad.any():
@@ -123,7 +122,7 @@ def _evaluate_rule(name: str, rule: Rule, X: Any, y: Any, with_class: bool) -> A
 
 
 def _parse_rule(name: str, text: str) -> ast.expr:
-    """The expression; a column in backticks may have any name."""
+    """Parse an expression; a column in backticks may have any name."""
     try:
         tree = ast.parse(re.sub(r"`([^`]*)`", lambda match: f"({_quote_column(match[1])})", text.strip()), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -134,7 +133,7 @@ def _parse_rule(name: str, text: str) -> ast.expr:
 
 
 def _quote_column(column: str) -> str:
-    """A column in backticks as what no one would write otherwise: bytes."""
+    """Write a column in backticks as bytes, which do not occur in expressions otherwise."""
     return repr(column.encode())
 
 
@@ -156,7 +155,7 @@ def _check_node(name: str, text: str, node: ast.AST) -> None:
     constant = isinstance(node, ast.Constant) and isinstance(node.value, (bool, int, float, str, bytes))
     if not (is_known or constant or _is_known_call(node)):
         remedy = "use columns, numbers, text, comparisons, and, or, not, in, + - * / **, abs, exp, log, sqrt"
-        raise InputError(f"{name} must not hold {type(node).__name__.lower()} in {text!r}: {remedy}")
+        raise InputError(f"{name} must not contain {type(node).__name__.lower()}, got {text!r}: {remedy}")
 
 
 def _is_known_call(node: ast.AST) -> bool:
@@ -172,12 +171,12 @@ class _ExpressionEvaluator:
         self._frame = as_frame(X)
 
     def evaluate(self, tree: ast.expr) -> Any:
-        """The value of the expression."""
+        """Evaluate the expression."""
         try:
             with np.errstate(all="ignore"):
                 return self._evaluate_node(tree)
         except (TypeError, RecursionError) as error:
-            raise InputError(f"{self._name} compares or combines what does not fit in {self._text!r}: {error}") from None
+            raise InputError(f"{self._name} must combine values of matching types, got {self._text!r}: {error}") from None
 
     def _evaluate_node(self, node: ast.expr) -> Any:
         if isinstance(node, ast.Name):
@@ -187,7 +186,7 @@ class _ExpressionEvaluator:
     def _visit_constant(self, node: ast.Constant) -> Any:
         if isinstance(node.value, bytes):
             return self._get_column(node.value.decode())
-        # Whole numbers of Python grow without limit: 9 ** 9 ** 9 would never end.
+        # Python integers have no size limit: 9 ** 9 ** 9 would never finish.
         return node.value if isinstance(node.value, (bool, str)) else np.float64(node.value)  # type: ignore[arg-type]
 
     def _visit_list(self, node: ast.List | ast.Tuple) -> Any:
@@ -221,7 +220,7 @@ class _ExpressionEvaluator:
     def _evaluate_boolean(self, node: ast.expr) -> Any:
         result = np.asarray(self._evaluate_node(node))
         if result.dtype != bool:
-            raise InputError(f"{self._name} joins what is neither true nor false in {self._text!r}: compare it with something")
+            raise InputError(f"{self._name} must apply and, or, not to comparisons, got other values in {self._text!r}")
         return result
 
     def _get_column(self, column: str) -> npt.NDArray[Any]:
@@ -235,13 +234,13 @@ class _ExpressionEvaluator:
 
 
 def _to_plain_array(column: Any) -> npt.NDArray[Any]:
-    """Numbers as numbers, all else as objects, so that text compares with text."""
+    """Convert to an array of numbers, or else of objects."""
     values = np.asarray(column)
     return values if values.dtype.kind in "biuf" else values.astype(object)
 
 
 def _align_types(left: Any, right: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Both sides as they are where both are numbers, else with numbers as text; what is missing equals nothing."""
+    """Return both sides unchanged if both are numbers, else with numbers as text; missing values equal nothing."""
     sides = [_to_plain_array(np.array(side, dtype=object) if isinstance(side, list) else side) for side in (left, right)]
     left, right = sides if all(map(_is_number, sides)) else map(_to_texts, sides)
     return left, right
@@ -261,7 +260,7 @@ def _to_texts(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _to_text(value: Any) -> Any:
-    """The text of a number, of a whole one without a point; other values as they are."""
+    """Convert a number to text, a whole number without a point; return other values unchanged."""
     if not isinstance(value, _NUMBERS):
         return value
     return str(int(value)) if isinstance(value, (float, np.floating)) and float(value).is_integer() else str(value)

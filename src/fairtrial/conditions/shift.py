@@ -12,6 +12,7 @@ import numpy as np
 from fairtrial import _check
 from fairtrial._check import FloatArray, IntArray
 from fairtrial._registry import suggest_name
+from fairtrial._text import format_percentage, join_names
 from fairtrial.conditions import rules
 from fairtrial.conditions.condition import (
     Changed,
@@ -20,7 +21,6 @@ from fairtrial.conditions.condition import (
     check_level,
     condition,
     count_rows,
-    format_percent,
     round_count,
 )
 from fairtrial.conditions.labels import EncodedLabels, convert_label, find_label, read_labels, replace_labels
@@ -35,25 +35,25 @@ class NoRowsLeftError(InputError):
 
 
 def check_size(size: object) -> None:
-    """A number of rows, a share of the rows as a float in (0, 1], or None."""
+    """Check that size is a number of rows, a proportion of the rows as a float in (0, 1], or None."""
     if size is None:
         return
     _check.check_number("size", size)
     if isinstance(size, (float, np.floating)):
         _check.check_proportion("size", float(size))
     elif not int(size) >= 1:  # type: ignore[call-overload]
-        raise InputError(f"size must be at least 1 row, or a share of the rows as a float, got {size!r}")
+        raise InputError(f"size must be at least 1 row, or a proportion of the rows as a float, got {size!r}")
 
 
 def resolve_size(size: Size, n: int, default: int) -> int:
-    """How many rows a size means out of n."""
+    """Compute the number of rows that a size means, out of n."""
     if size is None:
         return default
     return round_count(float(size), n) if isinstance(size, (float, np.floating)) else int(size)
 
 
 def divide_by_proportion(proportions: FloatArray, n: int) -> IntArray:
-    """n rows in these shares, by the largest remainders: each count is its share of n, rounded up or down.
+    """Divide n rows by these proportions, with the largest remainder method: each count is rounded up or down.
 
     >>> divide_by_proportion(np.array([0.5, 0.3, 0.2]), 7).tolist()
     [4, 2, 1]
@@ -66,7 +66,7 @@ def divide_by_proportion(proportions: FloatArray, n: int) -> IntArray:
 
 
 def find_largest_total(proportions: FloatArray, available: IntArray) -> int:
-    """The most rows that can be had in these shares when nothing is drawn twice.
+    """Compute the largest number of rows in these proportions without drawing a row twice.
 
     >>> find_largest_total(np.array([0.5, 0.5]), np.array([10, 3]))
     6
@@ -76,7 +76,7 @@ def find_largest_total(proportions: FloatArray, available: IntArray) -> int:
 
 
 def compute_inclusion_probabilities(weights: FloatArray, size: int) -> FloatArray:
-    """Chances of being kept that are proportional to the weights, at most 1, and sum to `size`.
+    """Compute probabilities of being kept that are proportional to the weights, at most 1, and sum to `size`.
 
     >>> compute_inclusion_probabilities(np.array([1.0, 1.0, 2.0, 12.0]), 2).tolist()
     [0.25, 0.25, 0.5, 1.0]
@@ -96,9 +96,9 @@ def compute_inclusion_probabilities(weights: FloatArray, size: int) -> FloatArra
 
 
 def sample_systematically(chances: FloatArray, rng: np.random.Generator) -> IntArray:
-    """Positions of the rows kept, each with exactly its chance; their number is the sum of the chances, rounded up or down.
+    """Draw the positions of kept rows, each with exactly its probability, by Madow's systematic sampling in random order.
 
-    Madow's systematic sampling, in a random order of the rows.
+    The number of kept rows is the sum of the probabilities, rounded up or down.
     """
     order = rng.permutation(len(chances))
     edges = np.round(np.concatenate([[0.0], np.cumsum(chances[order])]), 9) + rng.random()
@@ -107,7 +107,7 @@ def sample_systematically(chances: FloatArray, rng: np.random.Generator) -> IntA
 
 
 def select_rows(X: Any, y: Any, rows: IntArray) -> Changed:
-    """The data of these rows; the mask marks the rows that came in and are not there exactly once."""
+    """Select these rows; the mask marks the original rows that do not occur exactly once."""
     n = count_rows(X)
     if len(rows) == 0:
         raise NoRowsLeftError(f"the condition must leave at least 1 of the {n} rows, got 0")
@@ -116,7 +116,7 @@ def select_rows(X: Any, y: Any, rows: IntArray) -> Changed:
 
 
 def take_rows(values: Any, rows: IntArray) -> Any:
-    """These rows of a table or a column of any type."""
+    """Select these rows of a table or a column of any type."""
     if hasattr(values, "iloc"):
         return values.iloc[rows]
     if hasattr(values, "tocsr"):
@@ -129,11 +129,21 @@ def take_rows(values: Any, rows: IntArray) -> Any:
 @condition("class-proportion")
 @dataclass(frozen=True)
 class ClassProportion(Condition):
-    """Exactly round(level * P) of the P positives are deleted (halves to the even number): Berrar's class-proportion noise.
+    """Class proportion: delete an exact proportion of the positive cases (Berrar).
 
-    `positive` names the class; of two classes it is the second in order. X may be a table or a column of scores. `mask` marks
-    the deleted rows among those that came in, `rows` are the places of those that stayed.
+    Of P positive cases, round(level * P) are deleted, with halves rounded to even. `X` may be a table or a vector of scores.
 
+    Parameters
+    ----------
+    level : float
+        Proportion of the positive cases to delete, from 0 to 1.
+    positive : label, optional
+        Positive class. Default: the second of two classes.
+    part : {"train", "test", "all"}, default "train"
+        Data that the condition changes: training set, test set, or both.
+
+    Examples
+    --------
     >>> changed = ClassProportion(0.5).apply([0.1, 0.4, 0.8, 0.9], [0, 0, 1, 1], rng=1)
     >>> changed.y, changed.rows.tolist(), changed.level
     ([0, 0, 1], [0, 1, 3], 0.5)
@@ -148,7 +158,7 @@ class ClassProportion(Condition):
     def _apply(self, X: Any, y: Any, rng: np.random.Generator) -> Changed:
         labels = read_labels(y)
         if self.positive is None and len(labels.names) != 2:
-            raise InputError(f"positive must be named when the classes are {list(labels.names)}: pass positive=")
+            raise InputError(f"positive must be given unless there are 2 classes, got the classes {join_names(labels.names)}")
         code = 1 if self.positive is None else labels.find_code(self.positive, "positive")
         positives = np.flatnonzero(labels.codes == code)
         m = round_count(self.level, len(positives))
@@ -158,30 +168,40 @@ class ClassProportion(Condition):
         if m == 0:
             return Changed(X, y, mask, 0.0, rows)
         if m == len(positives):
-            message = f"class-proportion noise leaves no case of class {labels.names[code]!r}"
+            message = f"the condition class-proportion deletes all cases of class {labels.names[code]!r}"
             warnings.warn(message, SuspectInputWarning, stacklevel=3)
         if len(rows) == 0:
-            raise InputError("level must leave at least 1 case, got all deleted: lower the level")
+            raise InputError("level must leave at least 1 case, got 0: lower the level")
         return Changed(take_rows(X, rows), take_rows(y, rows), mask, m / len(positives), rows)
 
     def _describe_change(self) -> str:
         deleted = "positives" if self.positive is None else f"cases of class {self.positive}"
-        return f"{format_percent(self.level)} of the {deleted} deleted"
+        return f"{format_percentage(self.level)} of the {deleted} deleted"
 
 
 @condition("prior-shift")
 @dataclass(frozen=True, kw_only=True)
 class PriorShift(Condition):
-    """The classes get other shares; within a class, rows are taken at random.
+    """Prior shift: change the class proportions; rows of a class are selected at random.
 
-    - `priors`: the share of each class afterwards, {"sick": 0.1}; classes not named divide the rest as they did before.
-    - `weights`: how many times more frequent a class becomes relative to the others, {"sick": 0.5}; others count 1.
-    - `method`: "remove" takes rows away, as few as possible; "draw" draws with replacement.
-    - `size`: rows afterwards, or their share of the rows before as a float; by default as many as can be had ("remove") or
-      as many as before ("draw").
+    The number of rows of each class is exact, with rounding by the largest remainder method.
 
-    Counts are exact: each class has its share of the rows, rounded up or down by the largest remainders.
+    Parameters
+    ----------
+    priors : mapping, optional
+        Proportion of each class afterwards, e.g. {"sick": 0.1}. Other classes share the rest in their old proportions.
+    weights : mapping, optional
+        Factor by which a class becomes more frequent, e.g. {"sick": 0.5}. Other classes have factor 1.
+    method : {"remove", "draw"}, default "remove"
+        Whether to remove as few rows as possible, or to draw rows with replacement.
+    size : int or float, optional
+        Number of rows afterwards, or their proportion of the rows before. Default: as many as possible for "remove", as many
+        as before for "draw".
+    part : {"train", "test", "all"}, default "test"
+        Data that the condition changes: training set, test set, or both.
 
+    Examples
+    --------
     >>> changed = PriorShift(priors={"sick": 0.1}).apply([[0.0]] * 60, ["sick"] * 30 + ["well"] * 30, rng=1)
     >>> len(changed.y), changed.y.count("sick"), round(changed.level, 3)
     (33, 3, 0.45)
@@ -197,7 +217,7 @@ class PriorShift(Condition):
         _check.check_one_of("method", self.method, ["remove", "draw"])
         check_size(self.size)
         if (self.priors is None) == (self.weights is None):
-            raise InputError("give either priors or weights: the share of each class, or a factor for it")
+            raise InputError("exactly one of priors and weights must be given, got both or neither: pass one of them")
         for name, values in (("priors", self.priors), ("weights", self.weights)):
             if values is not None:
                 _check_mapping(name, values)
@@ -205,7 +225,8 @@ class PriorShift(Condition):
     def _describe_change(self) -> str:
         values = self.priors if self.priors is not None else self.weights or {}
         text = ", ".join(
-            f"{label} {value:.0%}" if self.priors is not None else f"{label} x {value:g}" for label, value in values.items()
+            f"{label} {format_percentage(value)}" if self.priors is not None else f"{label} x {value:g}"
+            for label, value in values.items()
         )
         return f"prior shift ({text}, {'rows removed' if self.method == 'remove' else 'drawn with replacement'})"
 
@@ -229,8 +250,8 @@ class PriorShift(Condition):
             proportions = _complete_proportions(named, counts)
         absent = [names[code] for code in np.flatnonzero((proportions > 0) & (counts == 0))]
         if absent or proportions.sum() == 0:
-            target = f"class {absent[0]!r} of which y has no row" if absent else "no class at all"
-            raise InputError(f"the shares must go to classes that y holds, got a share for {target}")
+            received = f"class {absent[0]!r}, which has no rows" if absent else "proportion 0 for all classes"
+            raise InputError(f"priors or weights must give rows to classes that occur in y, got {received}")
         return np.asarray(proportions / proportions.sum(), dtype=np.float64)
 
     def _choose_rows(self, codes: IntArray, counts: IntArray, proportions: FloatArray, rng: np.random.Generator) -> IntArray:
@@ -239,7 +260,7 @@ class PriorShift(Condition):
         size = resolve_size(self.size, len(codes), most)
         if size > most and not with_replacement:
             raise InputError(
-                f"size must be at most {most}, the rows that can be had in these shares, got {size}: method='draw'"
+                f"size must be at most {most}, the rows available in these proportions, got {size}: pass method='draw'"
             )
         chosen = [
             rng.choice(np.flatnonzero(codes == code), count, replace=with_replacement)
@@ -254,20 +275,20 @@ def _check_mapping(name: str, mapping: Any) -> None:
         raise InputError(f"{name} must map classes to numbers, got {mapping!r}")
     for label, value in mapping.items():
         if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 <= value < np.inf:
-            raise InputError(f"{name} must map classes to numbers from 0 on, got {label!r}: {value!r}")
+            raise InputError(f"{name} must map classes to finite numbers that are at least 0, got {label!r}: {value!r}")
     if name == "priors" and sum(mapping.values()) > 1 + 1e-9:
         raise InputError(f"priors must sum to at most 1, got {sum(mapping.values()):g}")
 
 
 def _complete_proportions(named: Mapping[int | None, float], counts: IntArray) -> FloatArray:
-    """Shares of the named classes; the others divide the rest as they did before."""
+    """Return the proportion of each class; classes that are not named share the rest in their old proportions."""
     proportions = np.zeros(len(counts))
     others = np.ones(len(counts), dtype=bool)
     for code, value in named.items():
         proportions[code], others[code] = value, False
     rest = 1 - proportions.sum()
     if rest > 1e-9 and counts[others].sum() == 0:
-        raise InputError(f"priors must sum to 1 when all classes are named, got {proportions.sum():g}")
+        raise InputError(f"priors must sum to 1 if all classes are named, got {proportions.sum():g}")
     if counts[others].sum():
         proportions[others] = max(rest, 0.0) * counts[others] / counts[others].sum()
     return proportions
@@ -276,16 +297,26 @@ def _complete_proportions(named: Mapping[int | None, float], counts: IntArray) -
 @condition("covariate-shift")
 @dataclass(frozen=True, kw_only=True)
 class CovariateShift(Condition):
-    """Some groups vanish, or rows become rarer or more frequent by what their attributes say.
+    """Covariate shift: remove or reweight rows depending on their attributes.
 
-    - `keep`: the rows that stay, as an expression over the columns ("age < 65": no elderly) or a function of X.
-    - `weights`: how much a row counts: an expression ("exp(-age / 20)"), a function of X, or a mapping from expressions to
-      factors ({"age >= 65": 3, "sex == 'f'": 0.5}, multiplied where several apply).
-    - `method`, with weights: "draw" draws with replacement in proportion to them; "remove" keeps each row at most once, with
-      a chance in proportion to them (one that would exceed 1 is 1).
-    - `size`: rows afterwards, or their share of the rows before as a float; by default as many as before, for "remove" as many
-      as can be had in proportion to the weights. Without weights, so many of the rows to keep, at random; by default all.
+    Parameters
+    ----------
+    keep : str or callable, optional
+        Rows to keep: an expression over the columns, e.g. "age < 65", or a function of X.
+    weights : str, callable or mapping, optional
+        Weight of each row: an expression, e.g. "exp(-age / 20)", a function of X, or a mapping from expressions to factors,
+        e.g. {"age >= 65": 3, "sex == 'f'": 0.5}. Factors that apply to the same row are multiplied.
+    method : {"draw", "remove"}, default "draw"
+        Whether to draw rows with replacement in proportion to their weights, or to keep each row at most once with a
+        probability in proportion to its weight.
+    size : int or float, optional
+        Number of rows afterwards, or their proportion of the rows before. Default: as many as before for "draw", as many as the
+        weights allow for "remove", all rows to keep without weights.
+    part : {"train", "test", "all"}, default "test"
+        Data that the condition changes: training set, test set, or both.
 
+    Examples
+    --------
     >>> import pandas as pd
     >>> X = pd.DataFrame({"age": [70, 20, 66, 64]})
     >>> CovariateShift(keep="age < 65").apply(X, ["a", "b", "c", "d"]).y
@@ -302,7 +333,7 @@ class CovariateShift(Condition):
         _check.check_one_of("method", self.method, ["draw", "remove"])
         check_size(self.size)
         if self.keep is None and self.weights is None:
-            raise InputError("give keep or weights: which rows stay, or how much each row counts")
+            raise InputError("keep or weights must be given, got neither: pass the rows to keep, or the weights of rows")
         if self.keep is not None:
             rules.check_rule("keep", self.keep)
         if self.weights is not None:
@@ -320,7 +351,7 @@ class CovariateShift(Condition):
             return select_rows(X, y, self._sample_rows(np.flatnonzero(is_kept), n, rng))
         weights = np.where(is_kept, rules.compute_weights("weights", self.weights, X), 0.0)
         if not weights.any():
-            raise InputError(f"weights must be above 0 for at least 1 of the {n} rows")
+            raise InputError(f"weights must be positive for at least 1 of the {n} rows, got none")
         if self.method == "draw":
             return select_rows(X, y, np.sort(rng.choice(n, resolve_size(self.size, n, n), p=weights / weights.sum())))
         size = resolve_size(self.size, n, find_largest_total(weights / weights.sum(), np.ones(n, dtype=np.intp)))
@@ -336,13 +367,22 @@ class CovariateShift(Condition):
 @condition("selection-bias")
 @dataclass(frozen=True, kw_only=True)
 class SelectionBias(Condition):
-    """Each row stays with a chance of its own.
+    """Selection bias: keep each row with its own probability.
 
-    - `chance`: an expression over the columns and the class `y`, a function of X and y, or a mapping from expressions to
-      chances ({"y == 'sick' and age > 65": 0.2}: multiplied where several apply, 1 where none does).
-    - `size`: None: the number kept is the sum of the chances, rounded up or down at random, and each row has exactly its
-      chance (systematic sampling). A number of rows, or their share as a float: exactly so many, with chances in proportion.
+    Parameters
+    ----------
+    chance : str, callable or mapping
+        Probability to keep a row: an expression over the columns and the class `y`, a function of X and y, or a mapping from
+        expressions to probabilities, e.g. {"y == 'sick' and age > 65": 0.2}. Probabilities that apply to the same row are
+        multiplied; the default is 1.
+    size : int or float, optional
+        Exact number of rows to keep, or their proportion, with probabilities in proportion to `chance`. Default: the sum of the
+        probabilities, rounded up or down at random.
+    part : {"train", "test", "all"}, default "train"
+        Data that the condition changes: training set, test set, or both.
 
+    Examples
+    --------
     >>> sick = ["sick"] * 50 + ["well"] * 50
     >>> changed = SelectionBias(chance={"y == 'sick'": 0.2}).apply([[0.0]] * 100, sick, rng=1)
     >>> changed.y.count("sick"), changed.y.count("well"), changed.level
@@ -357,7 +397,7 @@ class SelectionBias(Condition):
         check_size(self.size)
 
     def _describe_change(self) -> str:
-        return f"selection bias (kept with chance {rules.format_rule(self.chance)})"
+        return f"selection bias (kept with probability {rules.format_rule(self.chance)})"
 
     def _apply(self, X: Any, y: Any, rng: np.random.Generator) -> Changed:
         chances = rules.compute_weights("chance", self.chance, X, y, with_class=True)
@@ -372,16 +412,24 @@ class SelectionBias(Condition):
 @condition("concept-change")
 @dataclass(frozen=True, kw_only=True)
 class ConceptChange(Condition):
-    """Rows that a rule names change their class.
+    """Concept change: change the class of rows that satisfy a rule.
 
-    - `labels`: a mapping from old to new classes ({"well": "sick"}; classes not named stay), or a function of X and y that
-      gives the new classes. A new class must be of the kind of the old ones; a pandas category declares it after the others.
-    - `where`: which rows, as an expression over the columns and the class `y`, or a function of X and y; by default all.
-    - `level`: the share of the rows meant whose class changes, drawn at random: exactly so many.
+    The realised level is the proportion of changed rows among those that `where` selects and `labels` changes.
 
-    The mask marks the rows whose class is another one afterwards; the realised level is their share of the rows meant, those
-    that `where` names and that `labels` give another class.
+    Parameters
+    ----------
+    labels : mapping or callable
+        New class of each old class, e.g. {"well": "sick"}, or a function of X and y that returns the new classes. New classes
+        must have the type of the old ones.
+    where : str or callable, optional
+        Rows to change: an expression over the columns and the class `y`, or a function of X and y. Default: all.
+    level : float, default 1
+        Exact proportion of these rows that change, drawn at random.
+    part : {"train", "test", "all"}, default "test"
+        Data that the condition changes: training set, test set, or both.
 
+    Examples
+    --------
     >>> change = ConceptChange(labels={"well": "sick"}, where="x0 > 1")
     >>> changed = change.apply([[0], [1], [2], [3]], ["well", "sick", "well", "sick"])
     >>> changed.y, changed.mask.tolist()
@@ -405,8 +453,9 @@ class ConceptChange(Condition):
         mapping_text = (
             rules.format_rule(labels) if callable(labels) else ", ".join(f"{old} to {new}" for old, new in labels.items())
         )
-        where = "" if self.where is None else f" where {rules.format_rule(self.where)}"
-        return f"concept change ({mapping_text}{where}{'' if self.level == 1 else f', {self.level:.0%} of them'})"
+        where = "" if self.where is None else f" if {rules.format_rule(self.where)}"
+        proportion = "" if self.level == 1 else f", {format_percentage(self.level)} of them"
+        return f"concept change ({mapping_text}{where}{proportion})"
 
     def _apply(self, X: Any, y: Any, rng: np.random.Generator) -> Changed:
         labels = read_labels(y, "declared" if hasattr(getattr(y, "dtype", None), "categories") else "present")
@@ -420,7 +469,7 @@ class ConceptChange(Condition):
         differ = [label != labels.names[labels.codes[row]] for row, label in new.items()]
         candidates = where[np.array(differ, dtype=bool)]
         if len(candidates) == 0:
-            warnings.warn("no class changes: no row is meant by labels and where", SuspectInputWarning, stacklevel=3)
+            warnings.warn("no class changes: no row satisfies labels and where", SuspectInputWarning, stacklevel=3)
         rows = rng.choice(candidates, round_count(self.level, len(candidates)), replace=False) if self.level < 1 else candidates
         mask = np.zeros(n, dtype=bool)
         mask[rows] = True
@@ -428,7 +477,7 @@ class ConceptChange(Condition):
         return Changed(X, changed, mask, len(rows) / max(len(candidates), 1), np.arange(n))
 
     def _compute_labels(self, X: Any, y: Any, labels: EncodedLabels, rows: IntArray) -> list[Any]:
-        """The class that each of these rows is to have."""
+        """Compute the new class of each of these rows."""
         if not callable(self.labels):
             labels_by_code = self._resolve_mapping(labels)
             return [labels_by_code.get(code, labels.names[code]) for code in labels.codes[rows].tolist()]
@@ -436,16 +485,16 @@ class ConceptChange(Condition):
         new_labels = new_labels.tolist() if hasattr(new_labels, "tolist") else new_labels
         if not isinstance(new_labels, (list, tuple)) or len(new_labels) != len(labels.codes):
             received = len(new_labels) if isinstance(new_labels, (list, tuple)) else repr(new_labels)
-            raise InputError(f"labels must give a class for each of the {len(labels.codes)} rows, got {received}")
+            raise InputError(f"labels must return a class for each of the {len(labels.codes)} rows, got {received}")
         return [convert_label(new_labels[row], labels.names, "labels") for row in rows]
 
     def _resolve_mapping(self, labels: EncodedLabels) -> dict[int, Any]:
-        """The new class of each place that the mapping names."""
+        """Return the new class of each class code that the mapping names."""
         labels_by_code = {}
         for old, new in self.labels.items():  # type: ignore[union-attr]
             code, new_label = find_label(labels.names, old), convert_label(new, labels.names, "labels")
             if code is None:
-                message = f"labels names {old!r}, which no row has: {suggest_name(old, labels.names)}"
+                message = f"labels contains the class {old!r}, which does not occur: {suggest_name(old, labels.names)}"
                 warnings.warn(message, SuspectInputWarning, stacklevel=5)
             else:
                 labels_by_code[code] = new_label

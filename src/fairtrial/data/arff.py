@@ -64,9 +64,7 @@ def _split_dense(text: str) -> list[str]:
     while True:
         match = _VALUE.match(text, position)
         if match is None:
-            raise ValueError(
-                f"a value with commas, quotes or braces must be quoted, got {text[position : position + 40]!r}"
-            )
+            raise ValueError(f"a value with commas, quotes or braces must be quoted, got {text[position : position + 40]!r}")
         values.append(match[1])
         position = match.end()
         if not match[2] and not match[3]:

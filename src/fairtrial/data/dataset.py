@@ -190,9 +190,9 @@ class Dataset:
     _ranges: tuple[tuple[str, tuple[float, float]], ...] = ()
     fault: KnownFault | None = None
 
-    def __new__(cls, *fields: Any, **named: Any) -> Dataset:
+    def __new__(cls, *_fields: Any, **_named: Any) -> Dataset:
         """Refuse X and y, which `from_table` takes."""
-        if 0 < len(fields) < 4 or {"X", "y"} & named.keys():
+        if 0 < len(_fields) < 4 or {"X", "y"} & _named.keys():
             raise InputError("Dataset must not be called with X and y: call Dataset.from_table(X, y)")
         return super().__new__(cls)
 
@@ -255,9 +255,7 @@ class Dataset:
         if len(frame) != len(label):
             raise InputError(f"X and y must have the same number of rows, got {len(frame)} and {len(label)}")
         if label.name in frame.columns:
-            raise InputError(
-                f"target must differ from the columns of X, got {label.name!r}: pass another name as target="
-            )
+            raise InputError(f"target must differ from the columns of X, got {label.name!r}: pass another name as target=")
         ids = np.arange(len(frame)) if row_ids is None else np.array(row_ids)
         if ids.shape != (len(frame),) or len(set(ids.tolist())) != len(ids):
             raise InputError(f"row_ids must contain a different value for each of the {len(frame)} rows")

@@ -96,9 +96,10 @@ _FOLD_FILE = re.compile(r"(?P<set>.+)-(?P<fold>[0-9]{1,6})(?P<part>tra|tst)\.dat
 
 @dataclass(frozen=True, eq=False)
 class GivenFolds:
-    """A data set with published splits; iterate over it to get pairs (train, test) of row positions.
+    """A data set with published splits.
 
-    The rows are in the order of the test sets; rows that no test set contains come last.
+    Iterate over it to get pairs (train, test) of row positions. The rows are in the order of the test sets; rows that no test
+    set contains come last.
 
     Attributes
     ----------

@@ -175,7 +175,7 @@ def _is_value(word: str) -> bool:
 def detect_delimiter(path: Path, lines: Sequence[str]) -> str | None:
     """Find the delimiter of a file from its first lines; `.tsv` and `.tab` files with a tab in the first line use tabs.
 
-    >>> detect_delimiter(Path("a.tsv"), ["a;b\tc", "1;2\t3"]), detect_delimiter(Path("a.csv"), ["a;b", "1;2"])
+    >>> detect_delimiter(Path("a.tsv"), ["a;b\\tc", "1;2\\t3"]), detect_delimiter(Path("a.csv"), ["a;b", "1;2"])
     ('\\t', ';')
     """
     first = next((line for line in lines if line.strip()), "")

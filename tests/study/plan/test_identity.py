@@ -128,7 +128,7 @@ def test_another_version_of_a_package_is_another_learner(monkeypatch, package):
 
 
 def test_something_else_than_an_estimator_is_refused():
-    with pytest.raises(InputError, match=r"mine must be an estimator, got the class SVC: call it, SVC\(\)"):
+    with pytest.raises(InputError, match=r"mine must be an estimator, got the class SVC: .*SVC\(\)"):
         compute_learner_identity(SVC, "mine")
     with pytest.raises(InputError, match="mine must be an estimator with fit and predict, got dict"):
         compute_learner_identity({"learner": "c45"}, "mine")
@@ -216,7 +216,7 @@ def test_another_version_makes_another_condition(monkeypatch, package):
 
 
 def test_a_condition_with_a_place_in_memory_is_refused():
-    with pytest.raises(InputError, match="mine must be a condition whose parameters can be told as plain values"):
+    with pytest.raises(InputError, match="mine must be .*plain values"):
         hash_condition(ConceptChange(labels={"a": object()}), "mine")
 
 

@@ -39,20 +39,18 @@ def test_one_class_of_several_stands_against_the_rest():
     truth, scores = pooled(results, "bayes", dataset="iris")
     area = float(np.trapezoid(found["tpr"], found["fpr"]))
     assert area == pytest.approx(roc_auc_score(truth == 2, scores[:, 2]))
-    with pytest.raises(InputError, match="positive must be named when the classes are"):
+    with pytest.raises(InputError, match="positive must be given"):
         results.curves(dataset="iris")
 
 
 def test_learners_without_what_a_curve_needs_are_named():
-    with pytest.warns(
-        UndefinedMeasureWarning, match=r"no brier curve for ridge \(it gives decision values, no probabilities\)"
-    ):
+    with pytest.warns(UndefinedMeasureWarning, match=r"no brier curve for ridge \(decision values"):
         found = real_results().curves("brier", dataset="cancer")
     assert "ridge" not in set(found["learner"])
     lost = real_results(lambda *place: "error" if place[2] == "tree" and place[4] == 1 else None)
-    with pytest.warns(UndefinedMeasureWarning, match=r"tree \(trials failed or have not run\)"):
+    with pytest.warns(UndefinedMeasureWarning, match=r"tree \(trials failed"):
         lost.curves(dataset="cancer")
-    with pytest.raises(InputError, match="choose learners that give scores"):
+    with pytest.raises(InputError, match="no roc curve for"):
         lost.curves(dataset="cancer", learner="tree")
 
 
@@ -60,7 +58,7 @@ def test_names_are_checked():
     assert resolve_curve_kind("lift") == "gain"
     with pytest.raises(InputError, match="did you mean 'roc'"):
         real_results().curves("rock", dataset="cancer")
-    with pytest.raises(InputError, match="dataset must be given for a study of several"):
+    with pytest.raises(InputError, match="dataset must be given"):
         real_results().curves()
     with pytest.raises(InputError, match="repeat must be one of"):
         real_results().curves(dataset="cancer", repeat=3)

@@ -58,19 +58,17 @@ def test_loss_is_paired_by_split():
 
 def test_what_is_to_be_declared_is_said():
     errors = {"tree": {"clean": 20, "x": 50}, "rule": {"clean": 20, "x": 20}}
-    with pytest.warns(
-        UndefinedMeasureWarning, match=r"pd is undefined in 2 of 2 lines: declare x 0.3 \(drift\) with part = 'all'"
-    ):
+    with pytest.warns(UndefinedMeasureWarning, match=r"pd is undefined in 2 of 2 rows: .*x 0.3 \(drift\) with part = 'all'"):
         found = results_of([CLEAN, shift("test", "x")], errors).deterioration()
     assert found["pd"].isna().all()
     assert found["loss"].tolist() == pytest.approx([0.15, 0.0])
-    with pytest.raises(InputError, match="declare one with part = 'test'"):
+    with pytest.raises(InputError, match="part = 'test'"):
         results_of([CLEAN, shift("all")], {"a": {"clean": 1, "drift-all": 2}}).deterioration()
 
 
 def test_a_learner_that_is_no_better_than_trivial_has_no_pd():
     errors = {"tree": {"clean": 20, "drift-test": 70, "drift-all": 80}}
-    with pytest.warns(UndefinedMeasureWarning, match="does not beat the trivial classifier"):
+    with pytest.warns(UndefinedMeasureWarning, match="trivial classifier"):
         found = results_of([CLEAN, shift("test"), shift("all")], errors).deterioration()
     assert np.isnan(found["pd"].iloc[0])
 

@@ -1,4 +1,4 @@
-"""What becomes of failed trials."""
+"""Policies for failed trials."""
 
 import warnings
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier
 
+from fairtrial._findings import Finding
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.measures import accuracy, auc, brier, kappa
 from fairtrial.study.records import Predictions
@@ -39,16 +40,17 @@ def treated(policy, measure="accuracy", replaced=lost, **options):
 
 
 def test_exclude_leaves_out_the_data_sets():
-    before, after, (step,) = treated("exclude")
+    before, after, findings = treated("exclude")
     assert set(after["dataset"]) == {"iris", "cancer"}
-    assert step[1] == "exclude"
-    words = "2 of 60 trials failed (tree: 2 timeout): the data set on which a learner failed is left out (wine)."
-    assert step[2] == words
+    assert findings == [
+        Finding.of("failures", failed=2, trials=60, by_learner=("tree: 2 timeout",)),
+        Finding.of("failed_datasets_excluded", datasets=("wine",)),
+    ]
     assert len(before) - len(after) == 20
 
 
 def test_exclude_with_nothing_left_is_refused():
-    with pytest.raises(InputError, match="'worst-rank' or 'trivial'"):
+    with pytest.raises(InputError, match="failures must not be 'exclude'"):
         treated("exclude", names=["wine"])
 
 
@@ -59,7 +61,7 @@ def test_worst_rank_is_below_all_others_on_the_data_set(measure, sign):
     def gone(dataset, condition, learner, repeat, fold):
         return "error" if learner == "ridge" else lost(dataset, condition, learner, repeat, fold)
 
-    before, after, (step,) = treated("worst-rank", measure, gone)
+    before, after, (failures, policy) = treated("worst-rank", measure, gone)
     losers = {("wine", "tree"), *((name, "ridge") for name in ("iris", "wine", "cancer"))}
     means = (sign * after["value"]).groupby([after["dataset"].astype(str), after["learner"].astype(str)]).mean()
     for name in ("iris", "wine", "cancer"):
@@ -69,7 +71,8 @@ def test_worst_rank_is_below_all_others_on_the_data_set(measure, sign):
         assert max(lost_here) == min(lost_here)
     kept = [cell not in losers for cell in zip(after["dataset"], after["learner"], strict=True)]
     assert (after["value"][kept] == before["value"][kept]).all()
-    assert "(ridge: 15 error, tree: 2 timeout): a learner that failed on a data set gets the worst rank there" in step[2]
+    assert failures["by_learner"] == ("ridge: 15 error", "tree: 2 timeout")
+    assert policy.kind == "failures_worst_rank"
 
 
 @pytest.mark.parametrize(("measure", "worst"), [("accuracy", 0.0), ("error_rate", 1.0), ("kappa", -1.0)])
@@ -91,18 +94,18 @@ def test_the_worst_of_a_measure_without_an_end_lies_as_far_behind_as_the_others_
 
 
 def test_worst_rank_on_a_single_data_set_counts_split_by_split():
-    before, after, (step,) = treated("worst-rank", names=["wine"])
+    before, after, (_, policy) = treated("worst-rank", names=["wine"])
     bad = mask_failed(before)
     for _, own in after.assign(bad=bad).groupby("fold"):
         assert (own[own["bad"]]["value"] < own[~own["bad"]]["value"].min()).all()
     assert bad.sum() == 2
     assert (after["value"][~bad] == before["value"][~bad]).all()
-    assert "each counts as the worst score that there is" in step[2]
+    assert policy.kind == "failures_worst_score"
 
 
 @pytest.mark.parametrize("measure", [accuracy, brier, kappa, auc])
 def test_the_trivial_classifier_is_that_of_scikit_learn(measure):
-    before, after, (step,) = treated("trivial", measure.name)
+    before, after, (_, policy) = treated("trivial", measure.name)
     bad = mask_failed(before)
     X, y, _ = real_sources()["wine"]
     splits = folds(y, 1, 5)
@@ -112,7 +115,7 @@ def test_the_trivial_classifier_is_that_of_scikit_learn(measure):
         given = dummy.predict(X[test]) if measure.facts.needs == "labels" else dummy.predict_proba(X[test])
         assert line.value == pytest.approx(measure(y[test], given, labels=[0, 1, 2]))
     assert bad.sum() == 2
-    assert "the score of the trivial classifier" in step[2]
+    assert policy.kind == "failures_trivial"
 
 
 def test_the_trivial_classifier_meets_the_rows_that_the_condition_left():
@@ -131,9 +134,9 @@ def test_the_trivial_classifier_meets_the_rows_that_the_condition_left():
     assert after["value"].tolist() == pytest.approx([1, 1 / 3])
 
 
-def test_nothing_is_said_where_nothing_failed():
-    before, after, steps = treated("exclude", replaced=None)
-    assert steps == []
+def test_without_failures_there_is_no_finding():
+    before, after, findings = treated("exclude", replaced=None)
+    assert findings == []
     assert after is before or after.equals(before)
     with pytest.raises(InputError, match="failures must be one of"):
         treated("worst", replaced=None)
@@ -143,19 +146,20 @@ def test_a_learner_that_never_succeeded_is_left_out_first():
     def gone(dataset, condition, learner, repeat, fold):
         return "error" if learner == "ridge" else lost(dataset, condition, learner, repeat, fold)
 
-    _, after, (step,) = treated("exclude", replaced=gone)
+    _, after, (failures, learners, datasets) = treated("exclude", replaced=gone)
     assert set(after["learner"]) == {"bayes", "tree", "near"}
     assert set(after["dataset"]) == {"iris", "cancer"}
-    words = "ridge succeeded nowhere and is left out; the data set on which another failed is left out (wine)."
-    assert step[2] == f"17 of 60 trials failed (ridge: 15 error, tree: 2 timeout): {words}"
+    assert (failures["failed"], failures["by_learner"]) == (17, ("ridge: 15 error", "tree: 2 timeout"))
+    assert learners == Finding.of("failed_learners_excluded", learners=("ridge",))
+    assert datasets == Finding.of("failed_datasets_excluded", datasets=("wine",))
 
 
 def test_learners_that_never_succeeded_cost_no_data_set():
-    _, after, (step,) = treated("exclude", replaced=lambda *place: "crash" if place[2] in ("ridge", "tree") else None)
+    _, after, (_, finding) = treated("exclude", replaced=lambda *place: "crash" if place[2] in ("ridge", "tree") else None)
     assert set(after["dataset"]) == {"iris", "wine", "cancer"}
-    assert step[2].endswith("): tree, ridge succeeded nowhere and are left out.")
+    assert finding == Finding.of("failed_learners_excluded", learners=("tree", "ridge"))
 
 
 def test_exclude_where_nothing_succeeded_is_refused():
-    with pytest.raises(InputError, match="every learner failed on every data set, for nothing is left"):
+    with pytest.raises(InputError, match="failures must not be 'exclude'"):
         treated("exclude", replaced=lambda *_: "crash")

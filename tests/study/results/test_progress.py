@@ -1,4 +1,4 @@
-"""How far a study is."""
+"""Progress of a study."""
 
 import pandas as pd
 
@@ -15,24 +15,24 @@ def test_trials_are_counted_by_learner_and_status():
         assert frame.loc[learner, status] == count
     assert frame["planned"].sum() == len(trials)
     done = len(trials) - results.missing
-    assert f"{done} of {len(trials)} trials are stored, {len(results.failures())} of them failed" in str(found)
+    assert str(found).startswith(f"example: {done} of {len(trials)} trials stored, {len(results.failures())} failed")
     assert isinstance(found.frame(), pd.DataFrame)
 
 
 def test_large_numbers_are_written_alike():
     table = pd.DataFrame({"learner": ["tree"], "planned": [1152], "ok": [1151], "error": [1]})
     told = str(StudyProgress("wear", table, ()))
-    assert told.startswith("wear: 1,152 of 1,152 trials are stored, 1 of them failed")
+    assert told.startswith("wear: 1,152 of 1,152 trials stored, 1 failed")
     assert "1152" not in told
     assert "1,151" in told
     one = pd.DataFrame({"learner": ["tree"], "planned": [1], "ok": [1]})
-    assert str(StudyProgress("wear", one, ())).startswith("wear: 1 of 1 trial is stored")
+    assert str(StudyProgress("wear", one, ())).startswith("wear: 1 of 1 trial stored")
 
 
-def test_abstentions_are_told():
+def test_abstentions_are_shown():
     results = real_results()
-    results.archive.lines["notes"] = results.archive.lines["notes"].astype(object)
-    results.archive.lines.loc[0, "notes"] = "abstained on 3 of 40 test rows: counted as errors"
+    results.archive.lines.loc[0, "abstentions"] = 3
     learner = results.archive.lines.loc[0, "learner"]
-    told = f"{learner} abstained in 1 of 30 trials, on 3 of the 40 test rows there: counted as errors"
-    assert told in str(compute_progress(results)).splitlines()
+    (note,) = compute_progress(results).notes
+    assert note.startswith(f"{learner} abstained on 3 of 30 test rows in 1 of 30 trials")
+    assert note in str(compute_progress(results)).splitlines()

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from fairtrial.study.results.stacking import SplitGrid
-from fairtrial.study.results.summary import note_left_out
+from fairtrial.study.results.summary import find_left_out_splits
 from tests.study.archives import CLEAN, real_results
 
 NAN = np.nan
@@ -49,11 +49,12 @@ def test_a_learner_that_failed_has_no_value_and_costs_no_split():
     assert SplitGrid.from_scores(scores).compute_means().loc["x", "b"] == 4.0
 
 
-def test_how_many_are_left_out_is_said():
+def test_left_out_splits_are_counted():
     values = {"x": {"a": [1.0, NAN, NAN], "b": [1.0, 2.0, 3.0]}, "y": {"a": [1.0, 2.0, NAN], "b": [1.0, 2.0, 3.0]}}
-    words = "Means of taks leave out 3 of 6 splits, on which some learners have a value and others have none (x: 2, y: 1)."
-    assert note_left_out(scores_of(values), [CLEAN]) == words
-    assert note_left_out(scores_of({"x": {"a": [1.0], "b": [2.0]}}), [CLEAN]) == ""
+    finding = find_left_out_splits(scores_of(values), [CLEAN])
+    assert (finding.kind, finding["measure"], finding["left_out"], finding["splits"]) == ("splits_left_out", "taks", 3, 6)
+    assert finding["datasets"] == ("x: 2", "y: 1")
+    assert find_left_out_splits(scores_of({"x": {"a": [1.0], "b": [2.0]}}), [CLEAN]) is None
 
 
 def lost(dataset, _, learner, __, fold):
@@ -70,11 +71,8 @@ def test_wide_tables_and_verdicts_compare_on_the_same_splits():
     np.testing.assert_allclose(verdict.values, results.wide("accuracy").loc[list(verdict.datasets), list(verdict.learners)])
 
 
-def test_the_summary_says_so():
-    page = str(real_results(lost, declaration={"measures": ["accuracy", "kappa"]}))
-    assert (
-        "Means of accuracy leave out 4 of 30 splits, on which some learners have a value and others have none (wine: 4)."
-        in page
-    )
-    assert "Means of kappa leave out 4 of 30 splits" in page
-    assert "Means of" not in str(real_results())
+def test_summary_notes_left_out_splits_of_each_measure():
+    notes = real_results(lost, declaration={"measures": ["accuracy", "kappa"]}).summary().notes
+    left_out = [note for note in notes if "4 of 30 splits" in note]
+    assert [measure in note for measure, note in zip(("accuracy", "kappa"), left_out, strict=True)] == [True, True]
+    assert real_results().summary().notes == []

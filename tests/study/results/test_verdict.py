@@ -1,9 +1,10 @@
-"""Verdicts against `advise` on the table of means or splits itself."""
+"""Verdicts compared with `compare` on the table of means or splits."""
 
 import numpy as np
 import pytest
 
 from fairtrial import compare
+from fairtrial._findings import Finding
 from fairtrial.errors import InputError
 from fairtrial.study.records import Predictions
 from fairtrial.study.results.results import Results
@@ -12,13 +13,19 @@ from tests.study.archives import CLEAN, archive_of, data_facts, real_results
 STATED = {"verdict": {"measure": "balanced_accuracy", "control": "tree", "alpha": 0.1, "rope": None, "failures": "trivial"}}
 
 
+def list_kinds(verdict):
+    return [reason.kind for reason in verdict.reasons]
+
+
 def test_over_data_sets_it_is_that_of_the_means():
     results = real_results()
     verdict = results.verdict("accuracy")
     direct = compare(results.wide("accuracy"), measure="accuracy")
     assert (verdict.choice, verdict.p_value, verdict.order) == (direct.choice, direct.p_value, direct.order)
     np.testing.assert_allclose(verdict.table.values, direct.table.values)
-    assert verdict.summary.startswith("Condition: clean (nothing is changed).\nRead: 4 learners, 3 data sets, 5 folds.")
+    condition, design = verdict.reasons[:2]
+    assert (condition.kind, condition["condition"]) == ("condition", "clean")
+    assert (design.kind, design["design"]) == ("design", "4 learners, 3 data sets, 5 folds")
 
 
 def test_under_noise_it_is_that_of_the_noisy_scores():
@@ -26,7 +33,7 @@ def test_under_noise_it_is_that_of_the_noisy_scores():
     verdict = results.verdict("kappa", condition="class-noise", control="tree", alpha=0.1)
     direct = compare(results.wide("kappa", "class-noise"), measure="kappa", control="tree", alpha=0.1)
     assert verdict.pairs().equals(direct.pairs()) or np.allclose(verdict.pairs()["p_adjusted"], direct.pairs()["p_adjusted"])
-    assert verdict.steps[0] == ("Under which condition?", "class-noise 0.2", "Condition: class-noise 0.2 (0.2 class noise).")
+    assert verdict.reasons[0] == Finding.of("condition", condition="class-noise 0.2", effect="0.2 class noise")
 
 
 def test_settings_come_from_the_declaration():
@@ -38,8 +45,8 @@ def test_settings_come_from_the_declaration():
 
 def test_a_rope_is_for_the_declared_measure_alone():
     results = real_results(declaration={"verdict": {"measure": "accuracy", "rope": 0.01}}, names=["iris", "wine"])
-    assert "rope" in results.verdict().summary
-    assert "rope" not in results.verdict("kappa").summary
+    assert "rope_unused" in list_kinds(results.verdict())
+    assert "rope_unused" not in list_kinds(results.verdict("kappa"))
 
 
 def test_one_data_set_is_judged_by_its_splits():
@@ -62,26 +69,30 @@ def test_the_share_of_test_rows_comes_from_the_splits():
         return Predictions(np.arange(10), truth, np.where(np.arange(10) < wrong, 1 - truth, truth), None, None)
 
     verdict = Results(archive_of([facts], [CLEAN], ["good", "bad"], splits, evidence)).verdict("accuracy")
-    assert "each split testing on 0.333 of the rows" in verdict.summary
+    (reason,) = (reason for reason in verdict.reasons if reason.kind == "test_corrected_t")
+    assert reason["fraction"] == pytest.approx(1 / 3)
     gaps = np.array([(3 + r % 4 - r % 3) / 10 for r in range(6)])
     t = gaps.mean() / np.sqrt((1 / 6 + 10 / 20) * gaps.var(ddof=1))
     assert verdict.outcome.statistic == pytest.approx(t)
 
 
-def test_failures_and_missing_trials_are_said():
+def test_failures_and_missing_trials_are_findings():
     def lost(dataset, _, learner, __, fold):
         if (dataset, learner) == ("wine", "tree"):
             return "memory"
         return "missing" if (dataset, fold) == ("iris", 4) else None
 
     results = real_results(lost)
-    words = results.verdict("accuracy").summary
-    assert "The study is incomplete: 4 of 60 trials have not run, so that this verdict is provisional." in words
-    assert "5 of 60 trials failed (tree: 5 memory): the data set on which a learner failed is left out (wine)." in words
+    findings = {reason.kind: reason for reason in results.verdict("accuracy").reasons}
+    assert dict(findings["incomplete"].values) == {"missing": 4, "trials": 60}
+    assert dict(findings["failures"].values) == {"failed": 5, "trials": 60, "by_learner": ("tree: 5 memory",)}
+    assert findings["failed_datasets_excluded"]["datasets"] == ("wine",)
+    assert "failed_learners_excluded" not in findings
     worst = results.verdict("accuracy", failures="worst-rank")
     assert worst.ranks().loc["wine", "tree"] == 4
-    assert "worst-rank" in [answer for _, answer, _ in worst.steps]
+    assert "failures_worst_rank" in list_kinds(worst)
     trivial = results.verdict("accuracy", failures="trivial")
+    assert "failures_trivial" in list_kinds(trivial)
     assert trivial.table.values[1, 1] < 0.5
 
 
@@ -95,7 +106,7 @@ def test_infinite_scores_are_refused_with_the_remedy():
         return None
 
     results = real_results(sure)
-    with pytest.raises(InputError, match=r"log_loss must be finite for a verdict.*clip=1e-6"):
+    with pytest.raises(InputError, match=r"log_loss must be finite.*clip=1e-6"):
         results.verdict("log_loss", positive=None)
 
 
@@ -104,8 +115,7 @@ def test_one_learner_is_nothing_to_compare():
     truth = facts.codes[:10]
     one = Predictions(np.arange(10), truth, truth, None, None)
     splits = {"x": {(0, fold): (np.arange(10, 30), np.arange(10)) for fold in range(3)}}
-    words = "a verdict needs at least 2 learners to compare, got only 'only': add another one to the study"
-    with pytest.raises(InputError, match=words):
+    with pytest.raises(InputError, match="at least 2 learners, got only 'only'"):
         Results(archive_of([facts], [CLEAN], ["only"], splits, lambda *_: one)).verdict("accuracy")
 
 
@@ -114,11 +124,13 @@ def test_a_learner_that_fails_everywhere_does_not_cost_the_verdict():
     verdict = results.verdict("accuracy")
     direct = compare(results.wide("accuracy").drop(columns="tree"), measure="accuracy")
     assert (verdict.choice, verdict.p_value, verdict.order) == (direct.choice, direct.p_value, direct.order)
-    assert "15 of 60 trials failed (tree: 15 crash): tree succeeded nowhere and is left out." in verdict.summary
-    with pytest.raises(InputError, match="control must be a learner that succeeded somewhere, got 'tree'"):
+    findings = {reason.kind: reason for reason in verdict.reasons}
+    assert findings["failures"]["by_learner"] == ("tree: 15 crash",)
+    assert findings["failed_learners_excluded"]["learners"] == ("tree",)
+    with pytest.raises(InputError, match="control must be .*, got 'tree'"):
         results.verdict("accuracy", control="tree")
     alone = real_results(lambda *place: "crash" if place[2] != "tree" else None)
-    with pytest.raises(InputError, match="got only 'tree': no trial of the others succeeded; choose failures='worst-rank'"):
+    with pytest.raises(InputError, match="got only 'tree': .*failures='worst-rank'"):
         alone.verdict("accuracy")
 
 
@@ -136,12 +148,10 @@ def single_rows(names):
 
 
 def test_single_rows_have_no_area_and_the_remedy_is_named():
-    with pytest.raises(
-        InputError, match=r"got none in 16 trials, which test on single rows: .*such as accuracy or brier; scores"
-    ):
+    with pytest.raises(InputError, match=r"auc must .*16 trials .*accuracy or brier"):
         single_rows(["x"]).verdict("auc")
     results = single_rows(["x", "y", "z"])
-    with pytest.raises(InputError, match=r"by compare\(results.wide\('auc', pooled=True\), measure='auc'\)"):
+    with pytest.raises(InputError, match=r"compare\(results.wide\('auc', pooled=True\), measure='auc'\)"):
         results.verdict("auc")
     assert results.verdict("brier").order == ("good", "bad")
     assert compare(results.wide("auc", pooled=True), measure="auc").order == ("good", "bad")
@@ -151,7 +161,7 @@ def test_a_measure_without_values_and_a_study_that_has_not_run():
     facts = data_facts("x", [0, 1] * 15, ("a", "b"))
     splits = {"x": {(0, fold): (np.arange(10, 30), np.arange(10)) for fold in range(3)}}
     labels = Predictions(np.arange(10), facts.codes[:10], facts.codes[:10], None, None)
-    with pytest.raises(InputError, match=r"auc must have values for a verdict, got none in 6 trials: scores\('auc'\) says why"):
+    with pytest.raises(InputError, match=r"auc must .*6 trials: .*scores\('auc'\)"):
         Results(archive_of([facts], [CLEAN], ["a", "b"], splits, lambda *_: labels)).verdict("auc")
-    with pytest.raises(InputError, match="a verdict needs trials that have run, got none of 6 trials: run the study"):
+    with pytest.raises(InputError, match="successful trials, got none of 6 trials"):
         Results(archive_of([facts], [CLEAN], ["a", "b"], splits, lambda *_: "missing")).verdict("auc")

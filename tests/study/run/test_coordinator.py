@@ -97,7 +97,7 @@ def test_a_second_ctrl_c_ends_at_once_and_what_was_kept_stays(path):
 
     watching = Watching(5, twice)
     with pytest.raises(
-        KeyboardInterrupt, match=r"stopped: \d+ of 24 trials are stored, \d+ are left: run the same command again"
+        KeyboardInterrupt, match=r"stopped: \d+ of 24 trials stored"
     ):
         run_study(small_study(), path, jobs=1, engine=Answering(), progress=watching)
     assert watching.summaries == [None]
@@ -144,7 +144,7 @@ def test_a_store_that_cannot_be_written_ends_the_run_and_loses_nothing(path, mon
 
     monkeypatch.setattr(SQLiteStore, "add_records", full)
     kept = lambda: len(batches[0]) + len(batches[1])  # noqa: E731
-    with pytest.raises(StoreError, match="the disk is full; the run stops") as told:
+    with pytest.raises(StoreError, match="the disk is full") as told:
         run_study(small_study(), path, jobs=1, engine=Answering(), progress=False)
     assert str(told.value).endswith(f"{kept()} of 24 trials are stored and safe")
     assert stored(path) == {"ok": kept()}
@@ -199,7 +199,7 @@ def test_an_unknown_kind_of_failure(path):
 
 
 def test_limits_of_another_kind(path):
-    with pytest.raises(InputError, match=r"limits must be Limits\(time, memory\) or None, got \{'time': 5\}"):
+    with pytest.raises(InputError, match=r"limits must be .* got \{'time': 5\}"):
         run_study(small_study(), path, limits={"time": 5})
 
 

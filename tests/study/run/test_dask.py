@@ -58,7 +58,7 @@ def test_ctrl_c_in_the_terminal_does_not_reach_the_workers():
 
 def test_no_workers_is_told_while_waiting_and_refused_in_the_end(cluster, monkeypatch, capsys):
     monkeypatch.setattr(dask, "WORKER_SECONDS", 0.2)
-    with pytest.raises(InputError, match=r"must have at least 1 worker, got none within 0.2 s: start some"):
+    with pytest.raises(InputError, match="at least 1 worker"):
         open_engine(cluster.address)
     assert capsys.readouterr().err == f"{cluster.address} has no workers yet: waiting up to 0.2 s\n"
 
@@ -107,22 +107,22 @@ def test_an_address_where_nothing_answers(monkeypatch):
     monkeypatch.setattr(dask, "CONNECT_SECONDS", 0.3)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        with pytest.raises(InputError, match=r"no dask scheduler answers at 127.0.0.1:\d+ within 0.3 s .* start one"):
+        with pytest.raises(InputError, match=r"127\.0\.0\.1:\d+"):
             open_engine(f"dask://127.0.0.1:{free.getsockname()[1]}")
 
 
 @pytest.mark.parametrize("address", ["dask://", "dask://host", "dask://host:port", "dask://:8786"])
 def test_an_address_of_another_form(address):
-    with pytest.raises(InputError, match=r"engine must have the form dask://host:port, got"):
+    with pytest.raises(InputError, match="engine must"):
         open_engine(address)
 
 
 def test_the_jobs_of_a_cluster_are_its_own():
-    with pytest.raises(InputError, match=r"jobs must be left out with the engine dask://host:8786, .* got 4"):
+    with pytest.raises(InputError, match="jobs must .*dask://host:8786.* got 4"):
         open_engine("dask://host:8786", jobs=4)
 
 
 def test_without_dask_the_remedy_is_told(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(InputError, match=r'needs dask, which is not installed: pip install "fairtrial\[cluster\]"'):
+    with pytest.raises(InputError, match=r'"fairtrial\[cluster\]"'):
         open_engine("dask")

@@ -25,7 +25,7 @@ def ends():
 def test_a_warden_that_cannot_start_is_told_with_its_reason(ends, monkeypatch):
     monkeypatch.setattr(fork_server, "_MAIN", "raise ImportError('no such thing')")
     link = ForkServerClient()
-    with pytest.raises(FairtrialError, match="could not be started: ImportError: no such thing"):
+    with pytest.raises(FairtrialError, match="ImportError: no such thing"):
         link.start_worker(*ends, bytes(16), lambda: False)
     assert link.control is None
 
@@ -42,7 +42,7 @@ def test_path_and_environment_are_handed_over(ends, monkeypatch, tmp_path):
     code = f"import sys, os, json; json.dump([json.loads(sys.argv[2]), dict(os.environ)], open({str(note)!r}, 'w'))"
     monkeypatch.setattr(fork_server, "_MAIN", code)
     monkeypatch.setattr(sys, "path", ["", "/somewhere/else", *sys.path])
-    with pytest.raises(FairtrialError, match="did not answer"):
+    with pytest.raises(FairtrialError, match="no answer"):
         ForkServerClient().start_worker(*ends, bytes(16), lambda: False)
     import json
 

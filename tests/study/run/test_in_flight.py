@@ -138,7 +138,7 @@ def test_an_engine_that_takes_no_more_work_is_a_failure_not_an_end():
     out = InFlight(Engine("closed", Closed(), answers, lambda: 1, lambda: None), {}.__getitem__)
     out.send(chunk("a"))
     assert not out.idle
-    with pytest.raises(FairtrialError, match=r"the engine closed takes no more work \(cannot .*\): start it again, and run"):
+    with pytest.raises(FairtrialError, match=r"the engine closed .*\(cannot .*\)"):
         out.collect_records(1.0)
 
 
@@ -170,7 +170,7 @@ def test_a_pool_that_breaks_hands_over_what_was_finished_before_it_is_told(order
     assert sorted(each.key for each in out.collect_records(1.0)) == [b"b", b"c"]
     assert out.broken
     assert not out.idle
-    with pytest.raises(FairtrialError, match=r"the engine pool takes no more work \(a child process .*\): start it again"):
+    with pytest.raises(FairtrialError, match=r"the engine pool .*\(a child process .*\)"):
         out.collect_records(1.0)
 
 
@@ -191,7 +191,7 @@ def test_a_chunk_that_is_stopped_again_and_again_is_never_laid_to_its_trials():
 def test_an_engine_that_never_answers_for_a_trial_is_a_failure_of_the_engine():
     out = flight(lambda _, __: [])
     out.send(chunk("a"))
-    with pytest.raises(FairtrialError, match="the engine here answered 3 times without the evidence of a trial: look at its"):
+    with pytest.raises(FairtrialError, match="the engine here returned 3 times"):
         gather(out)
 
 
@@ -202,7 +202,7 @@ def test_an_engine_that_is_gone_keeps_nobody_waiting():
 
     out = InFlight(Engine("gone", Never(), answers, lambda: 1, lambda: None, lambda: True), {}.__getitem__)
     out.send(chunk("a"))
-    with pytest.raises(FairtrialError, match="the engine gone takes no more work"):
+    with pytest.raises(FairtrialError, match="the engine gone"):
         out.collect_records(0.01)
 
 

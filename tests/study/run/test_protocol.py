@@ -88,7 +88,7 @@ def test_impossible_evidence_is_refused(wrong):
 
 
 def test_a_tuple_that_is_no_evidence_is_refused():
-    with pytest.raises(MalformedMessageError, match="not evidence"):
+    with pytest.raises(MalformedMessageError, match="not a trial record"):
         RecordMessage.decode(pickle.dumps((True, 1, 2)))
 
 

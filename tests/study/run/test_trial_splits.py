@@ -113,7 +113,7 @@ def test_warnings_of_a_condition_become_notes():
 
 
 def test_classes_must_be_declared():
-    with pytest.raises(InputError, match="declares, got 'rosa'"):
+    with pytest.raises(InputError, match="got 'rosa'"):
         apply_condition(DATA, ROWS, ConceptChange(labels={"setosa": "rosa"}), 1)
 
 
@@ -156,12 +156,12 @@ class Emptied(Condition):
 
 @pytest.mark.parametrize("part", ["train", "test"])
 def test_a_condition_that_leaves_no_row_of_a_part_is_told_so(part):
-    with pytest.raises(InputError, match=rf"Emptied\(.*must leave at least 1 of the 75 rows of the {part} part, got none"):
+    with pytest.raises(InputError, match=rf"Emptied\(.*at least 1 of the 75 rows of the {part}"):
         apply_condition(DATA, ROWS, Emptied(part=part), 1)
 
 
 @pytest.mark.parametrize("part", ["train", "test"])
 def test_a_split_without_rows_in_a_part_is_told_so(part):
     rows = SplitRows(**{"train": ROWS.train, "test": ROWS.test, part: np.arange(0)}, repeat=0, fold=0)
-    with pytest.raises(InputError, match=f"the {part} part of a split must have at least 1 row, got none"):
+    with pytest.raises(InputError, match=f"the {part}.* set of a split"):
         apply_condition(DATA, rows, Clean(), 1)

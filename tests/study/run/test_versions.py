@@ -31,5 +31,5 @@ def test_a_package_that_is_absent_on_both_sides_is_no_difference():
 
 def test_a_worker_with_other_packages_is_refused_by_name():
     CheckedWork("run", {"numpy": "2"}).refuse_differences("the worker", {"numpy": "2"})
-    with pytest.raises(InputError, match=r"the worker on node7 must have .* got numpy 1 instead of 2: install the same"):
+    with pytest.raises(InputError, match=r"node7 must have .* got numpy 1 instead of 2"):
         CheckedWork("run", {"numpy": "2"}).refuse_differences("the worker on node7", {"numpy": "1"})

@@ -39,25 +39,25 @@ def test_no_limit(written):
 
 @pytest.mark.parametrize("written", [0, -1, "ten", "10 parsecs", True, [1], float("nan"), float("inf"), "", "min"])
 def test_what_is_no_time(written):
-    with pytest.raises(InputError, match="time must be seconds above 0, or text such as '10 min'"):
+    with pytest.raises(InputError, match="time must be"):
         values.parse_seconds(written)
 
 
 @pytest.mark.parametrize("written", ["2", "two GB", True, {}, float("inf")])
 def test_what_is_no_memory(written):
-    with pytest.raises(InputError, match="memory must be bytes, or text such as '500 MB'"):
+    with pytest.raises(InputError, match="memory must be"):
         values.parse_memory(written)
 
 
 def test_a_number_of_gigabytes_is_suspected():
-    with pytest.raises(InputError, match="a number means bytes, got 2: write '2 GB'"):
+    with pytest.raises(InputError, match="memory must be .*'2 GB'"):
         values.parse_memory(2)
 
 
 @pytest.mark.parametrize("wrong", ["five", 1, 2.0, True, None, [3]])
 def test_whole_numbers(wrong):
     assert values.require_whole("folds", 2)(np.int64(5)) == 5
-    with pytest.raises(InputError, match="folds must be a whole number of at least 2, got"):
+    with pytest.raises(InputError, match="folds must be .* 2, got"):
         values.require_whole("folds", 2)(wrong)
 
 

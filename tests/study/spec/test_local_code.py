@@ -69,7 +69,7 @@ def test_what_is_refused(path, told):
 def test_a_module_of_the_current_folder_is_refused_before_it_is_imported(module, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend("")
-    with pytest.raises(InputError, match="does not belong to an installed package; install it as a package, or allow it by"):
+    with pytest.raises(InputError, match="--allow-local-code"):
         import_class(f"{module}.Mine")
     assert not traces(tmp_path)
     assert import_class(f"{module}.Mine", allow_local_code=True).__name__ == "Mine"
@@ -100,7 +100,7 @@ def test_a_module_that_hides_an_installed_one_is_refused(tmp_path, monkeypatch):
     (tmp_path / "iniconfig.py").write_text(CODE)
     monkeypatch.delitem(sys.modules, "iniconfig", raising=False)
     monkeypatch.syspath_prepend(str(tmp_path))
-    with pytest.raises(InputError, match="does not belong to an installed package"):
+    with pytest.raises(InputError, match="refused"):
         import_class("iniconfig.Mine")
     assert not traces(tmp_path)
 
@@ -112,7 +112,7 @@ def test_a_part_of_a_namespace_that_lies_elsewhere_is_refused(tmp_path, monkeypa
         (folder / "spacious" / f"{part}.py").write_text(CODE)
         monkeypatch.syspath_prepend(str(folder))
     monkeypatch.setattr("fairtrial.study.spec.local_code.list_installed_folders", lambda: [str(site)])
-    with pytest.raises(InputError, match="does not belong to an installed package"):
+    with pytest.raises(InputError, match="refused"):
         import_class("spacious.evil.Mine")
     assert not traces(tmp_path)
     assert import_class("spacious.good.Mine").__module__ == "spacious.good"
@@ -123,7 +123,7 @@ def test_a_part_of_a_namespace_that_lies_elsewhere_is_refused(tmp_path, monkeypa
 
 
 def test_files_are_run_where_local_code_is_allowed(module, tmp_path):
-    with pytest.raises(InputError, match="names a file"):
+    with pytest.raises(InputError, match=r"package\.module\.Class"):
         import_class(f"{module}.py:Mine", folder=tmp_path)
     assert not traces(tmp_path)
     found = import_class(f"./{module}.py:Mine", allow_local_code=True, folder=tmp_path)
@@ -158,13 +158,13 @@ def test_allowed_code_must_still_be_a_learner(path, told):
 
 
 def test_what_is_no_class_in_an_allowed_file(module, tmp_path):
-    with pytest.raises(InputError, match="must be a class with fit and predict, got 3"):
+    with pytest.raises(InputError, match="fit and predict, got 3"):
         import_class(f"{module}.py:not_a_class", allow_local_code=True, folder=tmp_path)
 
 
 def test_a_file_that_breaks_is_told(tmp_path):
     (tmp_path / "broken_learner.py").write_text("1 / 0")
-    with pytest.raises(InputError, match="cannot be imported: ZeroDivisionError: division by zero"):
+    with pytest.raises(InputError, match="ZeroDivisionError: division by zero"):
         import_class("broken_learner.py:X", allow_local_code=True, folder=tmp_path)
     assert "fairtrial_local_broken_learner" not in sys.modules
 

@@ -57,14 +57,14 @@ def test_the_path_of_python_is_as_before(tmp_path):
 
 def test_a_module_beside_the_study_is_found_where_it_is_allowed(tmp_path, name):
     with pytest.raises(
-        InputError, match=r"lies beside the study .* and is not installed; .* by --allow-local-code \(in Python"
+        InputError, match="--allow-local-code"
     ):
         import_class(f"{name}.Mine", folder=tmp_path)
     assert name not in sys.modules
     found = import_class(f"{name}.Mine", allow_local_code=True, folder=tmp_path)
     assert found.__module__ == name
     assert import_class(f"{name}.Mine", allow_local_code=True, folder=tmp_path) is found
-    with pytest.raises(UnknownNameError, match="there is no module nothing_here, neither installed nor beside the study in"):
+    with pytest.raises(UnknownNameError, match="nothing_here"):
         import_class("nothing_here.Mine", allow_local_code=True, folder=tmp_path)
 
 
@@ -78,7 +78,7 @@ def test_a_module_of_that_name_from_another_folder_is_not_mistaken_for_it(tmp_pa
     import_class(f"{name}.Mine", allow_local_code=True, folder=tmp_path)
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / f"{name}.py").write_text(CODE.format(helper="math"))
-    with pytest.raises(InputError, match=r"has been imported from .* before: give the module another name"):
+    with pytest.raises(InputError, match="already imported"):
         import_class(f"{name}.Mine", allow_local_code=True, folder=tmp_path / "other")
 
 

@@ -58,7 +58,7 @@ def test_every_mistake_has_its_line(tmp_path):
 def test_mistakes_of_meaning_alone_have_their_lines_too(tmp_path):
     (tmp_path / "study.toml").write_text('data = ["iris"]\n[learners.forest]\nlearner = "random-forrest"\n')
     reading = SpecSource.from_file(tmp_path / "study.toml")
-    with pytest.raises(SpecError, match=r"study.toml:3: learners.forest.learner: no learner is called 'random-forrest'"):
+    with pytest.raises(SpecError, match=r"study.toml:3: learners.forest.learner: .*'random-forrest'"):
         reading.resolve(reading.read_spec(), False)
 
 
@@ -88,10 +88,10 @@ def test_mistakes_of_toml_itself(tmp_path, text, line, told):
 
 
 def test_a_file_that_cannot_be_read(tmp_path):
-    with pytest.raises(SpecError, match=r"gone.toml: the study cannot be read: No such file or directory"):
+    with pytest.raises(SpecError, match=r"gone\.toml: .*No such file"):
         SpecSource.from_file(tmp_path / "gone.toml")
     (tmp_path / "latin.toml").write_bytes('seed = 1\nname = "été"'.encode("latin-1"))
-    with pytest.raises(SpecError, match=r"latin.toml:2: a study must be text in UTF-8"):
+    with pytest.raises(SpecError, match=r"latin\.toml:2: .*UTF-8"):
         SpecSource.from_file(tmp_path / "latin.toml")
 
 

@@ -59,7 +59,7 @@ def test_given_splits_are_taken_as_they_are():
     given = Splits.from_pairs([([0, 1], [2])], 150)
     made = build_scheme({"scheme": "given"})
     assert made.draw_splits(IRIS, given, 0, np.random.default_rng(1)) is given
-    with pytest.raises(InputError, match="iris has no folds of its own"):
+    with pytest.raises(InputError, match="iris .*'given'"):
         made.draw_splits(IRIS, None, 0, np.random.default_rng(1))
 
 
@@ -68,7 +68,7 @@ def test_splitter_objects():
     assert (five_by_two.name, five_by_two.repeats, five_by_two.splitter.n_splits) == ("stratified", 5, 2)
     assert build_scheme_from_splitter(Bootstrap(30)).name == "bootstrap"
     assert build_scheme_from_splitter(Given([([0], [1])])).name == "object"
-    with pytest.raises(InputError, match="the seed of the study decides the splits"):
+    with pytest.raises(InputError, match="random_state"):
         build_scheme_from_splitter(KFold(5, random_state=1))
 
 
@@ -93,12 +93,12 @@ def test_what_cannot_be_a_scheme(declared, told):
 
 def test_too_many_folds_are_told_before_anything_runs():
     few = IRIS.take([0, 1, 2, 50, 51, 100])
-    with pytest.raises(InputError, match="number of rows in its largest class, 3 in few, got 5"):
+    with pytest.raises(InputError, match="folds must be .* 3 in few, got 5"):
         build_scheme({"scheme": "stratified", "folds": 5}).check("few", few, None)
-    with pytest.raises(InputError, match="folds must be at most the number of rows, 6 in few, got 7"):
+    with pytest.raises(InputError, match="folds must be .* 6 in few, got 7"):
         build_scheme({"scheme": "kfold", "folds": 7}).check("few", few, None)
     build_scheme({"scheme": "stratified", "folds": 3}).check("few", few, None)
-    with pytest.raises(InputError, match="few must bring its own folds"):
+    with pytest.raises(InputError, match="few .*'given'"):
         build_scheme({"scheme": "given"}).check("few", few, None)
 
 
@@ -125,7 +125,7 @@ def test_a_splitter_is_a_scheme_once_it_is_registered(monkeypatch):
     assert made.text == build_scheme_from_splitter(EveryOther(10)).text == "{'n_splits': 10, 'scheme': 'every-other'}"
     splits = made.draw_splits(IRIS, None, 0, np.random.default_rng(1))
     assert splits.splits[3].test.tolist() == list(range(3, 150, 10))
-    with pytest.raises(InputError, match="a scheme called 'kfold' exists already"):
+    with pytest.raises(InputError, match="'kfold'"):
         scheme("kfold")(EveryOther)
 
 

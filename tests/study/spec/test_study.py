@@ -123,9 +123,9 @@ def test_what_cannot_be_written_says_so(tmp_path):
     assert study == Study(data=[load("iris")], learners=["c45"])
     assert study != Study(data=[load("wine")], learners=["c45"])
     for write in (study.to_toml, lambda: study.write(tmp_path / "x.toml")):
-        with pytest.raises(InputError, match=r"data.iris cannot be written to a study file \(iris: 150 rows, .*data.write"):
+        with pytest.raises(InputError, match=r"data\.iris .*\(iris: 150 rows, .*data\.write"):
             write()
-    with pytest.raises(InputError, match="cannot be written: "):
+    with pytest.raises(InputError, match="cannot be written"):
         Study(["iris"], ["c45"]).write(tmp_path / "no" / "x.toml")
 
 
@@ -144,7 +144,7 @@ def test_mistakes_in_python_are_told_at_once():
         "resampling.folds",
         "data.sets[0]",
     ]
-    with pytest.raises(SpecError, match="a study must have at least 1 learner"):
+    with pytest.raises(SpecError, match="learners: .*at least 1 learner"):
         Study(data=["iris"])
 
 
@@ -152,7 +152,7 @@ def test_code_that_is_not_installed_is_refused_unless_it_is_allowed(tmp_path):
     text = "from sklearn.tree import DecisionTreeClassifier\nclass Mine(DecisionTreeClassifier):\n    pass\n"
     (tmp_path / "owncode.py").write_text(f"{text}open({str(tmp_path / 'imported')!r}, 'w').close()\n")
     (tmp_path / "study.toml").write_text('data = ["iris"]\n[learners]\nmine = { learner = "owncode.py:Mine" }\n')
-    with pytest.raises(SpecError, match=r"study.toml:3: learners.mine.learner: 'owncode.py:Mine' is refused"):
+    with pytest.raises(SpecError, match=r"study\.toml:3: learners\.mine\.learner: 'owncode\.py:Mine'"):
         Study.read(tmp_path / "study.toml").resolve()
     assert not (tmp_path / "imported").exists()
     [mine] = Study.read(tmp_path / "study.toml", allow_local_code=True).resolve().learners
@@ -239,5 +239,5 @@ def test_all_mistakes_of_a_table_have_their_lines(file):
 def test_ctrl_c_ends_what_comes_after_the_run_too(tmp_path):
     study = Study(data=["iris"], learners=["gaussian-nb"], resampling={"folds": 5, "repeats": 4})
     watching = Watching(2, lambda: os.kill(os.getpid(), signal.SIGINT))
-    with pytest.raises(KeyboardInterrupt, match="are left: run the same command again"):
+    with pytest.raises(KeyboardInterrupt, match="stopped"):
         study.run(tmp_path / "stopped.fairtrial", jobs=1, engine=Answering(), progress=watching)

@@ -49,11 +49,11 @@ def test_splits_come_back_exactly(archive):
 
 
 def test_unknown_names_are_told(archive):
-    with pytest.raises(InputError, match="no data set called 'flower': did you mean 'flowers'"):
+    with pytest.raises(InputError, match="'flower': .*'flowers'"):
         archive.split("flower", 0, 0)
-    with pytest.raises(InputError, match="no split of repeat 9 and fold 0: it has 4 splits"):
+    with pytest.raises(InputError, match="repeat 9 and fold 0"):
         archive.split("flowers", 9, 0)
-    with pytest.raises(InputError, match="no study called 'smal': did you mean 'small'"):
+    with pytest.raises(InputError, match="'smal': .*'small'"):
         StoreArchive.from_file(archive.file, "smal")
 
 
@@ -102,7 +102,7 @@ def test_a_trial_without_predictions_is_told(tmp_path):
         STUDY.plan_into(store)
         store.add_records([(STUDY.failure(LINKS[0]), LINKS[0])])
         for trial in (1, 99):
-            with pytest.raises(InputError, match=f"trial {trial} has left no predictions: ask for trials with status ok"):
+            with pytest.raises(InputError, match=f"trial {trial} has no predictions"):
                 list(store.open_archive().predictions([trial]))
 
 
@@ -112,13 +112,13 @@ def test_evidence_that_does_not_fit_its_rows_is_refused(tmp_path):
         store.add_records([(STUDY.success(LINKS[0], prediction=pack([0, 1], CODES)), LINKS[0])])
         store.add_records([(STUDY.success(LINKS[1], scores=pack([0.5], NUMBERS)), LINKS[1])])
         for trial in (1, 2):
-            with pytest.raises(StoreError, match=f"evidence of trial {trial} does not fit its 6 test rows"):
+            with pytest.raises(StoreError, match=f"trial {trial} .* 6 test rows"):
                 list(store.open_archive().predictions([trial]))
 
 
 def test_a_store_without_a_study_says_so(tmp_path):
     store = open_store(tmp_path / "a.fairtrial", write=True, create=True)
-    with store, pytest.raises(StoreError, match="holds no study yet: run one first"):
+    with store, pytest.raises(StoreError, match="no study yet"):
         store.open_archive()
 
 

@@ -47,7 +47,7 @@ def test_labels_keep_their_type(labels):
 
 def test_labels_of_numpy_become_those_of_python_and_others_are_refused():
     assert values.from_json(values.encode_labels(np.array([3, 1]))) == [3, 1]
-    with pytest.raises(InputError, match=r"class labels must be text, numbers or booleans .* convert them to text"):
+    with pytest.raises(InputError, match="class labels must be"):
         values.encode_labels([datetime.date(2020, 1, 1)])
 
 
@@ -75,9 +75,9 @@ def test_row_ids_keep_their_type(ids):
 
 
 def test_row_ids_of_unknown_type_are_refused():
-    with pytest.raises(StoreError, match="row ids of the type 'nonsense'"):
+    with pytest.raises(StoreError, match="'nonsense'"):
         values.unpack_ids("nonsense", b"", 3)
-    with pytest.raises(StoreError, match="damaged"):
+    with pytest.raises(StoreError, match="corrupted"):
         values.unpack_ids("<i8", b"not compressed", 3)
 
 
@@ -100,5 +100,5 @@ def test_a_checksum_tells_a_changed_bit_and_a_moved_column():
     blobs = [b"abc", None, b"d", None]
     kept = values.compute_checksum(blobs)
     values.refuse_corrupted_trial(3, blobs, kept)
-    with pytest.raises(StoreError, match="evidence of trial 3 is damaged"):
+    with pytest.raises(StoreError, match="trial 3 are corrupted"):
         values.refuse_corrupted_trial(3, [b"abb", None, b"d", None], kept)

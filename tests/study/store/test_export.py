@@ -124,7 +124,7 @@ def test_nothing_succeeded_yet(tmp_path):
 def test_files_that_are_there_are_kept_unless_told_otherwise(archive, tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("mine")
-    with pytest.raises(InputError, match=r"exists already: choose another file, or overwrite it \(overwrite=True, --force\)"):
+    with pytest.raises(InputError, match="overwrite=True"):
         export(archive, path)
     assert path.read_text() == "mine"
     assert export(archive, path, overwrite=True) == len(read(path))
@@ -137,7 +137,7 @@ def test_formats_are_told_by_the_ending_or_by_name(archive, tmp_path):
         export(archive, tmp_path / "a.txt", format="xls")
     export(archive, tmp_path / "a.txt", format="parquet")
     assert (tmp_path / "a.txt").read_bytes()[:4] == b"PAR1"
-    with pytest.raises(InputError, match=r"folder .* does not exist; make it first"):
+    with pytest.raises(InputError, match=r"folder .* does not exist"):
         export(archive, tmp_path / "no" / "a.csv")
 
 
@@ -154,7 +154,7 @@ def test_an_export_that_fails_leaves_nothing(archive, tmp_path, monkeypatch, end
 
     monkeypatch.setattr(transfer._ExportLayout, "build_table", fails_later)
     (tmp_path / f"a.{ending}").write_text("before")
-    with pytest.raises(InputError, match="cannot be written: No space left on device"):
+    with pytest.raises(InputError, match="No space left on device"):
         export(archive, tmp_path / f"a.{ending}", overwrite=True)
     assert os.listdir(tmp_path) == [f"a.{ending}"]
     assert (tmp_path / f"a.{ending}").read_text() == "before"
@@ -163,7 +163,7 @@ def test_an_export_that_fails_leaves_nothing(archive, tmp_path, monkeypatch, end
 def test_a_folder_that_cannot_be_written_to_is_told(archive):
     with without_privileges() as folder:
         folder.chmod(0o555)
-        with pytest.raises(InputError, match=r"a.csv cannot be written: .*check the folder"):
+        with pytest.raises(InputError, match=r"a\.csv cannot be written"):
             export(archive, folder / "a.csv")
 
 

@@ -22,7 +22,7 @@ def test_a_whole_header_comes_back():
 @pytest.mark.parametrize("what", ["name", "declaration", "seed", "data", "conditions", "learners", "splits"])
 def test_what_is_missing_is_named(what):
     lacking = {name: each for name, each in STUDY.header.items() if name != what}
-    with pytest.raises(StoreError, match=rf"a\.fairtrial is damaged \(the header of a study lacks '{what}'\): take a copy"):
+    with pytest.raises(StoreError, match=rf"a\.fairtrial is corrupted .*'{what}'"):
         read_header(json.dumps(lacking), HERE)
 
 
@@ -31,7 +31,7 @@ ODD = [("splits", 3), ("seed", "x"), ("data", [["a"]]), ("data", 1), ("condition
 
 @pytest.mark.parametrize(("what", "value"), ODD)
 def test_what_is_of_another_kind_is_refused(what, value):
-    with pytest.raises(StoreError, match=r"a\.fairtrial is damaged \(the header"):
+    with pytest.raises(StoreError, match=r"a\.fairtrial is corrupted"):
         read_header(json.dumps({**STUDY.header, what: value}), HERE)
 
 
@@ -49,7 +49,7 @@ def test_a_changed_character_of_a_hash_is_no_missing_trial(tmp_path, own, other)
             (text,) = connection.execute("SELECT header FROM study").fetchone()
             digit = other if own[5] != other else "1"
             connection.execute("UPDATE study SET header = ?", (text.replace(own, own[:5] + digit + own[6:]),))
-        with pytest.raises(StoreError, match="is damaged"):
+        with pytest.raises(StoreError, match="is corrupted"):
             store.open_archive().trials()
-        with pytest.raises(StoreError, match="is damaged"):
+        with pytest.raises(StoreError, match="is corrupted"):
             store.check()

@@ -27,7 +27,7 @@ def test_ids_find_what_a_trial_is_about(store):
     assert len(set(numbers)) == len(STUDY.links()) == 48
     assert [len({each[place] for each in numbers}) for place in range(4)] == [2, 3, 8, 2]
     wrong = STUDY.links()[0]._replace(split=b"none")
-    with pytest.raises(StoreError, match=r"does not know \(1, b'none'\)"):
+    with pytest.raises(StoreError, match=r"\(1, b'none'\)"):
         ids.resolve_link(wrong, store.path)
 
 
@@ -40,7 +40,7 @@ def test_the_same_split_of_two_data_sets_is_kept_for_each(store):
 
 
 def test_a_split_of_an_unknown_data_set_is_refused(store):
-    with pytest.raises(StoreError, match="data set nowhere, which the plan does not hold"):
+    with pytest.raises(StoreError, match="data set nowhere"):
         store.add_plan(STUDY.header, [], [], [], [("nowhere", *STUDY.splits[0][1:])])
 
 
@@ -76,7 +76,7 @@ def test_names_that_no_file_can_hold_are_refused(store):
         "learner": (STUDY.header, [], [], [(learner, replace(facts, name=odd))], []),
     }
     for what, plan in plans.items():
-        with pytest.raises(InputError, match=rf"name of a {what} must not hold half a character .*, got 'half \\ud83d': write"):
+        with pytest.raises(InputError, match=rf"name of a {what} must .*, got 'half \\ud83d'"):
             store.add_plan(*plan)
 
 

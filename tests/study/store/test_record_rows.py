@@ -71,7 +71,7 @@ def test_evidence_that_is_not_as_it_was_written_is_refused(store):
         refuse_corrupted_records(connection)
         other = zstandard.ZstdCompressor().compress(b"something else")
         connection.execute("UPDATE evidence SET prediction = ? WHERE trial = 2", (other,))
-        with pytest.raises(StoreError, match="evidence of trial 2 is damaged"):
+        with pytest.raises(StoreError, match="trial 2 are corrupted"):
             refuse_corrupted_records(connection)
 
 
@@ -97,7 +97,7 @@ def test_a_trial_that_is_linked_to_something_else_is_refused_and_changes_the_dig
     with store.file.write_transaction() as connection:
         connection.execute(change)
     assert store.compute_digest() != before
-    with pytest.raises(StoreError, match=r"trial \d is damaged, .*: take a copy of the store from before"):
+    with pytest.raises(StoreError, match=r"trial \d is corrupted"):
         store.check()
 
 
@@ -106,14 +106,14 @@ def test_rows_of_a_split_and_a_status_that_were_changed_are_refused(store):
     with store.file.write_transaction() as connection:
         kept = connection.execute("SELECT test FROM split WHERE id = 1").fetchone()
         connection.execute("UPDATE split SET test = (SELECT test FROM split WHERE id = 2) WHERE id = 1")
-        with pytest.raises(StoreError, match="split 1 is damaged, its rows are not those that it was made of"):
+        with pytest.raises(StoreError, match="split 1 is corrupted"):
             refuse_wrong_links(connection)
         connection.execute("UPDATE split SET test = ? WHERE id = 1", kept)
         refuse_wrong_links(connection)
         connection.execute("UPDATE trial SET status = 'oj' WHERE id = 3")
-        with pytest.raises(StoreError, match="trial 3 is damaged"):
+        with pytest.raises(StoreError, match="trial 3 is corrupted"):
             refuse_wrong_links(connection)
-    with pytest.raises(StoreError, match="trial 3 is damaged, it has no status or is about nothing"):
+    with pytest.raises(StoreError, match="trial 3 is corrupted"):
         store.open_archive().trials()
 
 
@@ -128,8 +128,8 @@ def test_what_cannot_be_read_does_not_pass_the_check(store, change):
     store.check()
     with store.file.write_transaction() as connection:
         connection.execute(f"UPDATE {change}")
-    with pytest.raises(StoreError, match="damaged"):
+    with pytest.raises(StoreError, match="corrupted"):
         store.check()
     archive = store.open_archive()
-    with pytest.raises(StoreError, match="damaged"):
+    with pytest.raises(StoreError, match="corrupted"):
         _ = archive.trials(), archive.datasets, archive.learners, archive.conditions, archive.runs

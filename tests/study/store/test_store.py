@@ -90,7 +90,7 @@ def test_a_batch_is_kept_whole_or_not_at_all(path):
     with planned(path) as store:
         store.add_records([(STUDY.success(LINKS[0]), LINKS[0])])
         unknown = LINKS[1]._replace(learner="nobody")
-        with pytest.raises(StoreError, match=r"does not know 'nobody'.*add the plan"):
+        with pytest.raises(StoreError, match="'nobody'"):
             store.add_records([(STUDY.success(LINKS[1]), LINKS[1]), (STUDY.success(LINKS[2]), unknown)])
         assert store.count_by_status() == {"ok": 1}
         store.add_records([(STUDY.success(LINKS[1]), LINKS[1])])
@@ -175,7 +175,7 @@ def test_what_a_learner_prints_can_be_stored(path):
 def test_a_reader_cannot_write(path):
     STUDY.filled(path)
     with open_store(path) as store:
-        with pytest.raises(StoreError, match="open to read only"):
+        with pytest.raises(StoreError, match="write=True"):
             store.add_records([(STUDY.success(LINKS[0]), LINKS[0])])
         with store.file.read_connection() as connection, pytest.raises(sqlite3.OperationalError, match="readonly"):
             connection.execute("DELETE FROM trial")
@@ -185,14 +185,14 @@ def test_a_closed_store_says_so(path):
     store = planned(path)
     store.close()
     store.close()
-    with pytest.raises(StoreError, match="has been closed: open it again"):
+    with pytest.raises(StoreError, match="closed"):
         store.count_by_status()
 
 
 def test_a_second_writer_is_refused_with_the_process_of_the_first(path):
     with (
         planned(path),
-        pytest.raises(StoreError, match=rf"is being written by process {os.getpid()} \(this one\): wait for it"),
+        pytest.raises(StoreError, match=rf"process {os.getpid()} "),
     ):
         open_store(path, write=True)
     open_store(path, write=True).close()
@@ -231,7 +231,7 @@ def test_a_writer_in_another_process_is_read_from_here(path):
             other.stdin.flush()
             assert other.stdout.readline() == "added\n"
             assert store.count_by_status() == {"ok": n + 1}
-        with pytest.raises(StoreError, match=f"is being written by process {other.pid}: wait for it, or use another --store"):
+        with pytest.raises(StoreError, match=f"process {other.pid}:"):
             open_store(path, write=True)
     other.communicate("end\n", timeout=60)
     assert os.listdir(path.parent) == [path.name]
@@ -273,7 +273,7 @@ def test_a_full_disk_is_told_and_what_was_stored_is_kept(path):
             pages = connection.execute("PRAGMA page_count").fetchone()[0]
             connection.execute(f"PRAGMA max_page_count = {pages + 3}")
         large = TrialRecord(b"k" * 16, "ok", prediction=np.random.default_rng(0).bytes(100_000))
-        with pytest.raises(StoreError, match="the disk is full: all that was stored before is kept; free some space"):
+        with pytest.raises(StoreError, match="disk is full"):
             store.add_records([(STUDY.success(LINKS[1]), LINKS[1]), (large, LINKS[2])])
         assert store.count_by_status() == {"ok": 1}
     with open_store(path) as store:
@@ -289,7 +289,7 @@ def test_a_quota_is_told_and_what_was_stored_is_kept(path):
             resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, before[1]))
             large = STUDY.success(LINKS[0], log="x" * 20_000)
             batches = [[(replace(large, key=i.to_bytes(16, "big")), LINKS[0])] for i in range(100)]
-            with pytest.raises(StoreError, match="all that was stored before is kept"):
+            with pytest.raises(StoreError, match="stored trials are kept"):
                 list(map(store.add_records, batches))
             added = store.count_by_status()["ok"]
     finally:
@@ -310,9 +310,9 @@ def test_damaged_evidence_is_noticed(path):
     path.write_bytes(content[: place + 12] + bytes([content[place + 12] ^ 1]) + content[place + 13 :])
     with open_store(path) as store:
         trial = int(store.open_archive().trials()["trial"].iloc[7])
-        with pytest.raises(StoreError, match=f"evidence of trial {trial} is damaged"):
+        with pytest.raises(StoreError, match=f"trial {trial} are corrupted"):
             store.check()
-        with pytest.raises(StoreError, match=f"evidence of trial {trial} is damaged"):
+        with pytest.raises(StoreError, match=f"trial {trial} are corrupted"):
             list(store.open_archive().predictions([trial]))
 
 
@@ -323,7 +323,7 @@ def test_damaged_pages_are_refused_when_they_are_read(path):
     for page in range(1, len(content) // size):
         broken = bytes(content[: page * size]) + b"\xa5" * size + bytes(content[(page + 1) * size :])
         path.write_bytes(broken)
-        with pytest.raises(StoreError, match="damaged"):
+        with pytest.raises(StoreError, match="corrupted"):
             opened_and_checked(path)
 
 

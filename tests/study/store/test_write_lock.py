@@ -19,9 +19,7 @@ def store(tmp_path):
 def test_the_lock_is_held_told_and_given_back(store):
     lock = WriteLock(store)
     assert lock.path.read_text() == str(os.getpid())
-    with pytest.raises(
-        StoreError, match=rf"a.fairtrial is being written by process {os.getpid()} \(this one\): wait for it, or use"
-    ):
+    with pytest.raises(StoreError, match=rf"a\.fairtrial .*process {os.getpid()} "):
         WriteLock(store)
     lock.release()
     lock.release()
@@ -40,7 +38,7 @@ def test_a_lock_file_that_was_left_does_no_harm(store):
 def test_a_holder_that_has_not_said_its_number_yet(store):
     lock = WriteLock(store)
     lock.path.write_text("")
-    with pytest.raises(StoreError, match="is being written by another process: wait"):
+    with pytest.raises(StoreError, match="another process"):
         WriteLock(store)
     lock.release()
 
@@ -120,8 +118,8 @@ def test_a_file_system_without_writing_or_locks_is_told(store, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr("os.open", refuse)
-        with pytest.raises(StoreError, match=r"a.fairtrial.lock cannot be made beside it \(Read-only file system\)"):
+        with pytest.raises(StoreError, match=r"a\.fairtrial\.lock .*\(Read-only file system\)"):
             WriteLock(store)
     monkeypatch.setattr("fcntl.flock", refuse)
-    with pytest.raises(StoreError, match=r"cannot lock files \(Read-only file system\); keep it on a local disk"):
+    with pytest.raises(StoreError, match=r"cannot lock files \(Read-only file system\)"):
         WriteLock(store)

@@ -1,4 +1,4 @@
-"""Simulated populations: the flu domain, and problems whose best possible error is known."""
+"""Simulated populations with known Bayes error: the flu domain, Gaussian mixtures, and the waveform problem."""
 
 from fairtrial.data.simulate.flu import Flu, FluPopulation, age_group, flu_environments
 from fairtrial.data.simulate.gaussians import GaussianMixture, Ringnorm, Twonorm

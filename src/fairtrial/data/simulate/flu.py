@@ -1,12 +1,11 @@
-"""The flu domain: patients with the flu, who recover normally or with complications, in changing populations.
+"""The flu domain: flu patients who recover normally or with complications, in changing populations.
 
-The tutorial (after Alaiz-Rodriguez & Japkowicz 2008) states the attributes, the kind of each distribution, and the direction
-of every change; its probabilities are in pictures only. From the tutorial: six age groups, with uniform ages in the first five
-and exponential ones in the last; social position and severity as normal distributions around 2 with variance 0.75; a hidden
-delicate person, more frequent with age; health worse for the delicate and the poor; complications more frequent for infants,
-the elderly, strong symptoms and poor health. Ours: every other number in this file. They were chosen such that the class
-proportions, the best possible errors and the errors of a one-attribute rule of the eight populations come near the tutorial's
-table of results.
+The tutorial (after Alaiz-Rodriguez and Japkowicz 2008) states the attributes, the kind of each distribution, and the direction
+of every change, but shows the probabilities only in figures. From the tutorial: six age groups, with uniform ages in the first
+five and exponential ages in the last; normal distributions of social position and severity with mean 2 and variance 0.75; a
+hidden variable "delicate", more frequent with age; worse health for delicate and poor patients; more complications for infants,
+the elderly, strong symptoms and poor health. All other numbers in this file are ours. With them, the class proportions, the
+Bayes errors and the errors of a one-attribute rule in the eight populations are close to the tutorial's results.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from fairtrial._check import FloatArray, IntArray, check_at_least, check_finite, check_number, check_numbers, check_one_of
-from fairtrial._registry import suggest_name
+from fairtrial._text import join_names
 from fairtrial.data.simulate.population import BestError, Population
 from fairtrial.errors import InputError
 
@@ -56,8 +55,23 @@ Definition = Literal["usual", "MC", "FC"]
 
 @dataclass(frozen=True)
 class FluPopulation:
-    """Who lives there: shares of the six groups of ages, the means of social position (3 is poor) and of severity (3 is
-    strong), and by how much general health is worse than usual.
+    """A population of flu patients.
+
+    Attributes
+    ----------
+    ages : tuple of 6 floats
+        Proportions of the six age groups.
+    social : float, default 2
+        Mean of social position, from 1 (rich) to 3 (poor).
+    severity : float, default 2
+        Mean of the severity of symptoms, from 1 (light) to 3 (strong).
+    decline : float, default 0
+        How much worse general health is than usual.
+
+    Examples
+    --------
+    >>> Flu(FluPopulation((0.1, 0.1, 0.2, 0.2, 0.2, 0.2))).sample(5, rng=1)[0].shape
+    (5, 4)
     """
 
     ages: tuple[float, ...]
@@ -68,7 +82,7 @@ class FluPopulation:
     def __post_init__(self) -> None:
         proportions = check_finite("ages", np.atleast_1d(check_numbers("ages", self.ages)))
         if proportions.shape != (6,) or (proportions < 0).any() or abs(proportions.sum() - 1) > 1e-9:
-            raise InputError(f"ages must be six shares that sum to 1, for {', '.join(GROUPS)}, got {self.ages!r}")
+            raise InputError(f"ages must be 6 proportions that sum to 1, for {join_names(GROUPS, None)}, got {self.ages!r}")
         for name in ("social", "severity"):
             check_number(name, getattr(self, name))
         check_at_least("decline", self.decline, 0)
@@ -92,27 +106,27 @@ POPULATIONS: Mapping[str, FluPopulation] = MappingProxyType(
 
 
 def compute_delicate_probability(age: FloatArray) -> FloatArray:
-    """The probability of being a delicate person."""
+    """Compute the probability of being delicate."""
     return np.minimum(0.07 + 0.009 * age, 0.95)
 
 
 def compute_health_mean(is_delicate: FloatArray, social: IntArray, decline: float) -> FloatArray:
-    """Where general health lies, 1 good to 3 poor, for social position 0 rich to 2 poor."""
+    """Compute the mean of general health, from 1 (good) to 3 (poor), for social positions 0 (rich) to 2 (poor)."""
     return np.asarray(1.57 + 0.7 * is_delicate + 0.25 * (social - 1) + decline)
 
 
 def round_to_level(value: FloatArray) -> IntArray:
-    """The nearest of the levels 0, 1, 2 for a value around 1, 2, 3."""
+    """Round values around 1, 2, 3 to the levels 0, 1, 2."""
     return np.asarray(np.clip(np.rint(value) - 1, 0, 2), dtype=np.intp)
 
 
 def compute_remission_probability(
     age: FloatArray, severity: IntArray, health: IntArray, social: IntArray, definition: Definition
 ) -> FloatArray:
-    """The probability of normal remission, for severity, health and social position as levels 0 to 2.
+    """Compute the probability of normal remission, for severity, health and social position as levels 0 to 2.
 
-    With fewer complications (FC), the ages at which remission is likely reach further to both sides. With more (MC), it is
-    less likely from 35 to 65, for the poor, and under strong symptoms.
+    With fewer complications (FC), remission is likely in a wider range of ages. With more complications (MC), it is less likely
+    from 35 to 65 years, for poor patients, and for strong symptoms.
     """
     from scipy.special import expit
 
@@ -130,7 +144,7 @@ _LEVELS = {"severity": SEVERITY, "health": HEALTH, "social": SOCIAL}
 Coding = Literal["categories", "groups", "numbers"]
 
 
-# The training sets of the tutorial that lack one or two groups.
+# The age groups that are missing in the training sets of the tutorial.
 _LACKING = (
     *((group,) for group in GROUPS),
     ("OldAdult", "Elderly"),
@@ -142,19 +156,27 @@ _LACKING = (
 
 @dataclass(frozen=True)
 class Flu(Population):
-    """Age, severity of the symptoms, general health and social position of flu patients; the class is the outcome.
+    """Simulated flu patients; the class is normal remission or complications.
 
-    A reconstruction of the simulated domain in the tutorial's drift study: it gives the probabilities in pictures only, so that
-    the numbers are ours (see the constants of this module), while the structure and the direction of all changes are the
-    tutorial's.
+    The attributes are age, severity of symptoms, general health and social position. The domain is a reconstruction of the
+    drift study in the tutorial, which shows the probabilities only in figures. The structure and the direction of all changes
+    are the tutorial's, the numbers are ours.
 
-    - `population`: "NGP" (negative growth, the usual one), "DP" (developing), "ZGP" (zero growth), "W", "SW", "DW" (winter,
-      soft winter, drastic winter), "P" (poorer), "P+DW"; or a `FluPopulation` of your own.
-    - `missing`: groups of ages that are not there: Infant, Teenager, YoungAdult, Adult, OldAdult, Elderly.
-    - `definition`: "usual", "MC" (more complications) or "FC" (fewer): the same patients, another class.
-    - `coding`: "categories" (age in years, the other attributes as names), "groups" (age as the name of its group too, as the
-      tutorial lists the values), or "numbers" (age in years, the others from 1, light, good, rich, to 3).
+    Parameters
+    ----------
+    population : str or FluPopulation, default "NGP"
+        "NGP" (negative growth), "DP" (developing), "ZGP" (zero growth), "W", "SW", "DW" (winter, soft winter, drastic winter),
+        "P" (poorer), "P+DW", or your own population.
+    missing : sequence of str, default ()
+        Age groups without patients: Infant, Teenager, YoungAdult, Adult, OldAdult, Elderly.
+    definition : {"usual", "MC", "FC"}, default "usual"
+        Class definition: usual, more complications, or fewer complications.
+    coding : {"categories", "groups", "numbers"}, default "categories"
+        Age in years and other attributes as names ("categories"), age as its group and other attributes as names ("groups"), or
+        age in years and other attributes as numbers from 1 (light, good, rich) to 3 ("numbers").
 
+    Examples
+    --------
     >>> X, y = Flu("DP", missing=["Elderly"]).sample(3, rng=1)
     >>> X.columns.tolist(), bool((X["age"] < 65).all()), y.cat.categories.tolist()
     (['age', 'severity', 'health', 'social'], True, ['NormalRemission', 'Complications'])
@@ -171,15 +193,15 @@ class Flu(Population):
 
     def __post_init__(self) -> None:
         if not isinstance(self.population, FluPopulation):
-            _check_option("population", self.population, POPULATIONS)
+            check_one_of("population", self.population, POPULATIONS)
         groups = (self.missing,) if isinstance(self.missing, str) else tuple(self.missing)
         for group in groups:
-            _check_option("missing", group, GROUPS)
+            check_one_of("missing", group, GROUPS)
         object.__setattr__(self, "missing", tuple(sorted(set(groups), key=GROUPS.index)))
         check_one_of("definition", self.definition, ["usual", "MC", "FC"])
         check_one_of("coding", self.coding, ["categories", "groups", "numbers"])
         if not self._ages.any():
-            raise InputError(f"missing must leave some of the patients, got {list(groups)}")
+            raise InputError(f"missing must leave at least one age group with patients, got {join_names(groups, None)}")
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -192,7 +214,7 @@ class Flu(Population):
 
     @property
     def _ages(self) -> FloatArray:
-        """Shares of the groups that are there."""
+        """Proportions of the age groups, without the missing ones."""
         proportions = np.where([group in self.missing for group in GROUPS], 0.0, self._people.ages)
         return proportions / proportions.sum() if proportions.any() else proportions
 
@@ -231,12 +253,12 @@ class Flu(Population):
         return np.column_stack([normal, 1 - normal])
 
     def best_error(self) -> BestError:
-        """The smallest error that any rule can have: a sum over all levels and an integral over age."""
+        """Compute the Bayes error by a sum over all levels and an integral over age."""
         mass, normal = _compute_grouped_joint(self) if self.coding == "groups" else _compute_joint(self)
         return BestError(float((mass * np.minimum(normal, 1 - normal)).sum()), 1e-5, "numerical integration")
 
     def class_proportions(self) -> dict[str, float]:
-        """The true share of each class."""
+        """Compute the true proportion of each class."""
         mass, normal = _compute_joint(self)
         proportion = float((mass * normal).sum())
         return dict(zip(self.classes, (proportion, 1 - proportion), strict=True))
@@ -247,11 +269,22 @@ def flu_environments(
     *,
     coding: Coding = "categories",
 ) -> dict[str, Flu]:
-    """The environments of the tutorial's three experiments, by name; the usual population, "NGP", comes first.
+    """Build the environments of the tutorial's three experiments.
 
-    "populations": all eight. "missing": each of the six groups of ages left out, and the four pairs that the tutorial lists.
-    "definitions": more and fewer complications.
+    Parameters
+    ----------
+    kind : {"populations", "missing", "definitions"}, default "populations"
+        All eight populations; populations without one or two age groups; or more and fewer complications.
+    coding : {"categories", "groups", "numbers"}, default "categories"
+        Coding of the attributes, as in `Flu`.
 
+    Returns
+    -------
+    dict of str to Flu
+        Environments by name. The usual population, "NGP", comes first.
+
+    Examples
+    --------
     >>> list(flu_environments())
     ['NGP', 'DP', 'ZGP', 'W', 'SW', 'DW', 'P', 'P+DW']
     >>> list(flu_environments("definitions"))
@@ -267,8 +300,20 @@ def flu_environments(
 
 
 def age_group(age: Any) -> Any:
-    """The group of ages that years belong to.
+    """Find the age groups of ages.
 
+    Parameters
+    ----------
+    age : array-like
+        Ages in years.
+
+    Returns
+    -------
+    ndarray
+        Names of the age groups.
+
+    Examples
+    --------
     >>> age_group([3, 19.5, 20, 80]).tolist()
     ['Infant', 'Teenager', 'YoungAdult', 'Elderly']
     """
@@ -280,7 +325,7 @@ def _find_group(age: FloatArray) -> IntArray:
 
 
 def _compute_ages(group: IntArray, quantile: FloatArray) -> FloatArray:
-    """The age at this quantile of a group: uniform, but for the elderly exponential."""
+    """Compute the age at a quantile of an age group: exponential for the elderly, uniform for the others."""
     starts = np.array(STARTS)
     width = np.append(np.diff(starts), 0.0)
     elderly = starts[-1] - ELDERLY_MEAN * np.log1p(-quantile)
@@ -289,7 +334,7 @@ def _compute_ages(group: IntArray, quantile: FloatArray) -> FloatArray:
 
 @cache
 def _compute_joint(flu: Flu, points: int = 500) -> tuple[FloatArray, FloatArray]:
-    """Probability mass and probability of normal remission over age, severity, health and social position."""
+    """Compute probability mass and probability of normal remission by age, severity, health and social position."""
     people, levels = flu._people, np.arange(3)
     age = np.concatenate([_compute_ages(np.full(points, group), (np.arange(points) + 0.5) / points) for group in range(6)])
     weak = compute_delicate_probability(age)[:, None, None]
@@ -309,7 +354,7 @@ def _compute_joint(flu: Flu, points: int = 500) -> tuple[FloatArray, FloatArray]
 
 @cache
 def _compute_grouped_joint(flu: Flu) -> tuple[FloatArray, FloatArray]:
-    """The same with age known by its group only: where a group is missing, its remission counts every age alike."""
+    """Compute the same by age group; in a missing group the probabilities of all ages are averaged with equal weight."""
     mass, normal = _compute_joint(flu)
     by_group = (len(GROUPS), -1, *mass.shape[1:])
     mass, normal = mass.reshape(by_group), normal.reshape(by_group)
@@ -319,31 +364,24 @@ def _compute_grouped_joint(flu: Flu) -> tuple[FloatArray, FloatArray]:
 
 
 def _compute_level_probabilities(mean: FloatArray, variance: float) -> FloatArray:
-    """Shares of the three levels of a normal variable, rounded and cut off at both ends; the levels are the last axis."""
+    """Compute probabilities of the three levels of a rounded and clipped normal variable; levels are the last axis."""
     from scipy.special import ndtr
 
     below, upper = ndtr((1.5 - mean) / variance**0.5), ndtr((2.5 - mean) / variance**0.5)
     return np.stack([below, upper - below, 1 - upper], axis=-1)
 
 
-def _check_option(name: str, value: object, options: Any) -> None:
-    if value not in options:
-        raise InputError(f"{name} must be one of {list(options)}, got {value!r}: {suggest_name(value, options)}")
-
-
 def _check_has_column(frame: pd.DataFrame, name: str) -> str:
     if name not in frame:
-        raise InputError(f"X must have the column {name!r}, got {list(map(str, frame.columns))}")
+        raise InputError(f"X must have the column {name!r}, got {join_names(frame.columns)}")
     return name
 
 
 def _encode_levels(column: pd.Series[Any], names: Sequence[str], numbers: Sequence[int]) -> IntArray:
-    """Places of a column of names, or of the numbers that stand for them."""
+    """Encode a column of names, or of the corresponding numbers, as indices."""
     codes_by_value = {value: code for listed in (names, numbers) for code, value in enumerate(listed)}
     codes = column.astype(object).map(codes_by_value)
     if codes.isna().any():
-        alternatives = f" or {list(numbers)}" if numbers else ""
-        raise InputError(
-            f"column {str(column.name)!r} must hold {list(names)}{alternatives}, got {column[codes.isna()].iloc[0]!r}"
-        )
+        options = join_names([*names, *numbers], None, "or")
+        raise InputError(f"column {str(column.name)!r} must contain {options}, got {column[codes.isna()].iloc[0]!r}")
     return np.asarray(codes, dtype=np.intp)

@@ -1,4 +1,4 @@
-"""Breiman's twonorm and ringnorm: two Gaussian classes, hard for trees although the best rule hardly errs."""
+"""Gaussian mixtures, and Breiman's twonorm and ringnorm, which are hard for trees although the Bayes error is small."""
 
 from __future__ import annotations
 
@@ -27,15 +27,24 @@ _GRID = np.linspace(-10, 10, 40_001)
 
 @dataclass(frozen=True)
 class GaussianMixture(Population):
-    """Gaussian components, each of which belongs to a class.
+    """A mixture of Gaussian components, each of which belongs to a class.
 
-    `means` has a line for each component. `covariances` is a variance, a matrix, or a list with one of them for each
-    component. `priors` are the shares of the components (equal by default). `component_classes` names the class of each:
-    the same name twice makes a class of two components; by default each component is a class of its own, "1", "2", ...
+    The Bayes error is exact for two components with equal covariance. In one dimension it is computed by numerical integration,
+    otherwise by a Monte Carlo estimate.
 
-    The Bayes error of two components with one covariance is exact; in one dimension it is integrated; elsewhere it is a
-    Monte Carlo estimate whose accuracy `best_error` states.
+    Parameters
+    ----------
+    means : array-like
+        One row per component, one column per attribute.
+    covariances : float, matrix or list, default 1
+        Variance or covariance matrix of all components, or a list with one per component.
+    priors : array-like, optional
+        Probability of each component. Equal by default.
+    component_classes : list of str, optional
+        Class of each component; several components may have the same class. Default: "1", "2", ...
 
+    Examples
+    --------
     >>> pair = GaussianMixture(means=[[0, 0], [2, 0]])
     >>> pair.best_error()
     BestError(value=0.158655, accuracy=0.0, method='closed form')
@@ -60,7 +69,7 @@ class GaussianMixture(Population):
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """The classes in the order in which the components name them."""
+        """The classes in the order of the components."""
         return tuple(dict.fromkeys(self.component_classes))
 
     @property
@@ -76,7 +85,7 @@ class GaussianMixture(Population):
         return table, self._class_of[component]
 
     def _log_joint(self, values: FloatArray) -> FloatArray:
-        """Log of prior times density, a column for each component."""
+        """Compute the log of prior times density, with one column per component."""
         from scipy.linalg import solve_triangular
 
         columns = []
@@ -96,9 +105,17 @@ class GaussianMixture(Population):
         return np.asarray(summed / summed.sum(axis=1, keepdims=True))
 
     def best_error(self, accuracy: float = 5e-4) -> BestError:
-        """The smallest error that any rule can have; where it must be estimated, to this accuracy (three standard errors).
+        """Compute the error rate of the Bayes classifier, with its accuracy.
 
-        The estimate stops at ten million rows; the accuracy that it states is the one reached.
+        Parameters
+        ----------
+        accuracy : float, default 0.0005
+            Three standard errors of a Monte Carlo estimate, which stops at ten million rows.
+
+        Returns
+        -------
+        BestError
+            It reports the accuracy that was reached.
         """
         _check.check_between("accuracy", accuracy, 0, 1)
         if len(self.classes) == 1:
@@ -111,7 +128,7 @@ class GaussianMixture(Population):
 
 
 def _compute_equal_covariance_error(pair: GaussianMixture) -> float:
-    """Two Gaussians with one covariance, by the Mahalanobis distance of their means."""
+    """Compute the Bayes error of two Gaussians with equal covariance from the Mahalanobis distance of their means."""
     from scipy.special import ndtr
 
     first, second = pair.priors
@@ -124,7 +141,7 @@ def _compute_equal_covariance_error(pair: GaussianMixture) -> float:
 
 
 def _compute_univariate_error(line: GaussianMixture) -> float:
-    """One dimension: trapezoids on points that are dense wherever a component is."""
+    """Integrate in one dimension by the trapezoidal rule, on a grid that is dense around each component."""
     centres, spreads = np.array(line.means)[:, 0], np.sqrt(np.array(line.covariances)[:, 0, 0])
     points = np.unique(centres[:, None] + spreads[:, None] * _GRID)
     joint = np.exp(line._log_joint(points[:, None]))
@@ -134,7 +151,7 @@ def _compute_univariate_error(line: GaussianMixture) -> float:
 
 @cache
 def _estimate_error(mixture: GaussianMixture, accuracy: float) -> BestError:
-    """The mean of what the largest posterior leaves; its variance is smaller than that of counted errors."""
+    """Average 1 minus the largest class probability, which has a smaller variance than counted errors."""
     rng, total, squares, n, reached = np.random.default_rng(0), 0.0, 0.0, 0, np.inf
     for _ in range(_MAX_BLOCKS):
         left = 1 - mixture._compute_class_probabilities(mixture._log_joint(mixture._draw(_BLOCK, rng)[0])).max(axis=1)
@@ -150,7 +167,7 @@ def _check_means(values: Any) -> FloatArray:
     if means.ndim == 1:
         means = means[:, None]
     if means.ndim != 2 or means.size == 0:
-        raise InputError(f"means must have a line for each component and a column for each attribute, got shape {means.shape}")
+        raise InputError(f"means must have one row per component and one column per attribute, got shape {means.shape}")
     return _check.check_finite("means", means)
 
 
@@ -173,7 +190,7 @@ def _check_covariance(value: Any, attributes: int) -> FloatArray:
             f"covariances must be variances or symmetric matrices of {attributes} x {attributes}, got shape {matrix.shape}"
         )
     if np.linalg.eigvalsh(matrix).min() <= 0:
-        raise InputError("covariances must be positive definite: no attribute may be constant or a sum of the others")
+        raise InputError("covariances must be positive definite, got a singular or indefinite matrix")
     return matrix
 
 
@@ -183,7 +200,7 @@ def _check_priors(values: Any, components: int) -> FloatArray:
     priors = _check.check_probabilities("priors", _check.check_numbers("priors", values))
     if priors.shape != (components,) or (priors == 0).any() or abs(priors.sum() - 1) > 1e-9:
         received = f"got {priors.tolist()}"
-        raise InputError(f"priors must be {components} positive shares that sum to 1, one for each component, {received}")
+        raise InputError(f"priors must be {components} positive numbers that sum to 1, one per component, {received}")
     return priors
 
 
@@ -200,7 +217,7 @@ def _to_tuples(array: FloatArray) -> Any:
 
 @dataclass(frozen=True)
 class _TwoGaussians(Population):
-    """Two classes, each a Gaussian, equally frequent."""
+    """Two Gaussian classes with equal priors."""
 
     attributes: int = 20
 
@@ -217,7 +234,7 @@ class _TwoGaussians(Population):
 
     @cached_property
     def mixture(self) -> GaussianMixture:
-        """The same as a mixture."""
+        """The population as a Gaussian mixture."""
         return self._build_mixture()
 
     def _draw(self, n: int, rng: np.random.Generator) -> tuple[FloatArray, IntArray]:
@@ -229,10 +246,18 @@ class _TwoGaussians(Population):
 
 @dataclass(frozen=True)
 class Twonorm(_TwoGaussians):
-    """Class 1 around (a, ..., a), class 2 around (-a, ..., -a), a = 2 / sqrt(attributes), both with unit covariance.
+    """Breiman's twonorm: two Gaussian classes with unit covariance.
 
-    The best rule is a hyperplane with error 2.28 % (Breiman 1996: 2.3 %), whatever the number of attributes.
+    Class 1 has mean (a, ..., a), class 2 has mean (-a, ..., -a), with a = 2 / sqrt(attributes). The Bayes classifier is a
+    hyperplane with error rate 2.28 % (Breiman 1996: 2.3 %) for any number of attributes.
 
+    Parameters
+    ----------
+    attributes : int, default 20
+        Number of attributes.
+
+    Examples
+    --------
     >>> Twonorm().bayes_error
     0.022750
     >>> print(Twonorm().dataset(100, seed=1).summary())
@@ -246,17 +271,26 @@ class Twonorm(_TwoGaussians):
         return GaussianMixture(means=[a, -a])
 
     def best_error(self) -> BestError:
-        """The smallest error that any rule can have: the normal distribution's tail beyond 2."""
+        """Compute the Bayes error, a tail probability of the normal distribution."""
         return self.mixture.best_error()
 
 
 @dataclass(frozen=True)
 class Ringnorm(_TwoGaussians):
-    """Class 1 around the origin with covariance 4 I, class 2 around (a, ..., a) with unit covariance.
+    """Breiman's ringnorm: one Gaussian class inside another.
 
-    a = `shift` / sqrt(attributes). Breiman's report (1996) has shift 2 and states an error of 1.3 %; the exact value is
-    1.24 %. R's mlbench has shift 1, where it is 1.50 %.
+    Class 1 has mean 0 and covariance 4 I, class 2 has mean (a, ..., a) and unit covariance, with a = shift / sqrt(attributes).
+    Breiman (1996) uses shift 2 and states an error of 1.3 %; the exact value is 1.24 %. R's mlbench uses shift 1, with 1.50 %.
 
+    Parameters
+    ----------
+    attributes : int, default 20
+        Number of attributes.
+    shift : float, default 2
+        Distance of the two means.
+
+    Examples
+    --------
     >>> Ringnorm().bayes_error, Ringnorm(shift=1).bayes_error
     (0.012397, 0.014965)
     """
@@ -274,9 +308,10 @@ class Ringnorm(_TwoGaussians):
         return GaussianMixture(means=[0 * a, a], covariances=[4.0 * np.eye(self.attributes), np.eye(self.attributes)])
 
     def best_error(self) -> BestError:
-        """The smallest error that any rule can have, by noncentral chi-square distributions.
+        """Compute the Bayes error from noncentral chi-square distributions.
 
-        The best rule is a sphere: with m the mean of class 2, class 1 is said where |x - 4m/3|^2 > 8/3 (|m|^2/6 + d log 2).
+        The decision boundary is a sphere: with the mean m of class 2, class 1 is predicted if |x - 4m/3|^2 > 8/3 (|m|^2/6 +
+        d log 2).
         """
         from scipy.stats import chi2, ncx2
 

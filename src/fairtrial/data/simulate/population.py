@@ -1,4 +1,4 @@
-"""What all populations share: they can be drawn from at will, and the best possible rule for them is known."""
+"""The base class of populations: distributions to draw from, with known class probabilities and Bayes error."""
 
 from __future__ import annotations
 
@@ -18,9 +18,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BestError:
-    """The error of the Bayes rule, how far off the number may be, and where it comes from.
+    """The error rate of the Bayes classifier, with its numerical accuracy.
 
-    Of a Monte Carlo estimate the accuracy is three standard errors.
+    Attributes
+    ----------
+    value : float
+        Error rate, from 0 to 1.
+    accuracy : float
+        Largest expected deviation: 0 for a closed form, three standard errors for a Monte Carlo estimate.
+    method : str
+        How the value was computed.
+
+    Examples
+    --------
+    >>> print(BestError(0.15866, 0.0, "closed form"))
+    Bayes error 0.15866 (closed form)
     """
 
     value: float
@@ -34,48 +46,105 @@ class BestError:
 
 @dataclass(frozen=True)
 class Population:
-    """A distribution of rows and classes. A subclass supplies `classes`, `_draw`, `_compute_posterior` and `best_error`."""
+    """Base class of joint distributions of attributes and classes.
+
+    A subclass defines `classes`, `_draw`, `_compute_posterior` and `best_error`.
+
+    Examples
+    --------
+    >>> from fairtrial.data.simulate import Twonorm
+    >>> isinstance(Twonorm(), Population), Twonorm().classes
+    (True, ('1', '2'))
+    """
 
     name: ClassVar[str] = ""
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """The classes, in order."""
+        """The classes in order."""
         raise NotImplementedError
 
     def _draw(self, n: int, rng: np.random.Generator) -> tuple[Any, IntArray]:
-        """A table of n rows and the code of the class of each."""
+        """Draw a table of n rows and their class codes."""
         raise NotImplementedError
 
     def _compute_posterior(self, frame: pd.DataFrame) -> FloatArray:
-        """The probability of each class for each row."""
+        """Compute the probability of each class for each row."""
         raise NotImplementedError
 
     def best_error(self) -> BestError:
-        """The smallest error that any rule can have, with its accuracy."""
+        """Compute the error rate of the Bayes classifier, with its accuracy."""
         raise NotImplementedError
 
     @property
     def bayes_error(self) -> float:
-        """The smallest error that any rule can have: that of the Bayes rule."""
+        """The error rate of the Bayes classifier, the smallest possible one."""
         return self.best_error().value
 
     def sample(self, n: int, rng: Any = None) -> tuple[pd.DataFrame, pd.Series[Any]]:
-        """n independent rows and their classes. `rng` is a seed or a generator."""
+        """Draw independent rows.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows.
+        rng : int or numpy.random.Generator, optional
+            Seed or generator.
+
+        Returns
+        -------
+        X : pandas.DataFrame
+            Attributes.
+        y : pandas.Series
+            Class of each row, as a category.
+        """
         table, codes = self._draw(check_whole_number("n", n, 1), check_generator("rng", rng))
         return _to_frame(table), self._label_codes(codes)
 
     def dataset(self, n: int, seed: int = 0) -> Dataset:
-        """n independent rows as a data set."""
+        """Draw independent rows as a data set.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows.
+        seed : int, default 0
+            Seed of the random numbers.
+
+        Returns
+        -------
+        Dataset
+        """
         X, y = self.sample(n, seed)
         return Dataset.from_table(X, y, name=self.name, source=f"{self!r}, seed {seed}")
 
     def bayes_probabilities(self, X: Any) -> FloatArray:
-        """The true probability of each class for each row of X: a row for each row, a column for each class."""
+        """Compute the true class probabilities of rows.
+
+        Parameters
+        ----------
+        X : dataframe or 2-D array
+            Attributes.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            One row per row of X, one column per class.
+        """
         return self._compute_posterior(as_frame(X))
 
     def bayes_labels(self, X: Any) -> pd.Series[Any]:
-        """What the best possible rule says for each row of X."""
+        """Predict the class of rows by the Bayes classifier.
+
+        Parameters
+        ----------
+        X : dataframe or 2-D array
+            Attributes.
+
+        Returns
+        -------
+        pandas.Series
+        """
         return self._label_codes(self.bayes_probabilities(X).argmax(axis=1))
 
     def _label_codes(self, codes: Any) -> pd.Series[Any]:
@@ -85,14 +154,14 @@ class Population:
 
 
 def check_numeric_table(frame: pd.DataFrame, attributes: int) -> FloatArray:
-    """The values of a table of numbers with so many columns."""
+    """Return the values of a numeric table; check the number of columns."""
     if frame.shape[1] != attributes:
-        raise InputError(f"X must have the {attributes} columns of the population, got {frame.shape[1]}")
+        raise InputError(f"X must have {attributes} columns as the population has, got {frame.shape[1]}")
     return frame.to_numpy(dtype=np.float64)
 
 
 def _to_frame(table: Any) -> pd.DataFrame:
-    """A matrix with columns x1, x2, ...; a frame as it is."""
+    """Convert a matrix to a frame with columns x1, x2, ...; return a frame unchanged."""
     import pandas as pd
 
     if isinstance(table, pd.DataFrame):

@@ -1,4 +1,4 @@
-"""The pairs of rankings in which Berrar looks for the better one: two models, of which the first is truly better."""
+"""Simulated scores of pairs of models, the first of which is better, as in Berrar (2014)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,21 @@ from fairtrial.errors import InputError
 
 @dataclass(frozen=True, eq=False)
 class RankedPairs:
-    """Scores of the better and the worse model, and the classes (1: positive): a line for each pair, a column for each case."""
+    """Scores of pairs of models, with one row per pair and one column per case.
+
+    Attributes
+    ----------
+    labels : ndarray of int8
+        True labels; 1 is positive.
+    better, worse : ndarray
+        Scores of the better and of the worse model.
+
+    Examples
+    --------
+    >>> pairs = RankingPairs().sample(10, rng=1)
+    >>> len(pairs), pairs.labels.shape
+    (10, (10, 100))
+    """
 
     labels: npt.NDArray[np.int8]
     better: FloatArray
@@ -27,12 +41,22 @@ class RankedPairs:
 
 @dataclass(frozen=True)
 class RankingPairs:
-    """Berrar's synthetic experiments (2014, section 4.1, after Ferri et al. 2009), for thousands of pairs at once.
+    """Pairs of models in the synthetic experiments of Berrar (2014, section 4.1).
 
-    A score for each of 100 cases is uniform on [0, 1]; cases with a score of at least 0.5 are positive. The better model
-    has these scores, but 10 of them are replaced by new uniform numbers; the worse one has the better one's, with 10 further
-    ones replaced. At threshold 0.5 the expected accuracies are 95 % and 90 %. Noise is added afterwards, by conditions.
+    The experiments follow Ferri et al. (2009). Each case has a uniform score on [0, 1]; cases with a score of at least 0.5 are
+    positive. The better model has these scores, but some are replaced by new uniform numbers. The worse model has the scores of
+    the better one, with as many further ones replaced. With 10 of 100 replaced, the expected accuracies at threshold 0.5 are
+    95 % and 90 %. Add noise with conditions.
 
+    Parameters
+    ----------
+    cases : int, default 100
+        Number of cases.
+    replaced : int, default 10
+        Number of scores to replace in each model, at most half of the cases.
+
+    Examples
+    --------
     >>> pairs = RankingPairs().sample(1000, rng=1)
     >>> pairs.better.shape, int((pairs.better[0] != pairs.worse[0]).sum())
     ((1000, 100), 10)
@@ -50,7 +74,19 @@ class RankingPairs:
             raise InputError(f"replaced must be at most half of the {self.cases} cases, got {self.replaced}")
 
     def sample(self, pairs: int, rng: Any = None) -> RankedPairs:
-        """So many independent pairs. `rng` is a seed or a generator."""
+        """Draw independent pairs.
+
+        Parameters
+        ----------
+        pairs : int
+            Number of pairs.
+        rng : int or numpy.random.Generator, optional
+            Seed or generator.
+
+        Returns
+        -------
+        RankedPairs
+        """
         source = _check.check_generator("rng", rng)
         size = (_check.check_whole_number("pairs", pairs, 1), self.cases)
         scores = source.random(size)

@@ -1,4 +1,4 @@
-"""Breiman's waveform: three classes, each a random mixture of two of three waves, with noise."""
+"""The waveform problem of Breiman et al. (1984): three classes, each a random mixture of two waves with noise."""
 
 from __future__ import annotations
 
@@ -23,12 +23,19 @@ _PAIRS = ((0, 1), (0, 2), (1, 2))
 
 @dataclass(frozen=True)
 class Waveform(Population):
-    """u w_a + (1 - u) w_b plus standard normal noise at 21 points, u uniform on [0, 1]; the class says which two waves.
+    """The waveform problem: random mixtures of two of three waves, with noise.
 
-    The waves are triangles of height 6 that peak at point 11, 15 and 7; class 1 is of the first and second, class 2 of the
-    first and third, class 3 of the second and third (Breiman et al. 1984). With `attributes=40`, 19 columns of noise follow.
-    The book states a Bayes error of about 14 %; it is 13.29 %, for both versions.
+    A row is u w_a + (1 - u) w_b at 21 points, with u uniform on [0, 1], plus standard normal noise. The waves are triangles of
+    height 6 that peak at the points 11, 15 and 7. Class 1 mixes the first and second wave, class 2 the first and third, class 3
+    the second and third (Breiman et al. 1984). The book states a Bayes error of about 14 %; the exact value is 13.29 %.
 
+    Parameters
+    ----------
+    attributes : {21, 40}, default 21
+        Number of attributes. With 40, the last 19 are noise.
+
+    Examples
+    --------
     >>> Waveform().best_error()
     BestError(value=0.13293, accuracy=1e-06, method='numerical integration')
     >>> X, y = Waveform(attributes=40).sample(3, rng=1)
@@ -62,12 +69,12 @@ class Waveform(Population):
         return np.asarray(densities / densities.sum(axis=1, keepdims=True))
 
     def best_error(self) -> BestError:
-        """The smallest error that any rule can have: an integral over the plane in which the three waves lie."""
+        """Compute the Bayes error as an integral over the plane of the three waves."""
         return BestError(_compute_waveform_error(), 1e-6, "numerical integration")
 
 
 def _log_densities(values: FloatArray, waves: FloatArray) -> FloatArray:
-    """Log density of each class, up to a constant: a normal distribution spread evenly along the line between two waves."""
+    """Compute the log density of each class, up to a constant: a normal distribution along the line between two waves."""
     columns = []
     for a, b in _PAIRS:
         length = float(np.linalg.norm(waves[b] - waves[a]))
@@ -78,7 +85,7 @@ def _log_densities(values: FloatArray, waves: FloatArray) -> FloatArray:
 
 
 def _log_between(along: FloatArray, length: float) -> FloatArray:
-    """Log of Phi(along) - Phi(along - length), without loss far from the line."""
+    """Compute log(Phi(along) - Phi(along - length)), accurately far from the line."""
     from scipy.special import log_ndtr
 
     high = np.minimum(along, length - along)
@@ -88,7 +95,7 @@ def _log_between(along: FloatArray, length: float) -> FloatArray:
 
 @cache
 def _compute_waveform_error(step: float = 0.05) -> float:
-    """One minus the integral of the largest class density: noise across the plane of the waves says nothing on the class."""
+    """Integrate the largest class density over the plane of the waves; noise orthogonal to it is not informative."""
     first_side, second_side = _WAVES[1] - _WAVES[0], _WAVES[2] - _WAVES[0]
     x = first_side / np.linalg.norm(first_side)
     y = (second_side - (second_side @ x) * x) / np.linalg.norm(second_side - (second_side @ x) * x)

@@ -1,4 +1,4 @@
-"""The section of ranks: which learner is first depends on the measure, and on how much it does."""
+"""Ranks of the learners under every measure: the best learner depends on the measure."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairtrial._text import join_names
 from fairtrial.errors import InputError
 from fairtrial.measures import get_measure, rank_table, registry
 from fairtrial.report.figures.base import INK, build_chart, build_title, style_chart
 from fairtrial.report.means import compute_scores
-from fairtrial.report.names import format_condition_phrase, format_measure_name, join_names
+from fairtrial.report.names import format_condition_phrase, format_measure_name
 from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number, section
 from fairtrial.report.selection import get_main_condition
 from fairtrial.study.archive import ConditionFacts
@@ -23,29 +24,29 @@ if TYPE_CHECKING:
 
 TITLE = "Which classifier is better? It depends on the measure"
 _NOTE = (
-    "Ranks of the means over the data sets on which every learner that gives the measure has a finite value; equal means share "
-    "the best of their ranks. Some measures always agree, as accuracy and error rate do. A hole: the learner does not give "
-    "what the measure needs, or has no finite value."
+    "Ranks of means over the data sets on which all learners with this measure have a finite value. Equal means share the best "
+    "of their ranks. Some measures always agree, e.g. accuracy and error rate. An empty cell means that the learner lacks the "
+    "scores that the measure needs, or has no finite value."
 )
-_MEAN_NOTE = "The mean rank is that over the measures which all learners give."
+_MEAN_NOTE = "The mean rank is over the measures that all learners have."
 
 
 @section("ranks", title=TITLE, order=60, serves=("study",))
 def build_section(source: ReportSource) -> Section | None:
-    """Ranks of all learners under all measures that the evidence allows; None with a single learner or no ranks at all."""
+    """Build the ranks of all learners under all measures that can be computed; None with a single learner."""
     results = source.get_results()
     if len(results.archive.learners) < 2:
         return None
     means, left_out = compute_measure_means(results)
     if means.empty:
         return Section(
-            "ranks", TITLE, (build_sentence("No measure has a value for two learners or more: there are no ranks."),)
+            "ranks", TITLE, (build_sentence("No measure has a value for two or more learners, so there are no ranks."),)
         )
     ranks = compute_ranks(means)
     facts, firsts = build_rank_facts(ranks), count_firsts(ranks)
-    notes = [f"Measures without ranks here: {', '.join(format_measure_name(name) for name in left_out)}."] if left_out else []
+    notes = [f"Measures without ranks: {join_names(map(format_measure_name, left_out), None)}."] if left_out else []
     notes += [
-        f"{format_measure_name(name)} is {explanation}, which leaves no rank."
+        f"{format_measure_name(name)} is {explanation}, so it has no rank."
         for name, explanation in explain_infinite_measures(results, [*means.index, *left_out]).items()
     ]
     return Section(
@@ -59,7 +60,7 @@ def build_section(source: ReportSource) -> Section | None:
 
 
 def compute_measure_means(results: Results) -> tuple[pd.DataFrame, list[str]]:
-    """Measures by learners: means over data sets under the main condition; and the measures that have none."""
+    """Compute means over data sets by measure and learner under the main condition; list measures without any."""
     import pandas as pd
 
     names = [name for name in registry if registry[name].facts.needs in ("labels", "scores", "probabilities")]
@@ -76,7 +77,7 @@ def compute_measure_means(results: Results) -> tuple[pd.DataFrame, list[str]]:
 
 
 def explain_infinite_measures(results: Results, measures: list[str]) -> dict[str, str]:
-    """Measures that are infinite for learners which have no finite mean, and hence no rank; and what is said of them."""
+    """Explain measures that are infinite for learners without a finite mean."""
     main = get_main_condition(results)
     tables = {name: _read_score_table(results, name, main) for name in measures}
     explanations = {name: _describe_infinite_values(table) for name, table in tables.items() if table is not None}
@@ -84,7 +85,7 @@ def explain_infinite_measures(results: Results, measures: list[str]) -> dict[str
 
 
 def _describe_infinite_values(table: pd.DataFrame) -> str:
-    """For whom values are infinite and on which data sets, and on which there is no value; empty where all have a finite one.
+    """Describe which learners have infinite values on which data sets; empty if all have a finite value.
 
     >>> import pandas as pd
     >>> inf, nan = float("inf"), float("nan")
@@ -103,7 +104,7 @@ def _describe_infinite_values(table: pd.DataFrame) -> str:
 
 
 def _read_score_table(results: Results, measure: str, condition: ConditionFacts) -> pd.DataFrame | None:
-    """Data sets by learners; None where the measure cannot be computed."""
+    """Read scores by data set and learner; None if the measure cannot be computed."""
     try:
         return results.wide(measure, condition.name, condition.level).astype(np.float64)
     except InputError:
@@ -111,7 +112,7 @@ def _read_score_table(results: Results, measure: str, condition: ConditionFacts)
 
 
 def _average_measure(results: Results, measure: str, condition: ConditionFacts) -> pd.Series[float] | None:
-    """Means over the data sets that all learners share which have any value; None where the measure cannot be computed."""
+    """Average over the data sets that all learners with a value share; None if the measure cannot be computed."""
     table = _read_score_table(results, measure, condition)
     if table is None:
         return None
@@ -121,7 +122,7 @@ def _average_measure(results: Results, measure: str, condition: ConditionFacts) 
 
 
 def compute_ranks(means: pd.DataFrame) -> pd.DataFrame:
-    """Measures by learners: the rank of each, 1 the best; a hole where the learner has no mean."""
+    """Compute ranks by measure and learner; 1 is best, NaN if the learner has no mean."""
     import pandas as pd
 
     lines = {}
@@ -134,7 +135,7 @@ def compute_ranks(means: pd.DataFrame) -> pd.DataFrame:
 
 
 def count_firsts(ranks: pd.DataFrame) -> pd.DataFrame:
-    """For each learner, under how many measures it is first, its best, mean and worst rank."""
+    """Count under how many measures each learner is first; with best, mean and worst rank."""
     import pandas as pd
 
     frame = pd.DataFrame(
@@ -150,13 +151,13 @@ def count_firsts(ranks: pd.DataFrame) -> pd.DataFrame:
 
 
 def compute_mean_ranks(ranks: pd.DataFrame) -> pd.Series[float]:
-    """Mean rank of each learner over the measures that all of them give; over all measures where there is no such."""
+    """Compute the mean rank of each learner over the measures that all learners have, else over all measures."""
     shared = ranks.dropna()
     return (shared if len(shared) else ranks).mean()
 
 
 def build_rank_facts(ranks: pd.DataFrame) -> pd.DataFrame:
-    """Counts that the sentence speaks of."""
+    """Build the frame of counts for the sentence."""
     import pandas as pd
 
     counts = {
@@ -172,10 +173,10 @@ def _build_rank_sentence(results: Results, facts: pd.DataFrame, firsts: pd.DataF
     parts: dict[str, Any] = {"where": format_condition_phrase(get_main_condition(results))}
     parts["measures"] = format_number(facts, "ranks-facts", "measures", "value", "{:d}")
     if len(winners) == 1:
-        return build_sentence("{name} is first by each of {measures} measures {where}.", **parts, name=winners[0])
+        return build_sentence("{name} ranks first under each of {measures} measures {where}.", **parts, name=winners[0])
     parts["learners"] = format_number(facts, "ranks-facts", "learners", "value", "{:d}")
     parts["count"] = format_number(facts, "ranks-facts", "learners first under some measure", "value", "{:d}")
-    template = "{count} of {learners} learners are first by at least one of {measures} measures {where}: {names}."
+    template = "{count} of {learners} learners rank first under at least one of {measures} measures {where}: {names}."
     return build_sentence(template, **parts, names=join_names(winners))
 
 
@@ -185,22 +186,20 @@ def _build_rank_tables(
     formats = dict.fromkeys(("best rank", "worst rank"), "{:.0f}") | {"mean rank": "{:.2f}"}
     learners = list(means.columns)
     return (
-        ReportTable("ranks-firsts", "Under how many measures a learner is first", firsts, formats, _MEAN_NOTE),
+        ReportTable("ranks-firsts", "Number of measures under which a learner ranks first", firsts, formats, _MEAN_NOTE),
         ReportTable("ranks-measures", "Rank under each measure", ranks, dict.fromkeys(learners, "{:.0f}"), _NOTE, "min", True),
-        ReportTable("ranks-means", "The means that were ranked", means, dict.fromkeys(learners, "{:.4g}"), "", None, True),
+        ReportTable("ranks-means", "Ranked means", means, dict.fromkeys(learners, "{:.4g}"), "", None, True),
         ReportTable("ranks-facts", "Counts", facts),
     )
 
 
 def _draw_rank_figure(ranks: pd.DataFrame) -> Figure:
-    alt = (
-        "A grid of measures by learners; each cell has the rank, blue the best, orange the worst. The table below has the same."
-    )
+    alt = "Grid of measures by learners with ranks, from blue (best) to orange (worst). The table below has the same numbers."
     return Figure("ranks-map", "Rank of every learner under every measure", draw_rank_map(ranks), alt, ranks.reset_index())
 
 
 def draw_rank_map(ranks: pd.DataFrame) -> Any:
-    """Measures (rows) by learners (columns): a cell with the rank, blue the best, orange the worst; learners by mean rank.
+    """Draw ranks by measure (rows) and learner (columns), from blue (best) to orange (worst).
 
     >>> import pandas as pd
     >>> chart = draw_rank_map(pd.DataFrame({"tree": [1, 2], "bayes": [2, 1]}, index=["auc", "brier"]))
@@ -218,7 +217,7 @@ def draw_rank_map(ranks: pd.DataFrame) -> Any:
     most = max(row["rank"] for row in rows)
     long = max(map(len, learners)) > 9
     head = alt.Axis(orient="top", labelAngle=-40 if long else 0, labelLimit=220, grid=False, domain=False, ticks=False)
-    x = alt.X("learner:N", sort=learners, title="Learner, the best mean rank first", axis=head)
+    x = alt.X("learner:N", sort=learners, title="Learner, best mean rank first", axis=head)
     names = alt.Axis(grid=False, domain=False, ticks=False, labelLimit=240)
     y = alt.Y("measure:N", sort=None, title="Measure", axis=names)
     shade = alt.Scale(
@@ -229,6 +228,6 @@ def draw_rank_map(ranks: pd.DataFrame) -> Any:
     tiles = base.mark_rect(stroke="white").encode(alt.Color("rank:Q", scale=shade, legend=None))
     numbers = base.mark_text(fontSize=12, color=INK).encode(text="rank:Q")
     heading = build_title(
-        "Ranks under every measure", "Rank of each learner, from blue, the best, to orange, the worst. A hole: no finite value"
+        "Ranks under every measure", "Rank of each learner, from blue (best) to orange (worst). Empty: no finite value"
     )
     return style_chart(alt.layer(tiles, numbers).properties(width=alt.Step(64), height=alt.Step(20), title=heading))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fairtrial.study.archive import ConditionFacts
 
 SHIFTS = ("class-proportion", "concept-change", "covariate-shift", "prior-shift", "selection-bias")
-"""Conditions that are no noise: the cases come from elsewhere."""
+"""Conditions that are shifts, not noise."""
 
 _NAMES = {
     "dataset": "data set",
@@ -40,18 +40,20 @@ _NAMES = {
 }
 _FORMATS = {"level": "{:g}", **dict.fromkeys([name for key, name in _NAMES.items() if key[-4:] != "sets"], "{:.3f}")}
 _NOTE = (
-    "RLA is the share of its accuracy that a learner loses; ELA adds the price of a poor start, so that it also says which "
-    "learner to take (Sáez, Luengo & Herrera 2016). For both, smaller is better."
+    "The relative loss of accuracy (RLA) is the proportion of its accuracy that a learner loses. The equalized loss of "
+    "accuracy "
+    "(ELA) also accounts for the accuracy without noise (Sáez, Luengo & Herrera 2016). For both, smaller is better."
 )
 _FEWER = (
-    "A data set counts where every learner has a value with and without noise; the column 'data sets' says how many do. Means "
-    "in the section of scores are over the data sets of each learner and condition alone."
+    "Means are over the data sets on which every learner has a value with and without noise; the column 'data sets' counts "
+    "them. "
+    "Means in the section 'Scores' are over all data sets of each learner and condition."
 )
 
 
 @section("robustness", title="Robustness to noise", order=110, serves=("study",))
 def build_section(source: ReportSource) -> Section | None:
-    """A part for each condition that changes the training data; None where there is none, or nothing to compare it with."""
+    """Build a subsection for each condition that changes the training set; None if there is none, or no clean condition."""
     results = source.get_results()
     all_conditions = results.archive.conditions
     noises = list_changed_conditions(results, test_only=False)
@@ -70,7 +72,7 @@ def build_section(source: ReportSource) -> Section | None:
 
 
 def _is_shift(condition: ConditionFacts, conditions: Iterable[ConditionFacts]) -> bool:
-    """Whether a condition belongs to drift: it changes the test part alone, or both as a shift or beside one that does."""
+    """Whether a condition is a shift: it changes only the test set, or both sets as a shift or next to one that does."""
     declared = dict(condition.description)
     if declared.get("part") != "all":
         return declared.get("part") == "test"
@@ -106,31 +108,31 @@ def _build_condition_section(results: Results, name: str, levels: list[Condition
 
 def _build_loss_tables(dataset_losses: pd.DataFrame, overall: pd.DataFrame, key: str, several: bool) -> tuple[ReportTable, ...]:
     interval_note = (
-        "Intervals: Student's over data sets."
+        "Intervals: 95 % t intervals over data sets."
         if several
-        else "Intervals: by the delta method, corrected for the overlap of splits."
+        else "Intervals: delta method, corrected for the overlap of splits."
     )
     first = _format_loss_frame(overall.drop(columns="condition"))
     tables = [
         ReportTable(
             f"robustness-losses-{key}",
-            "Losses of accuracy" + (" over all data sets" if several else ""),
+            "Loss of accuracy" + (" over all data sets" if several else ""),
             first,
             _FORMATS,
             interval_note,
         )
     ]
     if several:
-        note = "Intervals: delta method, corrected for the overlap of splits (Nadeau & Bengio 2003), of that data set alone."
+        note = "Intervals: delta method for each data set, corrected for the overlap of splits (Nadeau & Bengio 2003)."
         lines = _format_loss_frame(dataset_losses.drop(columns="condition"))
         tables.append(
-            ReportTable(f"robustness-by-data-set-{key}", "Losses of accuracy by data set", lines, _FORMATS, note, long=True)
+            ReportTable(f"robustness-by-data-set-{key}", "Loss of accuracy by data set", lines, _FORMATS, note, long=True)
         )
     return tuple(tables)
 
 
 def _format_loss_frame(frame: pd.DataFrame) -> pd.DataFrame:
-    """With the learner in front and names in words; a column that says nothing is left out."""
+    """Put the learner first, use display names, and drop an empty level column."""
     front = [name for name in ("dataset", "learner", "level") if name in frame]
     order = [*front, *(name for name in frame.columns if name not in front)]
     plain = frame[order].astype({name: object for name in ("dataset", "learner") if name in frame})
@@ -150,13 +152,13 @@ def _build_robustness_sentences(table: ReportTable, name: str) -> tuple[Sentence
         "accuracy": format_number(frame, table.key, best, _NAMES["noisy"]),
     }
     if len(last) == 1:
-        sentences.append(build_sentence("Its ELA there is {ela}, its accuracy {accuracy}.", **numbers))
+        sentences.append(build_sentence("Its ELA is {ela} (accuracy {accuracy}).", **numbers))
     elif best == least:
-        sentences.append(build_sentence("By ELA it is also the best choice there ({ela}, accuracy {accuracy}).", **numbers))
+        sentences.append(build_sentence("It also has the lowest ELA ({ela}, accuracy {accuracy}).", **numbers))
     else:
         sentences.append(
             build_sentence(
-                "By ELA, which counts the start too, {winner} is the best choice there ({ela}, accuracy {accuracy}).",
+                "{winner} has the lowest ELA ({ela}, accuracy {accuracy}).",
                 winner=winner,
                 **numbers,
             )
@@ -170,37 +172,35 @@ def _describe_least_loss(table: ReportTable, last: pd.DataFrame, line: int, name
     frame = table.frame
     learner = str(frame.loc[line, "learner"])
     parts: dict[str, Any] = {"name": name, "learner": learner, "loss": format_number(frame, table.key, line, "RLA")}
-    prefix = "Under {name}"
+    prefix = "Under {name},"
     if "level" in frame:
-        prefix, parts["level"] = "Under {name} at level {level}", format_number(frame, table.key, line, "level", "{:g}")
+        prefix, parts["level"] = "Under {name} at noise level {level},", format_number(frame, table.key, line, "level", "{:g}")
     if parts["loss"].value <= 0:
-        return build_sentence(f"{prefix} {{learner}} loses nothing of its accuracy (a loss of {{loss}}).", **parts)
+        return build_sentence(f"{prefix} {{learner}} loses no accuracy (RLA {{loss}}).", **parts)
     if len(last) == 1:
-        return build_sentence(f"{prefix} {{learner}} loses {{loss}} of its accuracy.", **parts)
+        return build_sentence(f"{prefix} {{learner}} has an RLA of {{loss}}.", **parts)
     alike = last[last["RLA"] == frame.loc[line, "RLA"]]["learner"].astype(str).tolist()
     if len(alike) > 1:
-        return build_sentence(f"{prefix} {{alike}} lose least, {{loss}} of their accuracy.", alike=join_names(alike), **parts)
-    return build_sentence(f"{prefix} {{learner}} loses least, {{loss}} of its accuracy.", **parts)
+        return build_sentence(f"{prefix} {{alike}} share the lowest RLA ({{loss}}).", alike=join_names(alike), **parts)
+    return build_sentence(f"{prefix} {{learner}} has the lowest RLA ({{loss}}).", **parts)
 
 
 def _compare_intervals(last: pd.DataFrame, line: int, column: str) -> Sentence | None:
-    """Whether intervals tell the one that is ahead from the others."""
+    """Describe which intervals of others do not overlap that of the best learner."""
     if len(last) < 2:
         return None
     high: Any = last.loc[line, f"{column} high"]
     if np.isnan(high):
-        return build_sentence(
-            "There is no interval to tell learners apart: it takes several data sets, or several splits of one."
-        )
+        return build_sentence("There are no intervals: they need several data sets, or several splits of one data set.")
     others = last.drop(index=line)
     different = others["learner"][others[f"{column} low"] > high].astype(str).tolist()
     rest = others["learner"][~(others[f"{column} low"] > high)].astype(str).tolist()
     if not rest:
-        return build_sentence("Its interval of {column} lies below those of all others.", column=column)
+        return build_sentence("Its {column} interval lies below those of all others.", column=column)
     if not different:
-        return build_sentence("Intervals of {column} do not tell it from any other.", column=column)
+        return build_sentence("Its {column} interval overlaps with those of all others.", column=column)
     return build_sentence(
-        "Intervals of {column} tell it from {apart}, but not from {rest}.",
+        "Its {column} interval lies below those of {apart}, but overlaps with those of {rest}.",
         column=column,
         apart=join_names(different),
         rest=join_names(rest),
@@ -209,13 +209,14 @@ def _compare_intervals(last: pd.DataFrame, line: int, column: str) -> Sentence |
 
 def _build_robustness_notes(results: Results, overall: pd.DataFrame, levels: list[ConditionFacts]) -> tuple[str, ...]:
     notes = [
-        "Intervals that overlap do not prove that learners are alike; intervals apart tell them apart, one pair at a time."
+        "Overlapping intervals do not show that learners are equal. The intervals are not adjusted for the number of pairs."
     ]
     lines = overall.groupby("learner", observed=True).size()
     incomplete = [learner.name for learner in results.archive.learners if lines.get(learner.name, 0) < len(levels)]
     if incomplete:
         notes.append(
-            f"Not at every level: {', '.join(incomplete)} (trials failed, have not run, or accuracy without noise is zero)."
+            f"Some noise levels are missing for {join_names(incomplete)}: trials failed or have not run, or accuracy without "
+            f"noise is 0."
         )
     if "datasets" in overall and (overall["datasets"] < len(results.archive.datasets)).any():
         notes.append(_FEWER)
@@ -227,7 +228,7 @@ def _draw_robustness_figures(means: pd.DataFrame, overall: pd.DataFrame, name: s
         return ()
     figures = []
     if means["mean"].notna().any():
-        chart = draw_levels(means, title=f"Accuracy under {name}", explanation=f"{where}. Bars: 95 % intervals")
+        chart = draw_levels(means, title=f"Accuracy under {name}", explanation=f"{where}. Bars: 95 % CI")
         figures.append(
             Figure(
                 f"robustness-accuracy-{key}",
@@ -237,15 +238,18 @@ def _draw_robustness_figures(means: pd.DataFrame, overall: pd.DataFrame, name: s
                 means,
             )
         )
-    losses = draw_losses(overall, title=f"Losses under {name}")
+    losses = draw_losses(overall, title=f"Loss of accuracy under {name}")
     alt = _format_robustness_alt(overall, "ela", f"RLA and ELA under {name}.", highest=False)
     figures.append(Figure(f"robustness-loss-{key}", f"RLA and ELA under {name}", losses, alt, overall))
     surface = draw_loss_surface(overall)
     surface_alt = _format_robustness_alt(
-        overall, "rla", f"Accuracy with noise over accuracy without it, on the surfaces of RLA and ELA, {name}.", highest=False
+        overall,
+        "rla",
+        f"Accuracy with noise against accuracy without noise under {name}, on the surfaces of RLA and ELA.",
+        highest=False,
     )
     figures.append(
-        Figure(f"robustness-surface-{key}", "The same accuracies on the surfaces of RLA and ELA", surface, surface_alt, overall)
+        Figure(f"robustness-surface-{key}", "Accuracies on the surfaces of RLA and ELA", surface, surface_alt, overall)
     )
     return tuple(figures)
 
@@ -258,4 +262,4 @@ def _format_robustness_alt(frame: pd.DataFrame, column: str, text: str, *, highe
     measure_name = {"mean": "accuracy", "ela": "ELA", "rla": "RLA"}[column]
     row = last.loc[index]
     side = "highest" if highest else "lowest"
-    return f"{text} At level {row['level']:g} {row['learner']} has the {side} {measure_name}, {row[column]:.3f}."
+    return f"{text} At noise level {row['level']:g} {row['learner']} has the {side} {measure_name}, {row[column]:.3f}."

@@ -1,4 +1,4 @@
-"""Scores: the means of a study's measures, and the measures of judged models, all with their intervals."""
+"""Scores: means of the measures of a study, and measures of judged models, with intervals."""
 
 from __future__ import annotations
 
@@ -37,27 +37,25 @@ if TYPE_CHECKING:
 
 _FOUR = "{:.4f}"
 _FORMATS = {"level": "{:g}", "mean": _FOUR, "low": _FOUR, "high": _FOUR}
-_MOST_COLOURS = 7  # with more learners a line for each is drawn under one condition: colours would not tell them apart
-_MAX_COLOURS = 8  # with more models only the main measure is drawn
-_STUDENT = (
-    "Means over the data sets with Student's 95 % interval, which speaks of data sets like these. "
-    "Limits end where the measure's range does."
-)
+_MOST_COLOURS = 7  # with more learners, only one condition is drawn: colours would not be distinguishable
+_MAX_COLOURS = 8  # with more models, only the main measure is drawn
+_STUDENT = "Mean over data sets with 95 % t intervals, truncated to the measure's range."
 _CORRECTED = (
-    "Means over the splits of the one data set with their 95 % interval, corrected for the overlap of training rows "
-    "(Nadeau and Bengio). They speak of this data set alone. Limits end where the measure's range does."
+    "Mean over the splits of one data set with 95 % intervals, corrected for the overlap of training sets (Nadeau-Bengio) and "
+    "truncated to the measure's range. They do not generalize to other data sets."
 )
-_SINGLE = "One split of one data set has no interval over splits."
-_HOLES = "Data sets on which a trial failed or the measure is undefined are left out of a mean: compare such means with care."
+_SINGLE = "A single split has no interval."
+_MISSING = "A mean leaves out data sets on which a trial failed or the measure is undefined: compare such means with caution."
 _LONG_NOTE = (
-    "Means over splits with 95 % intervals, corrected for the overlap of training rows (Nadeau and Bengio): they speak of the "
-    "data set alone. A mean is left open where a trial failed."
+    "Mean over splits with 95 % intervals for each data set, corrected for the overlap of training sets (Nadeau-Bengio). A "
+    "mean "
+    "is missing if a trial failed."
 )
 
 
 @section("scores", title="Scores", order=30, serves=("study",))
 def build_section(source: ReportSource) -> Section:
-    """Means and intervals of each declared measure, under each condition; then data set by data set."""
+    """Build means and intervals of each declared measure under each condition, then for each data set."""
     results = source.get_results()
     scores, findings = compute_scores(results, results.measures)
     dataset_means = average_by_dataset(results, scores)
@@ -95,10 +93,7 @@ def _tabulate_undefined(findings: Iterable[Finding]) -> tuple[tuple[ReportTable,
 
 
 def _describe_absent_measures(absent: Iterable[str]) -> tuple[Sentence, ...]:
-    return tuple(
-        build_sentence("{measure} does not exist for this evidence: no trial has a value.", measure=format_measure_name(name))
-        for name in absent
-    )
+    return tuple(build_sentence("{measure} has no value in any trial.", measure=format_measure_name(name)) for name in absent)
 
 
 def _build_measure_section(results: Results, means: pd.DataFrame, measure: str, key: str) -> Section:
@@ -125,7 +120,7 @@ def _format_means_note(results: Results, frame: pd.DataFrame) -> str:
     several = len(results.archive.datasets) > 1
     notes = [_STUDENT if several else _SINGLE if frame["low"].isna().all() else _CORRECTED]
     if (frame["data sets"] < len(results.archive.datasets)).any():
-        notes.append(_HOLES)
+        notes.append(_MISSING)
     return " ".join(notes)
 
 
@@ -139,50 +134,46 @@ def _draw_means_figures(frame: pd.DataFrame, measure_text: str, key: str) -> tup
     lines = defined.rename(columns={"mean": "estimate", "condition" if several else "learner": "measure"})
     drawn_lines = lines[["measure", *(["learner"] if several else []), "estimate", "low", "high"]]
     only = "" if several or frame["condition"].nunique() == 1 else f" under {defined['condition'].iloc[0]}"
-    title = f"Means of {measure_text} with their 95 % intervals{only}"
+    title = f"Mean {measure_text} with 95 % CI{only}"
     line_noun = "condition and learner" if several else f"learner{only}"
-    alt = f"Dots and intervals: mean {measure_text} of each {line_noun}. The table below has the same numbers."
+    alt = f"Mean {measure_text} of each {line_noun} with intervals. The table below has the same numbers."
     heading, chart = f"Means and intervals{only}: {measure_text}", draw_intervals(drawn_lines, title=title)
     return (Figure(f"scores-intervals-{key}", heading, chart, alt, defined),)
 
 
 def _build_long_table(dataset_means: pd.DataFrame) -> ReportTable:
-    """The tidy table of `average_by_dataset`."""
+    """Build the tidy table of `average_by_dataset`."""
     frame = dataset_means.rename(columns={"dataset": "data set"}).reset_index(drop=True)
     names = frame.columns[frame.dtypes == "category"]
     frame = frame.astype(dict.fromkeys(names, object))
-    return ReportTable("scores-all", "All means, one line each", frame, _FORMATS, _LONG_NOTE, None, True)
+    return ReportTable("scores-all", "All means", frame, _FORMATS, _LONG_NOTE, None, True)
 
 
 def _wrap_tables(tables: tuple[ReportTable, ...]) -> tuple[Section, ...]:
-    return (Section("scores-each", "Every data set, condition and learner", (), (), tables),) if tables else ()
+    return (Section("scores-each", "By data set, condition and learner", (), (), tables),) if tables else ()
 
 
 @section("measures", title="Measures", order=30, serves=("judgement",))
 def build_judgement_section(source: ReportSource) -> Section:
-    """Measures by model at a glance, drawn with their intervals, and a table of all."""
+    """Build measures by model as figures and tables, with intervals."""
     judgement = source.get_judgement()
     several = len(list_datasets(judgement)) > 1
     tables = (_build_main_table(judgement),) if several else _build_wide_tables(judgement)
     figures = _draw_main_by_dataset(judgement) if several else _draw_dataset_figures(judgement)
     frame = build_measures_frame(judgement)
     formats = dict.fromkeys(["estimate", "low", "high"], _FOUR) | {"chance": "{:g}", "rows": "{:,}"}
-    note = f"Chance is what guessing gives, where the measure knows it.{_note_fewer_rows(judgement)}"
-    everything = ReportTable(MEASURES_KEY, "Every measure with its interval", frame, formats, note, None, True)
+    note = f"Chance: the value of random guessing, if it is known.{_note_fewer_rows(judgement)}"
+    everything = ReportTable(MEASURES_KEY, "All measures with intervals", frame, formats, note, None, True)
     return Section("measures", "Measures", _describe_measures(judgement), figures, (*tables, everything))
 
 
 def _note_fewer_rows(judgement: Judgement) -> str:
-    """Which models are scored on fewer rows than others."""
+    """Note which models are scored on fewer rows than others."""
     parts = []
     for name, rows in find_unequal_rows(judgement.scores).items():
         fewer = [model for model, count in rows.items() if count < max(rows.values())]
         parts.append(join_names(fewer) + (f" on {name}" if len(list_datasets(judgement)) > 1 else ""))
-    return (
-        f" Fewer rows than others have: {'; '.join(parts)}; the column rows of the table of every measure counts them."
-        if parts
-        else ""
-    )
+    return f" Scored on fewer rows than other models: {'; '.join(parts)} (see the column 'rows')." if parts else ""
 
 
 def _describe_measures(judgement: Judgement) -> tuple[Sentence, ...]:
@@ -194,29 +185,29 @@ def _describe_measures(judgement: Judgement) -> tuple[Sentence, ...]:
         size="Larger" if main.facts.direction == "max" else "Smaller",
     )
     if not judgement.scores["low"].notna().any():
-        return (main_sentence, build_sentence("No measure has an interval here; the table says what stands against it."))
+        return (main_sentence, build_sentence("No measure has an interval; the table gives the reasons."))
     limits = build_sentence(
-        "Intervals are at the level of {level} %; the table names how each is made.", level=get_fact(judgement, LEVEL)
+        "Intervals have a confidence level of {level} %; the table names the method.", level=get_fact(judgement, LEVEL)
     )
-    absent = [build_sentence("Where a model has no value the table says why.")] * bool(
+    absent = [build_sentence("If a model has no value, the table gives the reason.")] * bool(
         judgement.scores["estimate"].isna().any()
     )
     return (main_sentence, limits, *absent, *_describe_infinite(judgement))
 
 
 def _describe_infinite(judgement: Judgement) -> Iterator[Sentence]:
-    """Values that no figure can show."""
+    """Describe infinite values, which no figure can show."""
     infinite = judgement.scores[np.isinf(judgement.scores["estimate"].to_numpy(dtype=np.float64))]
     for name, subset in infinite.groupby("measure", sort=False):
         models = join_names(list(dict.fromkeys(map(str, subset["model"]))))
-        why = ": a class that came true was given a probability of zero" if name == "log_loss" else ""
+        why = " because a true class has a predicted probability of zero" if name == "log_loss" else ""
         yield build_sentence(
-            "The {measure} of {models} is infinite{why}.", measure=format_measure_name(str(name)), models=models, why=why
+            "{measure} of {models} is infinite{why}.", measure=format_measure_name(str(name)), models=models, why=why
         )
 
 
 def _build_wide_tables(judgement: Judgement) -> tuple[ReportTable, ...]:
-    """Measures by models, those to be large and those to be small apart, so that the best can be marked."""
+    """Build tables of measures by models, one for each direction, so the best value can be marked."""
     if len(list_models(judgement)) == 1:
         return ()
     tables = []
@@ -225,16 +216,16 @@ def _build_wide_tables(judgement: Judgement) -> tuple[ReportTable, ...]:
         if len(subset):
             wide = _to_wide(subset, "measure", list_models(judgement))
             formats = dict.fromkeys(wide.columns, _FOUR)
-            title = f"Measures of which {word} values are better"
+            title = f"Measures for which {word} values are better"
             tables.append(ReportTable(f"measures-{word}", title, wide, formats, _note_fewer_rows(judgement).strip(), direction))
     return tuple(tables)
 
 
 def _build_main_table(judgement: Judgement) -> ReportTable:
-    """The main measure, data sets by models."""
+    """Build the table of the main measure by data set and model."""
     main_scores = judgement.scores[judgement.scores["measure"] == judgement.main]
     wide = _to_wide(main_scores, "dataset", list_models(judgement)).rename_axis(index="data set")
-    title, long = f"On each data set: {format_measure_name(judgement.main)}", len(wide) > 12
+    title, long = f"{format_measure_name(judgement.main)} by data set", len(wide) > 12
     formats, note = dict.fromkeys(wide.columns, _FOUR), _note_fewer_rows(judgement).strip()
     return ReportTable("measures-main", title, wide, formats, note, get_direction(judgement.main), long)
 
@@ -246,7 +237,7 @@ def _to_wide(lines: pd.DataFrame, index: str, models: list[str]) -> pd.DataFrame
 
 
 def _draw_dataset_figures(judgement: Judgement) -> tuple[Figure, ...]:
-    """A forest of measures that share a scale and are to be large, and each of the others alone."""
+    """Draw one figure of measures on the same scale for which larger is better, and one for each other measure."""
     finite = _select_finite_scores(judgement.scores)
     names = list(dict.fromkeys(finite["measure"]))
     if len(list_models(judgement)) > _MAX_COLOURS:
@@ -261,18 +252,18 @@ def _draw_dataset_figures(judgement: Judgement) -> tuple[Figure, ...]:
 def _draw_forest(lines: pd.DataFrame, names: list[str], models: list[str]) -> Figure:
     subset = lines[lines["measure"].isin(names)]
     is_single = len(names) == 1
-    measure_text = format_measure_name(names[0]) if is_single else "measures of which larger values are better"
+    measure_text = format_measure_name(names[0]) if is_single else "measures for which larger values are better"
     frame = subset.assign(measure=subset["model"] if is_single else [format_measure_name(name) for name in subset["measure"]])
     frame = frame.rename(columns={"model": "learner"})[["measure", "learner", "estimate", "low", "high"]]
     drawn = frame.drop(columns="learner") if is_single or len(models) == 1 else frame
     key = f"measures-intervals-{make_unique_keys(names)[0]}" if is_single else "measures-intervals"
     title = f"Intervals: {measure_text}"
-    alt = f"Dots and intervals of {measure_text} for each model. The tables below have the same numbers."
+    alt = f"Estimates and intervals of {measure_text} for each model. The tables below have the same numbers."
     return Figure(key, title, draw_intervals(drawn.reset_index(drop=True), title=title), alt, frame)
 
 
 def _draw_main_by_dataset(judgement: Judgement) -> tuple[Figure, ...]:
-    """The main measure on the data sets with the most rows."""
+    """Draw the main measure on the data sets with the most rows."""
     finite, chosen = _select_finite_scores(judgement.scores), select_largest_datasets(judgement)
     finite = finite[(finite["measure"] == judgement.main) & finite["dataset"].isin(chosen)]
     if finite.empty or len(list_models(judgement)) > _MAX_COLOURS:
@@ -282,7 +273,7 @@ def _draw_main_by_dataset(judgement: Judgement) -> tuple[Figure, ...]:
     measure_text = format_measure_name(judgement.main)
     few = "" if len(chosen) == len(list_datasets(judgement)) else ", the data sets with the most rows"
     title = f"Intervals: {measure_text} on each data set{few}"
-    alt = f"Dots and intervals of {measure_text} for each data set and model. The tables below have the same numbers."
+    alt = f"Estimates and intervals of {measure_text} for each data set and model. The tables below have the same numbers."
     return (Figure("measures-intervals", title, draw_intervals(frame, title=title), alt, frame),)
 
 

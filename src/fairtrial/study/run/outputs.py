@@ -159,7 +159,7 @@ def _describe_invalid_probabilities(table: FloatArray, who: str) -> str | None:
         return f"{who} returns values from {table.min():.3g} to {table.max():.3g}: stored as scores, not as probabilities"
     sums = table.sum(axis=1)
     if np.abs(sums - 1).max() > _ROUNDING:
-        return f"{who} returns rows that sum to {sums.min():.3g} to {sums.max():.3g}: stored as scores, not as probabilities"
+        return f"{who} returns rows with sums from {sums.min():.3g} to {sums.max():.3g}: stored as scores, not as probabilities"
     return None
 
 
