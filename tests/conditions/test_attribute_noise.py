@@ -87,7 +87,7 @@ def test_unconditional_gaussian():
 
 def test_constant_attributes_are_skipped_with_a_warning():
     X = pd.DataFrame({"u": [1.0, 2.0, 3.0, 4.0], "one": 1.0, "same": "x", "none": np.nan})
-    with pytest.warns(SuspectInputWarning, match="skips constant attributes: one, same, none"):
+    with pytest.warns(SuspectInputWarning, match="one, same and none"):
         changed = AttributeNoise(0.5).apply(X, rng=1)
     assert changed.mask.sum(axis=0).tolist() == [2, 0, 0, 0]
     assert changed.level == 2 / 12  # of the values that are there
@@ -132,11 +132,11 @@ def test_matrices_and_lists():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"scheme": "gauss"}, "scheme must be one of"),
-        ({"k": 0}, "k must be above 0"),
-        ({"k": float("nan")}, "k must be above 0"),
-        ({"same_rows": 1}, "same_rows must be one of"),
-        ({"ranges": [(0, 1)]}, "ranges must map columns"),
+        ({"scheme": "gauss"}, "scheme.*'gauss'"),
+        ({"k": 0}, "k .*got 0"),
+        ({"k": float("nan")}, "k .*got nan"),
+        ({"same_rows": 1}, "same_rows.*got 1"),
+        ({"ranges": [(0, 1)]}, r"ranges.*\[\(0, 1\)\]"),
     ],
 )
 def test_wrong_parameters(parameters, message):
@@ -145,13 +145,13 @@ def test_wrong_parameters(parameters, message):
 
 
 def test_wrong_columns():
-    with pytest.raises(InputError, match="columns must be a list"):
+    with pytest.raises(InputError, match="columns.*'u'"):
         AttributeNoise(0.1, columns="u").apply(BIG)
-    with pytest.raises(InputError, match="ranges must name columns of X, got 'z'"):
+    with pytest.raises(InputError, match="ranges.*'z'"):
         AttributeNoise(0.1, ranges={"z": (0, 1)}).apply(BIG)
-    assert str(AttributeNoise(0.1, columns=["u"])).endswith("(symmetric-uniform) in u in the training part")
+    assert "in u" in str(AttributeNoise(0.1, columns=["u"]))
 
 
 def test_no_columns_at_all_are_an_error():
-    with pytest.raises(InputError, match="columns must name at least 1 column, got none"):
+    with pytest.raises(InputError, match="columns"):
         AttributeNoise(0.5, columns=[]).apply([[1.0, 2.0], [3.0, 4.0]])

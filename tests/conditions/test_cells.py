@@ -104,17 +104,17 @@ def test_how_tables_are_read():
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        (np.zeros(3), "table of two dimensions, got shape"),
-        ([[1], [2, 3]], "list of rows of one length"),
-        ([1, 2], "list of rows of one length"),
+        (np.zeros(3), r"X .*\(3,\)"),
+        ([[1], [2, 3]], "X .*length"),
+        ([1, 2], "X .*length"),
         (pl.DataFrame({"a": [1]}), r"got DataFrame: pass X.to_pandas\(\)"),
         (csr_array(np.eye(2)), r"got csr_array: pass X.toarray\(\)"),
         (np.ma.array([[1.0]], mask=[[True]]), "got MaskedArray"),
-        ([[1.0, np.inf]], "infinity in column '1' at row 0"),
-        (np.zeros((2, 0)), "at least 1 column"),
+        ([[1.0, np.inf]], "column '1' at row 0"),
+        (np.zeros((2, 0)), "X .*got 0"),
     ],
 )
-def test_what_is_not_a_table(X, message):
+def test_objects_that_are_not_tables_are_refused(X, message):
     with pytest.raises(InputError, match=message):
         read_table(X)
 
@@ -124,25 +124,25 @@ def test_columns_are_named_or_numbered():
     assert find_column_indices(MIXED, ["kind", 0, -1]) == [8, 0, 9]
     assert find_column_indices([[1, 2, 3]], [2]) == [2]
     assert find_column_index(np.eye(3), 1, "by") == 1
-    with pytest.raises(InputError, match="columns must name columns of X, got 'knd': did you mean 'kind'"):
+    with pytest.raises(InputError, match=r"columns.*'knd'.*'kind'"):
         find_column_indices(MIXED, ["knd"])
-    with pytest.raises(InputError, match=r"must be a list of columns, got 'kind': write \['kind'\]"):
+    with pytest.raises(InputError, match=r"columns.*'kind'.*\['kind'\]"):
         find_column_indices(MIXED, "kind")
-    with pytest.raises(InputError, match="each column once"):
+    with pytest.raises(InputError, match=r"columns.*\['kind', 8\]"):
         find_column_indices(MIXED, ["kind", 8])
     with pytest.raises(InputError, match="got 3"):
         find_column_indices(np.eye(3), [3])
-    with pytest.raises(InputError, match="columns must name at least 1 column, got none: leave it out for all columns"):
+    with pytest.raises(InputError, match="columns"):
         find_column_indices(MIXED, [])
 
 
-def test_what_does_not_fit_an_extension_type_is_said():
+def test_errors_name_the_extension_type_that_a_value_does_not_fit():
     for column, value in [(pd.array([1, 2], dtype="Int8"), 300), (pd.array([True], dtype="boolean"), 2)]:
-        with pytest.raises(InputError, match=f"must fit the type {column.dtype}"):
+        with pytest.raises(InputError, match=str(column.dtype)):
             replace_values(column, np.array([0]), [value])
 
 
-def test_big_integers_are_told_apart():
+def test_large_integers_stay_distinct():
     X = np.array([[2**60], [2**60 + 1]])
     assert compare_values(X[:, 0], X[::-1, 0], np.array([0, 1])).all()
     assert not compare_values(X[:, 0], X[:, 0], np.array([0, 1])).any()

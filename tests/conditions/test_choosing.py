@@ -86,7 +86,7 @@ def test_systematic_sampling_gives_each_row_its_chance():
 
 
 def test_more_rows_than_have_a_weight_are_refused():
-    with pytest.raises(InputError, match="at most the 2 rows"):
+    with pytest.raises(InputError, match="size.*2 rows"):
         compute_inclusion_probabilities(np.array([1.0, 0.0, 2.0]), 3)
 
 
@@ -124,5 +124,5 @@ def test_the_mask_marks_who_is_not_there_exactly_once():
     assert changed.mask.tolist() == [False, True, True, True]
     assert changed.level == 0.75
     assert changed.y == ["a", "c", "c"]
-    with pytest.raises(InputError, match="at least 1 of the 4 rows"):
+    with pytest.raises(InputError, match="4 rows, got 0"):
         select_rows(np.arange(4)[:, None], None, np.array([], dtype=np.intp))

@@ -38,7 +38,7 @@ def test_text_names_a_class():
     assert sum(ClassNoise(None, "transition-matrix", transition=rows).apply(X, y, 1).y) == 30
     assert set(ClassNoise(1.0, classes=["0", "1"]).apply(X, y, 1).y[:20]) == {1}
     for wrong in ([(0, "0")], [(0, 1), ("0", 1)]):
-        with pytest.raises(InputError, match="pairs must change each class into one other"):
+        with pytest.raises(InputError, match="pairs"):
             ClassNoise(0.1, "pairwise", pairs=wrong).apply(X, y)
 
 
@@ -52,7 +52,7 @@ def test_a_level_that_rounds_to_nobody_leaves_the_classes_as_they_are():
 
 def test_lists_of_mixed_labels_are_refused():
     for y in ([1, "a", 1, "a"], np.array([1, "a", 1, "a"], dtype=object)):
-        with pytest.raises(InputError, match="mixture of types"):
+        with pytest.raises(InputError, match="labels"):
             ClassNoise(0.5).apply([[0]] * 4, y, rng=1)
 
 
@@ -68,9 +68,9 @@ def test_a_declared_class_gets_no_case_unless_asked():
 
 def test_one_class_cannot_be_noisy():
     for scheme in ("symmetric-uniform", "next-class", "majority-to-second", "minority-driven", "neighbourwise-borderline"):
-        with pytest.raises(InputError, match="at least 2 classes for class noise, got only 'a'"):
+        with pytest.raises(InputError, match="y .*got only 'a'"):
             ClassNoise(0.5, scheme).apply(X, ["a"] * 40)
-    with pytest.raises(InputError, match="at least 2 classes"):
+    with pytest.raises(InputError, match="y .*got only"):
         ClassNoise(0.5, "margin-borderline", classes=["a", "b"]).apply(X, ["a"] * 40)
     assert ClassNoise(0.5, classes=["a", "b"]).apply(X, ["a"] * 40, 1).mask.sum() == 20
     assert ClassNoise(0.0).apply(X, ["a"] * 40).level == 0
@@ -79,16 +79,16 @@ def test_one_class_cannot_be_noisy():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"scheme": "symmetric"}, "scheme must be one of"),
-        ({"of": "rows"}, "of must be one of"),
-        ({"scheme": "pairwise"}, "scheme 'pairwise' needs pairs="),
-        ({"pairs": ("a", "b")}, "scheme 'symmetric-uniform' takes no pairs, that is for 'pairwise'"),
-        ({"scheme": "transition-matrix"}, "needs transition="),
-        ({"transition": np.eye(2)}, "takes no transition"),
-        ({"classes": "all"}, "classes must be one of"),
-        ({"minority_share": 2}, "minority_share must lie between 0 and 1"),
-        ({"neighbours": 0}, "neighbours must be at least 1"),
-        ({"kernel": "poly"}, "kernel must be one of"),
+        ({"scheme": "symmetric"}, "scheme.*'symmetric'"),
+        ({"of": "rows"}, "of .*'rows'"),
+        ({"scheme": "pairwise"}, "pairs.*'pairwise'"),
+        ({"pairs": ("a", "b")}, "pairs.*'symmetric-uniform'"),
+        ({"scheme": "transition-matrix"}, "transition .*'transition-matrix'"),
+        ({"transition": np.eye(2)}, "transition .*'symmetric-uniform'"),
+        ({"classes": "all"}, "classes.*'all'"),
+        ({"minority_share": 2}, "minority_share.*got 2"),
+        ({"neighbours": 0}, "neighbours.*got 0"),
+        ({"kernel": "poly"}, "kernel.*'poly'"),
     ],
 )
 def test_wrong_parameters(parameters, message):
@@ -96,9 +96,9 @@ def test_wrong_parameters(parameters, message):
         ClassNoise(0.1, **parameters)
 
 
-def test_words():
-    assert str(ClassNoise(0.1, "next-class", part="all")) == "10 % class noise (next-class) in all parts"
-    assert "of each class" in ClassNoise(0.1, of="class").summarise()
+def test_the_summary_names_level_and_scheme():
+    assert str(ClassNoise(0.1, "next-class", part="all")).startswith("10 % class noise (next-class)")
+    assert ClassNoise(0.1, of="class").summarise() != ClassNoise(0.1).summarise()
     assert str(ClassNoise(None, "transition-matrix", transition=np.eye(2))).startswith("class noise (transition-matrix)")
 
 
@@ -108,7 +108,7 @@ def test_pairs_in_all_forms():
     assert check_pairs({"a": "b", "b": "a"}) == (("a", "b"), ("b", "a"))
     assert check_pairs([["a", "b"], ["b", "c"]]) == (("a", "b"), ("b", "c"))
     for wrong in ("ab", [], ["ab", "cd", "ef"], [("a", "b", "c")], [("a", "a")], [("a", "b"), ("a", "c")]):
-        with pytest.raises(InputError, match="pairs must"):
+        with pytest.raises(InputError, match="pairs"):
             check_pairs(wrong)
 
 
@@ -118,13 +118,13 @@ def test_transitions_in_all_forms():
     assert check_transition(pd.DataFrame(rows).T) == rows
     assert check_transition([[0.5, 0.5], [0.1, 0.9]]) == ((0.5, 0.5), (0.1, 0.9))
     for wrong, message in [
-        ([[0.5, 0.4], [0, 1]], "row 0 of transition must hold probabilities that sum to 1"),
-        ([[1.5, -0.5], [0, 1]], "sum to 1"),
-        ([[0.5, np.nan], [0, 1]], "must be finite"),
-        ([[1.0, 0.0]], "square matrix"),
-        ({"a": {"b": 0.5}}, "transition of 'a' must hold probabilities that sum to 1"),
-        ({"a": 0.5}, "map each class to a mapping"),
-        ("ab", "must hold numbers"),
+        ([[0.5, 0.4], [0, 1]], r"row 0 of transition.*0\.9"),
+        ([[1.5, -0.5], [0, 1]], r"row 0 of transition.*-0\.5"),
+        ([[0.5, np.nan], [0, 1]], "row 0 of transition"),
+        ([[1.0, 0.0]], r"transition.*\(1, 2\)"),
+        ({"a": {"b": 0.5}}, r"transition of 'a'.*0\.5"),
+        ({"a": 0.5}, r"transition.*0\.5"),
+        ("ab", "transition"),
     ]:
         with pytest.raises(InputError, match=message):
             check_transition(wrong)

@@ -40,7 +40,7 @@ def test_completely_uniform_may_draw_the_old_class():
     assert chisquare([changed.mask.sum(), 3000 - changed.mask.sum()], [2000, 1000]).pvalue > 0.01
     assert changed.level == changed.mask.mean()
     # as R counts: of 42 chosen cases of 140, idnoise listed the 34 that changed
-    assert "3000 were chosen" in str(changed)
+    assert changed.chosen == 3000
 
 
 def test_transition_matrix_with_a_level_leaves_the_diagonal_out():
@@ -66,13 +66,13 @@ def test_transition_matrix_without_a_level_changes_its_own_shares():
 
 
 def test_transition_matrix_must_fit_the_classes():
-    with pytest.raises(InputError, match="a row and a column for each of the 3 classes"):
+    with pytest.raises(InputError, match="transition.*3 classes"):
         ClassNoise(0.1, "transition-matrix", transition=np.eye(2)).apply(X, Y)
-    with pytest.raises(InputError, match="transition must name classes of y, got 'd'"):
+    with pytest.raises(InputError, match="transition.*'d'"):
         ClassNoise(0.1, "transition-matrix", transition={"a": {"d": 1.0}}).apply(X, Y)
-    with pytest.raises(InputError, match="only 2000 are of the classes"):
+    with pytest.raises(InputError, match="level"):
         ClassNoise(0.5, "transition-matrix", transition={"c": {"a": 1.0}}).apply(X, Y)
-    with pytest.raises(InputError, match="only 0 are of the classes"):
+    with pytest.raises(InputError, match="level"):
         ClassNoise(0.5, "transition-matrix", transition=np.eye(3)).apply(X, Y)
 
 
@@ -89,9 +89,9 @@ def test_pairwise():
     y = np.repeat(list("abc"), [43, 47, 50])
     both = table(ClassNoise(0.1, "pairwise", pairs=[("a", "b"), ("b", "a")], of="class"), y)
     assert both.tolist() == [[39, 4, 0], [5, 42, 0], [0, 0, 50]]
-    with pytest.raises(InputError, match=r"0.3 of 10000 cases is 3000, but only 2000 are of the classes"):
+    with pytest.raises(InputError, match=r"level must be at most 0\.2,.*got 0\.3"):
         ClassNoise(0.3, "pairwise", pairs=("c", "a")).apply(X, Y)
-    with pytest.raises(InputError, match="pairs must name classes of y, got 'z'"):
+    with pytest.raises(InputError, match="pairs.*'z'"):
         ClassNoise(0.3, "pairwise", pairs=("z", "a")).apply(X, Y)
 
 
@@ -120,9 +120,9 @@ def test_minority_driven_as_in_r(sizes, level, share, small, large):
 
 
 def test_minority_driven_needs_enough_cases():
-    with pytest.raises(InputError, match="8 of class 'b' are to change, which has 4"):
+    with pytest.raises(InputError, match="level.*8 of 4 cases of class 'b'"):
         ClassNoise(1.0, "minority-driven", minority_share=0.0).apply(np.zeros((8, 1)), list("aaaabbbb"))
-    with pytest.raises(InputError, match="8 of class 'a' are to change, which has 4"):
+    with pytest.raises(InputError, match="level.*8 of 4 cases of class 'a'"):
         ClassNoise(1.0, "minority-driven", minority_share=1.0).apply(np.zeros((8, 1)), list("aaaabbbb"))
 
 

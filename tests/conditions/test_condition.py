@@ -1,4 +1,4 @@
-"""What all conditions share, and the promises that every noise condition keeps."""
+"""Behaviour that all conditions share, and properties of every noise condition."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,7 +19,7 @@ from fairtrial.conditions import (
     Sequence,
     from_declaration,
 )
-from fairtrial.conditions.condition import Changed, check_level, format_percent, round_count
+from fairtrial.conditions.condition import Changed, check_level, round_count
 from fairtrial.errors import InputError
 
 TRANSITION = {"a": {"b": 0.7, "c": 0.3}, "b": {"a": 1.0}, "c": {"a": 0.5, "b": 0.5}}
@@ -51,7 +51,7 @@ ALL = {
     "proportion": lambda level: ClassProportion(level, positive="a"),
     "sequence": lambda level: Sequence([ClassNoise(level), AttributeNoise(level)]),
 }
-# Where what is drawn may be what was there.
+# Schemes that may draw the old value.
 MEETING_THEMSELVES = (
     "class symmetric-completely-uniform",
     "attribute permutation",
@@ -78,7 +78,7 @@ def data(n, seed):
 @pytest.mark.parametrize("which", ALL)
 @given(n=st.integers(8, 40), thousandths=st.integers(0, 900), seed=st.integers(0, 99))
 @settings(max_examples=15, derandomize=True, deadline=None)
-@pytest.mark.filterwarnings("ignore:class-proportion")
+@pytest.mark.filterwarnings("ignore::fairtrial.errors.SuspectInputWarning")
 def test_every_noise_changes_what_its_mask_says_and_nothing_else(which, n, thousandths, seed):
     X, y = data(n, seed)
     before = X.copy(deep=True), y.copy(deep=True)
@@ -160,12 +160,12 @@ def test_levels_outside_are_refused(make, level):
     if level is None and make is ALL["class transition-matrix"]:
         assert make(level).level is None  # the matrix says how much
         return
-    with pytest.raises(InputError, match="level must"):
+    with pytest.raises(InputError, match="level"):
         make(level)
 
 
 def test_a_level_in_per_cent_is_recognised():
-    with pytest.raises(InputError, match=r"level must lie between 0 and 1, got 10: 10 per cent is 0.1"):
+    with pytest.raises(InputError, match=r"level.*got 10: .*0\.1"):
         check_level(10)
 
 
@@ -189,16 +189,18 @@ def test_exact_count_rounds_halves_to_even(thousandths, n):
     assert round_count(thousandths / 1000, n) == round(Fraction(thousandths, 1000) * n)
 
 
-def test_a_change_unpacks_and_tells():
+def test_a_change_unpacks_and_lists_what_changed():
     changed = Changed([1], ["a"], np.array([True, False]), 0.5, np.arange(2), 2)
     X, y, mask, level = changed
     assert (X, y, mask.tolist(), level) == ([1], ["a"], [True, False], 0.5)
-    assert str(changed) == "1 of 2 rows changed, realised level 0.5; 2 were chosen"
+    assert str(changed).startswith("1 of 2 rows")
+    assert changed.chosen == 2
     assert changed.frame().to_dict("list") == {"row": [0]}
     assert "realised" in changed._repr_html_()
     cells = Changed(None, None, np.array([[False, True], [True, False]]), 0.5, np.arange(2))
     assert cells.frame().to_dict("list") == {"row": [0, 1], "column": [1, 0]}
-    assert str(cells) == "2 of 4 values changed, realised level 0.5"
+    assert str(cells).startswith("2 of 4 values")
+    assert cells.chosen == 2
 
 
 def test_parts():
@@ -208,31 +210,30 @@ def test_parts():
     assert noise.limit_to("test") == Clean()
     assert ClassNoise(0.1, part="all").limit_to("test").level == 0.1
     assert str(Clean()) == "clean"
-    with pytest.raises(InputError, match="part must be one of"):
+    with pytest.raises(InputError, match="part.*'both'"):
         ClassNoise(0.1, part="both")
-    with pytest.raises(InputError, match="part must be one of"):
+    with pytest.raises(InputError, match="part.*'all'"):
         noise.limit_to("all")
 
 
-def test_rows_must_match_and_be_there():
-    with pytest.raises(InputError, match="same number of rows: X has 2, y has 3"):
+def test_x_and_y_must_have_the_same_positive_number_of_rows():
+    with pytest.raises(InputError, match="got 2 and 3"):
         Clean().apply([[1], [2]], [1, 2, 3])
-    with pytest.raises(InputError, match="at least 1 row, got 0"):
+    with pytest.raises(InputError, match="X.*got 0"):
         ClassNoise(0.1).apply([], [])
-    with pytest.raises(InputError, match="rng must be"):
+    with pytest.raises(InputError, match="rng"):
         Clean().apply([[1]], [1], rng=-1)
 
 
-def test_a_condition_of_ones_own():
+def test_a_custom_condition():
     @dataclass(frozen=True)
     class Nothing(Condition):
         pass
 
     with pytest.raises(NotImplementedError):
         Nothing().apply([[1]], [1])
-    assert str(Nothing()) == "Nothing in the training part"
+    assert str(Nothing()).startswith("Nothing")
 
 
 def test_one_and_one_point_zero_are_the_same_level():
     assert ClassNoise(1).content_hash == ClassNoise(1.0).content_hash == ClassNoise(np.float64(1)).content_hash
-    assert format_percent(0.07) == "7 %"

@@ -24,7 +24,7 @@ def test_some_of_the_kept():
     changed = CovariateShift(keep="sex == 'f'", size=0.2).apply(PEOPLE, TRUTH, rng=1)
     assert len(changed.y) == 20
     assert set(changed.X["sex"]) == {"f"}
-    with pytest.raises(InputError, match="at most the 50 rows"):
+    with pytest.raises(InputError, match="size.*50 rows"):
         CovariateShift(keep="sex == 'f'", size=51).apply(PEOPLE, TRUTH)
 
 
@@ -73,28 +73,28 @@ def test_matrices_and_no_classes_will_do():
 
 def test_it_describes_itself():
     shift = CovariateShift(keep="age < 65", weights={"sex == 'f'": 2})
-    assert str(shift) == "covariate shift (only age < 65, weights 2 where sex == 'f') in the test part"
+    assert all(part in str(shift) for part in ("age < 65", "2 if sex == 'f'"))
     assert shift.describe()["weights"] == {"sex == 'f'": 2}
     assert isinstance(hash(shift), int)
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "value"),
     [
-        ({}, "give keep or weights"),
-        ({"keep": 3}, "keep must be an expression"),
-        ({"weights": "age >"}, "weights must be an expression"),
-        ({"keep": "a", "method": "x"}, "method must be"),
-        ({"keep": "a", "size": -1}, "size must be"),
+        ({}, "keep or weights"),
+        ({"keep": 3}, "keep.*got 3"),
+        ({"weights": "age >"}, "weights.*'age >'"),
+        ({"keep": "a", "method": "x"}, "method.*'x'"),
+        ({"keep": "a", "size": -1}, "size.*got -1"),
     ],
 )
-def test_wrong_parameters_are_named(wrong, told):
-    with pytest.raises(InputError, match=told):
+def test_wrong_parameters_are_named(wrong, value):
+    with pytest.raises(InputError, match=value):
         CovariateShift(**wrong)
 
 
-def test_nobody_left_is_an_error():
-    with pytest.raises(InputError, match="at least 1 of the 100 rows"):
+def test_a_condition_must_leave_rows():
+    with pytest.raises(InputError, match="100 rows, got 0"):
         CovariateShift(keep="age > 1000").apply(PEOPLE, TRUTH)
-    with pytest.raises(InputError, match="above 0 for at least 1"):
+    with pytest.raises(InputError, match="weights.*100 rows"):
         CovariateShift(weights="age * 0").apply(PEOPLE, TRUTH)

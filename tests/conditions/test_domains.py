@@ -70,13 +70,13 @@ def test_huge_floats_are_not_counts():
 @pytest.mark.parametrize(
     ("place", "given_range", "message"),
     [
-        (0, (3, 1), "must go from low to high"),
-        (0, (1.2, 1.8), "whole numbers apart"),
-        (0, (1, 2, 3), "lowest and the highest number"),
-        (0, (0, np.inf), "must be finite"),
-        (0, "ab", "must hold numbers"),
-        (1, ["x"], "at least 2 different values"),
-        (1, "xy", "at least 2 different values"),
+        (0, (3, 1), r"ranges.*\(3, 1\)"),
+        (0, (1.2, 1.8), r"ranges.*\(1\.2, 1\.8\)"),
+        (0, (1, 2, 3), r"ranges.*\(1, 2, 3\)"),
+        (0, (0, np.inf), "ranges.*inf"),
+        (0, "ab", "ranges"),
+        (1, ["x"], r"ranges.*\['x'\]"),
+        (1, "xy", "ranges.*'xy'"),
     ],
 )
 def test_wrong_ranges(place, given_range, message):

@@ -49,31 +49,31 @@ def test_which_classes_there_are():
 @pytest.mark.parametrize(
     ("y", "classes", "message"),
     [
-        (None, "present", "y must hold the class of each case, got None"),
-        (["a", None], "present", "must not hold missing labels"),
-        ([0.5, 1.0], "present", "must hold labels, got 0.5"),
-        (["a", "b"], "declared", "needs y as a pandas category"),
-        (["a", "b"], ["a"], "must hold every class of y.*add 'b'"),
-        (["a", "b"], ["a", "b", "a"], "list of different classes"),
-        (["a", "b"], [], "list of different classes"),
-        (pd.Categorical(["a", "b"]), ["a", "b", "c"], "must be categories of y, got 'c'"),
-        ([1, 2], [1, 2, 2.5], "classes must fit the classes of y, which are whole numbers, got 2.5"),
-        ([1, 2], ["1", 2, 1], "list of different classes"),
-        ([1, "a"], "present", "mixture of types"),
+        (None, "present", "y .*got None"),
+        (["a", None], "present", "y "),
+        ([0.5, 1.0], "present", r"y .*got 0\.5"),
+        (["a", "b"], "declared", "classes='declared'"),
+        (["a", "b"], ["a"], "classes.*'b'"),
+        (["a", "b"], ["a", "b", "a"], r"classes.*\['a', 'b', 'a'\]"),
+        (["a", "b"], [], r"classes.*\[\]"),
+        (pd.Categorical(["a", "b"]), ["a", "b", "c"], "classes.*'c'"),
+        ([1, 2], [1, 2, 2.5], r"classes.*got 2\.5"),
+        ([1, 2], ["1", 2, 1], r"classes.*\[1, 2, 1\]"),
+        ([1, "a"], "present", "labels"),
     ],
 )
-def test_what_is_not_a_class(y, classes, message):
+def test_invalid_classes_are_refused(y, classes, message):
     with pytest.raises(InputError, match=message):
         read_labels(y, classes)
 
 
 def test_longer_names_are_not_cut_off_and_foreign_ones_refused():
     assert replace_labels(np.array(["a", "b"]), np.array([0]), ["long"]).tolist() == ["long", "b"]
-    with pytest.raises(InputError, match="must fit the type int8"):
+    with pytest.raises(InputError, match="int8"):
         replace_labels(np.array([1, 2], dtype=np.int8), np.array([0]), [300])
-    with pytest.raises(InputError, match="must fit the type float32"):
+    with pytest.raises(InputError, match="float32"):
         replace_labels(np.array([1, 2], dtype=np.float32), np.array([0]), [2**24 + 1])
-    with pytest.raises(InputError, match="must fit the type Int8"):
+    with pytest.raises(InputError, match="Int8"):
         replace_labels(pd.Series([1, 2], dtype="Int8"), np.array([0]), [300])
     with pytest.raises(InputError, match="got Index"):
         replace_labels(pd.Index(["a"]), np.array([0]), ["b"])
@@ -125,7 +125,7 @@ def test_labels_that_fit(label, names, fits):
 
 
 @pytest.mark.parametrize(
-    ("label", "names", "told"),
+    ("label", "names", "kind"),
     [
         ("x", (False, True), "true or false"),
         (2, (False, True), "true or false"),
@@ -138,11 +138,11 @@ def test_labels_that_fit(label, names, fits):
         (b"a", ("a", "b"), "text"),
     ],
 )
-def test_labels_that_do_not_fit(label, names, told):
-    with pytest.raises(InputError, match=f"labels must fit the classes of y, which are {told}, got"):
+def test_labels_of_another_kind_are_refused(label, names, kind):
+    with pytest.raises(InputError, match=f"labels.*{kind}"):
         convert_label(label, names, "labels")
 
 
 def test_an_unknown_class_is_named():
-    with pytest.raises(InputError, match="pairs must name classes of y, got 'yess': did you mean 'yes'"):
+    with pytest.raises(InputError, match="pairs.*'yess'.*'yes'"):
         read_labels(["no", "yes"]).find_code("yess", "pairs")

@@ -92,13 +92,13 @@ def test_what_is_missing_already_is_not_counted():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"mechanism": "mcra"}, "mechanism must be one of.*did you mean 'mcar'"),
-        ({"mechanism": "mar"}, "mechanism 'mar' needs by="),
-        ({"by": "u"}, "mechanism 'mcar' takes no by"),
-        ({"odds": 0.5}, "odds must be at least 1"),
-        ({"odds": float("nan")}, "odds must be at least 1"),
-        ({"tail": "up"}, "tail must be one of"),
-        ({"spread": "row"}, "spread must be one of"),
+        ({"mechanism": "mcra"}, "mechanism.*'mcra'.*'mcar'"),
+        ({"mechanism": "mar"}, "by .*None"),
+        ({"by": "u"}, "by .*'u'.*'mcar'"),
+        ({"odds": 0.5}, r"odds.*0\.5"),
+        ({"odds": float("nan")}, "odds.*nan"),
+        ({"tail": "up"}, "tail.*'up'"),
+        ({"spread": "row"}, "spread.*'row'"),
     ],
 )
 def test_wrong_parameters(parameters, message):
@@ -106,20 +106,20 @@ def test_wrong_parameters(parameters, message):
         MissingValues(0.1, **parameters)
 
 
-def test_the_column_that_decides_loses_nothing():
-    with pytest.raises(InputError, match="columns must not hold 'u', the column that decides"):
+def test_the_column_by_loses_no_values():
+    with pytest.raises(InputError, match="columns.*'u'"):
         MissingValues(0.1, "mar", by="u", columns=["u", "v"]).apply(X)
-    with pytest.raises(InputError, match="must have a column beside 'u'"):
+    with pytest.raises(InputError, match="X .*'u'"):
         MissingValues(0.1, "mar", by="u").apply(X[["u"]])
-    with pytest.raises(InputError, match="by must name columns of X, got 'z'"):
+    with pytest.raises(InputError, match="by .*'z'"):
         MissingValues(0.1, "mar", by="z").apply(X)
 
 
-def test_rank_shares():
+def test_rank_fractions():
     assert compute_rank_fractions(np.array([5.0])).tolist() == [0.5]
     assert compute_rank_fractions(np.array([2.0, 1.0, 3.0])).tolist() == [0.5, 0.0, 1.0]
 
 
 def test_no_columns_at_all_are_an_error():
-    with pytest.raises(InputError, match="columns must name at least 1 column, got none"):
+    with pytest.raises(InputError, match="columns"):
         MissingValues(0.5, columns=[]).apply([[1.0, 2.0], [3.0, 4.0]])

@@ -95,47 +95,47 @@ def test_a_seed_repeats_it_and_the_input_stays():
 
 def test_it_describes_itself():
     shift = PriorShift(priors={"sick": 0.1}, part="all")
-    assert str(shift) == "prior shift (sick 10%, rows removed) in all parts"
+    assert "sick 10 %" in str(shift)
     assert shift.describe()["priors"] == {"sick": 0.1}
     assert hash(shift) == hash(PriorShift(priors={"sick": 0.1}, part="all"))
-    assert str(PriorShift(weights={"a": 2}, method="draw")) == "prior shift (a x 2, drawn with replacement) in the test part"
+    assert "a x 2" in str(PriorShift(weights={"a": 2}, method="draw"))
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "value"),
     [
-        ({}, "either priors or weights"),
-        ({"priors": {"a": 0.5}, "weights": {"a": 1}}, "either priors or weights"),
-        ({"priors": {"a": 0.7, "b": 0.6}}, "sum to at most 1"),
-        ({"priors": {"a": -0.1}}, "numbers from 0 on"),
-        ({"priors": {}}, "map classes to numbers"),
-        ({"priors": [0.5, 0.5]}, "map classes to numbers"),
-        ({"weights": {"a": float("inf")}}, "numbers from 0 on"),
-        ({"priors": {"a": 0.5}, "method": "delete"}, "method must be one of"),
-        ({"priors": {"a": 0.5}, "size": 0}, "size must be at least 1"),
+        ({}, "priors and weights"),
+        ({"priors": {"a": 0.5}, "weights": {"a": 1}}, "priors and weights"),
+        ({"priors": {"a": 0.7, "b": 0.6}}, r"priors.*1\.3"),
+        ({"priors": {"a": -0.1}}, r"priors.*'a': -0\.1"),
+        ({"priors": {}}, "priors.*{}"),
+        ({"priors": [0.5, 0.5]}, r"priors.*\[0\.5, 0\.5\]"),
+        ({"weights": {"a": float("inf")}}, "weights.*'a': inf"),
+        ({"priors": {"a": 0.5}, "method": "delete"}, "method.*'delete'"),
+        ({"priors": {"a": 0.5}, "size": 0}, "size.*got 0"),
     ],
 )
-def test_wrong_parameters_are_named(wrong, told):
-    with pytest.raises(InputError, match=told):
+def test_wrong_parameters_are_named(wrong, value):
+    with pytest.raises(InputError, match=value):
         PriorShift(**wrong)
 
 
 @pytest.mark.parametrize(
-    ("shift", "told"),
+    ("shift", "value"),
     [
-        (PriorShift(priors={"aa": 0.5}), "must name classes of y, got 'aa'"),
-        (PriorShift(priors={"a": 0.5, "b": 0.4}), "sum to 1 when all classes are named"),
-        (PriorShift(weights={"a": 0, "b": 0}), "no class at all"),
-        (PriorShift(priors={"a": 0.5}, size=50), "at most 20"),
+        (PriorShift(priors={"aa": 0.5}), "priors.*'aa'"),
+        (PriorShift(priors={"a": 0.5, "b": 0.4}), r"priors.*0\.9"),
+        (PriorShift(weights={"a": 0, "b": 0}), "weights"),
+        (PriorShift(priors={"a": 0.5}, size=50), "size.*20"),
     ],
 )
-def test_what_the_data_does_not_allow_is_named(shift, told):
+def test_parameters_that_do_not_fit_the_data_are_named(shift, value):
     y = ["a"] * 10 + ["b"] * 30
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=value):
         shift.apply(numbered(y), y)
 
 
-def test_sparse_tables_of_every_form_will_do():
+def test_sparse_tables_of_all_formats():
     y = ["a"] * 2 + ["b"] * 4
     changed = PriorShift(priors={"a": 0.5}).apply(coo_matrix(np.diag(np.arange(6.0))), y, rng=1)
     assert changed.X.toarray().sum(axis=1).tolist() == changed.rows.tolist()

@@ -56,5 +56,5 @@ def test_parts():
 
 def test_wrong_steps():
     for wrong in (ClassNoise(0.1), [], [ClassNoise], "class-noise", None):
-        with pytest.raises(InputError, match="steps must"):
+        with pytest.raises(InputError, match="steps"):
             Sequence(wrong)

@@ -1,38 +1,29 @@
+import pandas as pd
 import pytest
 
-from fairtrial.measures import get_measure
-from fairtrial.predictions import narrative
-from fairtrial.predictions.narrative import check_methodology, format_methodology_notes
-from fairtrial.report.checks import data, tests
-
-
-def test_limits_are_those_of_the_checks_of_studies():
-    assert narrative.MAX_IMBALANCE_RATIO == data.IMBALANCED
-    assert narrative.MAJORITY_SENSITIVE == data.FOLLOWS_THE_LARGEST
-    assert narrative.MIN_CLASS_ROWS == data.TINY
-    for alpha in (0.01, 0.05, 0.1, 0.125):
-        assert narrative.find_min_wilcoxon_n(alpha) == tests.compute_min_wilcoxon_n(alpha)
-    assert narrative.MIN_FRIEDMAN_DATASETS == tests.MIN_FRIEDMAN_DATASETS
+from fairtrial import judge
 
 
 @pytest.mark.parametrize(
-    ("counts", "measure", "numbers"),
+    ("counts", "measure", "kinds"),
     [
         ({"a": 50, "b": 50}, "accuracy", []),
         ({"a": 75, "b": 25}, "accuracy", ["FT002"]),
         ({"a": 74, "b": 26}, "accuracy", []),
         ({"a": 75, "b": 25}, "kappa", []),
-        ({"a": 20, "b": 9}, "auc", ["FT003", "few rows"]),
-        ({"a": 20, "b": 20, "c": 0}, "auc", []),
+        ({"a": 20, "b": 9}, "kappa", ["FT003", "few_rows"]),
     ],
 )
-def test_which_rules_are_broken(counts, measure, numbers):
-    assert check_methodology({"data": counts}, get_measure(measure), None)["number"].tolist() == numbers
+def test_raised_checks(judge_table, counts, measure, kinds):
+    labels = [label for label, rows in counts.items() for _ in range(rows)]
+    judgement = judge_table(pd.DataFrame({"y_true": labels, "tree": labels}), measures=measure)
+    assert judgement.class_counts == {"data": counts}
+    assert [finding.kind for finding in judgement.methodology] == kinds
 
 
-def test_words_name_the_data_set_where_there_are_several():
-    found = check_methodology({"old": {"a": 90, "b": 30}}, get_measure("accuracy"), None)
-    assert format_methodology_notes(found, True)[0].startswith(
-        "FT002: On old models are judged by accuracy, but the largest class has 3 "
-    )
-    assert "an accuracy of 0.750. Remedy: judge by balanced_accuracy" in format_methodology_notes(found, False)[0]
+def test_checks_name_the_data_set_if_there_are_several():
+    labels = ["a"] * 90 + ["b"] * 30
+    table = pd.DataFrame({"dataset": ["old"] * 120 + ["new"] * 120, "row": [*range(120)] * 2, "y_true": labels * 2})
+    judgement = judge(table.assign(prediction=table["y_true"]), measures="accuracy", resamples=20)
+    assert [finding["dataset"] for finding in judgement.methodology if finding.kind == "FT002"] == ["old", "new"]
+    assert [message.split(":")[0] for message in judgement.messages[:2]] == ["old", "new"]

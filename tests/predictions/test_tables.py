@@ -3,105 +3,103 @@ import pandas as pd
 import pytest
 from sklearn.metrics import precision_recall_fscore_support, roc_auc_score
 
-from fairtrial.measures import evaluate, get_measure
+from fairtrial.measures import accuracy, evaluate, get_measure
 from fairtrial.measures.intervals import compute_wilson_limits
-from fairtrial.predictions.read import read_predictions
-from fairtrial.predictions.statistics import InMemoryModel, JudgeSettings
-from fairtrial.predictions.tables import InMemoryTables
+from fairtrial.predictions.statistics import JudgeSettings
+from fairtrial.predictions.tables import build_calibration, build_classes, build_scores, build_subgroups
 from fairtrial.predictions.validate import Notes
 
 SETTINGS = JudgeSettings(resamples=100, seed=0)
+SCORE_COLUMNS = ["score[a]", "score[b]", "score[c]"]
 
 
-def three(n=90):
+def make_table(n=90):
     rng = np.random.default_rng(7)
     codes = rng.integers(0, 3, n)
     scores = 0.4 * np.eye(3)[codes] + rng.random((n, 3))
     scores /= scores.sum(axis=1, keepdims=True)
-    columns = {f"score[{each}]": scores[:, i] for i, each in enumerate("abc")}
-    return pd.DataFrame(
-        {"truth": np.array(list("abc"))[codes], "group": rng.choice(["u", "v", "w"], n, p=[0.6, 0.35, 0.05]), **columns}
-    )
+    subgroups = rng.choice(["u", "v", "w"], n, p=[0.6, 0.35, 0.05])
+    columns = dict(zip(SCORE_COLUMNS, scores.T, strict=True))
+    return pd.DataFrame({"y_true": np.array(list("abc"))[codes], "group": subgroups, **columns})
 
 
-def build_tables(table, measures=("accuracy",), notes=None):
-    dataset = read_predictions(table).datasets[0]
-    models = [InMemoryModel.from_dataset(dataset, name, dataset.get_positive_index(None)) for name in dataset.models]
-    chosen = [get_measure(name) for name in measures]
-    return InMemoryTables([dataset], models, chosen, SETTINGS, Notes() if notes is None else notes)
+def predict_labels(table):
+    return np.array(list("abc"))[table[SCORE_COLUMNS].to_numpy().argmax(axis=1)]
 
 
-def test_classes_are_those_of_another_library():
-    table = three()
-    matrix = table[["score[a]", "score[b]", "score[c]"]].to_numpy()
-    labels = np.array(list("abc"))[matrix.argmax(axis=1)]
-    found = build_tables(table).build_classes().set_index("class")
-    precision, recall, f, support = precision_recall_fscore_support(table["truth"], labels, labels=list("abc"))
-    for name, values in (("precision", precision), ("recall", recall), ("f_score", f), ("support", support)):
-        assert found[name].tolist() == pytest.approx(values.tolist())
-    areas = [roc_auc_score(table["truth"] == each, matrix[:, i]) for i, each in enumerate("abc")]
-    assert found["auc"].tolist() == pytest.approx(areas)
-    hits = int(((table["truth"] == "a") & (labels == "a")).sum())
-    assert found.loc["a", ["recall_low", "recall_high"]].tolist() == pytest.approx(
-        compute_wilson_limits(hits, support[0], 0.95)
-    )
+def test_classes_match_scikit_learn(read_models):
+    table = make_table()
+    labels = predict_labels(table)
+    classes = build_classes(read_models(table), 0.95).set_index("class")
+    precision, recall, f_score, support = precision_recall_fscore_support(table["y_true"], labels, labels=list("abc"))
+    for name, values in (("precision", precision), ("recall", recall), ("f_score", f_score), ("support", support)):
+        assert classes[name].tolist() == pytest.approx(values.tolist())
+    aucs = [roc_auc_score(table["y_true"] == label, table[f"score[{label}]"]) for label in "abc"]
+    assert classes["auc"].tolist() == pytest.approx(aucs)
+    hits = int(((table["y_true"] == "a") & (labels == "a")).sum())
+    limits = compute_wilson_limits(hits, support[0], 0.95)
+    assert classes.loc["a", ["recall_low", "recall_high"]].tolist() == pytest.approx(limits)
 
 
-def test_scores_have_a_line_for_each_model_and_measure():
-    found = build_tables(three(), ["accuracy", "brier"]).build_scores()
-    assert found[["model", "measure", "better"]].values.tolist() == [
+def test_scores_have_a_row_for_each_model_and_measure(read_models):
+    scores = build_scores(read_models(make_table()), [accuracy, get_measure("brier")], SETTINGS)
+    assert scores[["model", "measure", "better"]].values.tolist() == [
         ["model", "accuracy", "higher"],
         ["model", "brier", "lower"],
     ]
-    assert (found["low"] < found["estimate"]).all()
-    assert (found["estimate"] < found["high"]).all()
+    assert (scores["low"] < scores["estimate"]).all()
+    assert (scores["estimate"] < scores["high"]).all()
 
 
-def test_subgroups_are_judged_by_their_own_rows_and_small_ones_told():
-    table = three()
-    found = build_tables(table, ["kappa"]).build_subgroups()
-    assert found["measure"].unique().tolist() == ["kappa", "accuracy"]
-    matrix = table[["score[a]", "score[b]", "score[c]"]].to_numpy()
-    labels = np.array(list("abc"))[matrix.argmax(axis=1)]
+def test_subgroups_are_judged_by_their_own_rows(read_models):
+    table = make_table()
+    labels = predict_labels(table)
+    subgroups = build_subgroups(read_models(table), ["group"], get_measure("kappa"), SETTINGS, Notes())
+    assert subgroups["measure"].unique().tolist() == ["kappa", "accuracy"]
+    assert subgroups["subgroup"].tolist() == ["u", "u", "v", "v", "w", "w"]
     for subgroup in "uv":
-        own = (table["group"] == subgroup).to_numpy()
-        direct = evaluate(table["truth"][own], labels[own], measures=["accuracy"], labels=list("abc"))["accuracy"]
-        line = found.query("subgroup == @subgroup and measure == 'accuracy'").iloc[0]
-        assert (line["rows"], line["estimate"], line["low"]) == (own.sum(), direct.estimate, direct.low)
-        assert line["proportion"] == pytest.approx(own.mean())
-    small = found.query("subgroup == 'w'")
-    assert small["note"].str.contains("too few to judge").all()
+        members = (table["group"] == subgroup).to_numpy()
+        direct = evaluate(table["y_true"][members], labels[members], measures=["accuracy"], labels=list("abc"))["accuracy"]
+        row = subgroups.query("subgroup == @subgroup and measure == 'accuracy'").iloc[0]
+        assert row["rows"] == members.sum()
+        assert (row["estimate"], row["low"]) == pytest.approx((direct.estimate, direct.low))
+        assert row["proportion"] == pytest.approx(members.mean())
 
 
-def test_too_many_subgroups_are_left_out_and_told():
+def test_a_column_with_too_many_values_has_no_subgroups(read_models):
     notes = Notes()
-    assert len(build_tables(three().assign(group=np.arange(90)), notes=notes).build_subgroups()) == 0
-    assert "has 90 values" in notes.sentences[0]
+    models = read_models(make_table().assign(group=np.arange(90)))
+    assert len(build_subgroups(models, ["group"], accuracy, SETTINGS, notes)) == 0
+    assert [(note.kind, note["column"], note["subgroups"]) for note in notes.findings] == [("many_subgroups", "group", 90)]
 
 
-@pytest.mark.parametrize(
-    ("rows", "note"), [((10, 9), "only 19 rows: too few to judge"), ((36, 4), "a class has only 4 rows here"), ((20, 20), "")]
-)
-def test_small_subgroups_have_a_note(rows, note):
+@pytest.mark.parametrize(("rows", "is_small"), [((10, 9), True), ((36, 4), True), ((20, 20), False)])
+def test_small_subgroups_have_a_note(read_models, rows, is_small):
     y_true = np.repeat([0, 1], rows)
-    found = build_tables(pd.DataFrame({"y_true": y_true, "prediction": y_true, "group": "u"})).build_subgroups()
-    assert found.loc[found["measure"] == "accuracy", "note"].tolist() == [note]
+    models = read_models(pd.DataFrame({"y_true": y_true, "prediction": y_true, "group": "u"}))
+    subgroups = build_subgroups(models, ["group"], accuracy, SETTINGS, Notes())
+    assert [bool(note) for note in subgroups.loc[subgroups["measure"] == "accuracy", "note"]] == [is_small]
 
 
-def test_calibration_of_two_classes_and_of_the_most_likely_of_three():
-    table = three()
-    found = build_tables(table).build_calibration()
-    matrix = table[["score[a]", "score[b]", "score[c]"]].to_numpy()
-    hit = np.array(list("abc"))[matrix.argmax(axis=1)] == table["truth"]
-    for line in found.to_dict("records"):
-        low = np.floor(line["mean_predicted"] * 10) / 10
-        own = (matrix.max(axis=1) > low) & (matrix.max(axis=1) <= low + 0.1)
-        assert line["weight"] == own.sum()
-        assert line["observed_frequency"] == pytest.approx(hit[own].mean())
-        assert line["mean_predicted"] == pytest.approx(matrix.max(axis=1)[own].mean())
-    assert found["class"].unique().tolist() == ["most probable"]
-    assert found["weight"].sum() == len(table)
-    two = pd.DataFrame({"truth": [0, 1, 1, 0], "p": [0.15, 0.85, 0.75, 0.12]})
-    assert build_tables(two).build_calibration()["observed_frequency"].tolist() == [0.0, 1.0, 1.0]
-    labels = pd.DataFrame({"truth": [0, 1], "prediction": [0, 1]})
-    assert len(build_tables(labels).build_calibration()) == 0
+def test_calibration_of_the_most_probable_of_three_classes(read_models):
+    table = make_table()
+    calibration = build_calibration(read_models(table), 0.95)
+    probability = table[SCORE_COLUMNS].to_numpy().max(axis=1)
+    is_correct = predict_labels(table) == table["y_true"]
+    for row in calibration.to_dict("records"):
+        low = np.floor(row["mean_predicted"] * 10) / 10
+        members = (probability > low) & (probability <= low + 0.1)
+        assert row["weight"] == members.sum()
+        assert row["observed_frequency"] == pytest.approx(is_correct[members].mean())
+        assert row["mean_predicted"] == pytest.approx(probability[members].mean())
+    assert calibration["class"].unique().tolist() == ["most probable"]
+    assert calibration["weight"].sum() == len(table)
+
+
+def test_calibration_of_two_classes_and_of_labels(read_models):
+    table = pd.DataFrame({"y_true": [0, 1, 1, 0], "p": [0.15, 0.85, 0.75, 0.12]})
+    assert build_calibration(read_models(table), 0.95)["observed_frequency"].tolist() == [0.0, 1.0, 1.0]
+
+
+def test_labels_have_no_calibration(read_models):
+    assert len(build_calibration(read_models(pd.DataFrame({"y_true": [0, 1], "prediction": [0, 1]})), 0.95)) == 0

@@ -54,9 +54,9 @@ def test_keels_leak_is_found(shared_data):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"scheme": "kfold", "splits": "x.csv"}, "must not both be given"),
-        ({"scheme": "kfold", "assign": "literal"}, "assign must be left out"),
-        ({"scheme": "stratfied"}, "did you mean 'stratified'"),
+        ({"scheme": "kfold", "splits": "x.csv"}, "splits and scheme"),
+        ({"scheme": "kfold", "assign": "literal"}, "assign must"),
+        ({"scheme": "stratfied"}, "'stratified'"),
     ],
 )
 def test_bad_options_are_refused(file, options, message):

@@ -68,7 +68,7 @@ def test_matrices_and_averages(small):
 
 def test_it_can_be_read(small):
     text = str(small)
-    assert text.startswith("pD (error in per cent) of 1 learner, 2 environments, 4 replicates of 10 training and 20 test rows")
+    assert text.splitlines()[0].endswith("1 learner, 2 environments, 4 replicates of 10 training and 20 test rows")
     assert "0.40 (21.0)" in text
     assert "trivial" in text
     assert "<table" in small._repr_html_()

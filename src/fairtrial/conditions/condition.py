@@ -138,8 +138,8 @@ class Changed:
 
     def __str__(self) -> str:
         total = format_count(self.mask.size, "row" if self.mask.ndim == 1 else "value")
-        text = f"{np.count_nonzero(self.mask)} of {total} changed, realised level {self.level:.4g}"
-        return text if self.chosen == np.count_nonzero(self.mask) else f"{text}; {self.chosen} drawn"
+        text = f"{np.count_nonzero(self.mask):,} of {total} changed, realised level {self.level:.4g}"
+        return text if self.chosen == np.count_nonzero(self.mask) else f"{text}; {self.chosen:,} drawn"
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(str(self))}</p>"

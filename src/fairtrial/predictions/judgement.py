@@ -529,7 +529,7 @@ def _judge(
     pairs, unequal_datasets = build_pair_table(models, main, settings, notes)
     subgroups = build_subgroups(models, file.roles.subgroups, main, settings, notes)
     verdict = _compare_over_splits(file, main, settings, notes)
-    findings = _rank_models(scores, pairs, main, settings)
+    findings = rank_by_rows(scores, pairs, main, settings)
     return Judgement(
         source=file.source,
         roles=file.roles,
@@ -638,7 +638,7 @@ def _compare_over_splits(file: FileStatistics, main: Measure, settings: JudgeSet
         return None
 
 
-def _rank_models(scores: pd.DataFrame, pairs: pd.DataFrame, main: Measure, settings: JudgeSettings) -> tuple[Ranking, ...]:
+def rank_by_rows(scores: pd.DataFrame, pairs: pd.DataFrame, main: Measure, settings: JudgeSettings) -> tuple[Ranking, ...]:
     """Rank the models of each data set by the main measure, with the deciding comparisons."""
     datasets = list(dict.fromkeys(map(str, scores["dataset"])))
     lower_is_better = main.facts.direction == "min"

@@ -1,4 +1,4 @@
-"""What sections and checks ask of the results of a study: the verdict, the declaration, the learners; computed once."""
+"""Values of a study that several sections and checks need, computed once: the verdict, the declaration, the learners."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from fairtrial._text import join_names
 from fairtrial.errors import FairtrialError, UndefinedMeasureWarning
 from fairtrial.measures import Measure, get_measure
 from fairtrial.report.means import compute_scores
-from fairtrial.report.names import format_measure_name, get_verdict_measure_name, join_names
+from fairtrial.report.names import format_measure_name, get_verdict_measure_name
 from fairtrial.report.selection import get_main_condition
 from fairtrial.study.archive import ConditionFacts
 from fairtrial.study.results.selection import mask_condition, mask_failed
@@ -30,7 +31,7 @@ _cache: WeakKeyDictionary[Results, dict[Any, Any]] = WeakKeyDictionary()
 
 
 def get_cached(results: Results, key: object, compute: Callable[[], T]) -> T:
-    """What was computed for these results under this key, or is now."""
+    """Return the cached value of these results and this key; compute it if there is none."""
     entries = _cache.setdefault(results, {})
     if key not in entries:
         entries[key] = compute()
@@ -41,7 +42,7 @@ def get_cached(results: Results, key: object, compute: Callable[[], T]) -> T:
 def compute_verdict(
     results: Results, measure: str | None = None, condition: ConditionFacts | None = None
 ) -> tuple[Verdict | None, str]:
-    """The verdict, by default the study's own on the main condition; or None and why there is none."""
+    """Compute the verdict, by default of the study under its main condition; if impossible, return None and the reason."""
     condition_facts = condition or get_main_condition(results)
 
     def compute() -> tuple[Verdict | None, str]:
@@ -56,67 +57,67 @@ def compute_verdict(
 
 
 def _explain_missing_verdict(results: Results, measure: str, condition: ConditionFacts, error: FairtrialError) -> str:
-    """Say in a sentence why there is no verdict; that of the error if nothing plainer is known."""
+    """Explain why there is no verdict; by default, with the message of the error."""
     trials = results.trials()
     condition_trials = trials[mask_condition(trials, condition)].astype({"learner": str, "dataset": str})
     good = condition_trials["status"] == "ok"
     succeeded = condition_trials.loc[good, "learner"].unique().tolist()
     if not succeeded:
         waiting = bool((condition_trials["status"] == "missing").all())
-        return f"No trial {'has run' if waiting else 'succeeded'}, so there is nothing to judge."
+        return f"No trial {'has run' if waiting else 'succeeded'}, so there is no verdict."
     if len(results.archive.learners) == 1:
-        return "There is one learner, so nothing is compared."
+        return "There is only one learner, so there is no comparison."
     return _explain_by_values(results, measure, condition) or _explain_by_failures(condition_trials, succeeded) or str(error)
 
 
 def _explain_by_values(results: Results, measure: str, condition: ConditionFacts) -> str:
-    """What stands against the values of the measure; empty where nothing does."""
+    """Explain why the values of the measure cannot be compared; empty if they can."""
     scores, _ = compute_scores(results, [measure])
     condition_scores = scores[mask_condition(scores, condition)] if len(scores) else scores
     values, measure_text = condition_scores["value"].to_numpy(dtype=np.float64), format_measure_name(measure)
     if np.isnan(values).all():
-        return f"No trial has a value of {measure_text}, so there is nothing to judge."
+        return f"No trial has a value of {measure_text}, so there is no verdict."
     infinite = condition_scores.loc[np.isinf(values), "learner"].astype(str).unique().tolist()
     if infinite:
         return (
-            f"{measure_text} is infinite in some trials of {join_names(infinite)}, so that no mean can be compared: "
-            "choose another measure for the verdict ([verdict] measure)."
+            f"There is no verdict because {measure_text} is infinite in some trials of {join_names(infinite)}. Choose another "
+            "measure for the verdict ([verdict] measure)."
         )
     return ""
 
 
 def _explain_by_failures(condition_trials: pd.DataFrame, succeeded: list[str]) -> str:
-    """Whether failures leave nothing to compare; empty where they do not."""
+    """Explain why failures leave nothing to compare; empty if they do not."""
     if len(succeeded) == 1:
-        return f"Of the learners only {succeeded[0]} succeeded, so nothing is compared."
+        return f"Only {succeeded[0]} succeeded, so there is no comparison."
     bad = condition_trials[mask_failed(condition_trials) & condition_trials["learner"].isin(succeeded).to_numpy()]
     if set(bad["dataset"]) == set(condition_trials["dataset"]):
         names = join_names(bad["learner"].unique().tolist())
         return (
-            f"On every data set a learner failed ({names}), so that none is left to judge on: "
-            "run these trials again, or declare what a failure counts as ([verdict] failures)."
+            f"There is no verdict because a learner failed on every data set ({names}). Rerun the failed trials, or declare how "
+            "to score failures ([verdict] failures)."
         )
     return ""
 
 
 def get_declared_section(results: Results, section: str) -> Mapping[str, Any]:
-    """A section of what the study declares; empty where there is none."""
+    """Get a section of the study's declaration; empty if there is none."""
     declared = results.archive.declaration.get(section)
     return declared if isinstance(declared, Mapping) else {}
 
 
 def get_verdict_measure(results: Results) -> Measure:
-    """The measure that the study is judged by."""
+    """Get the measure of the study's verdict."""
     return get_measure(get_verdict_measure_name(results))
 
 
 def select_condition(frame: pd.DataFrame, condition: ConditionFacts) -> pd.DataFrame:
-    """The lines of a frame that are of this condition."""
+    """Select the rows of a frame under this condition."""
     return frame[mask_condition(frame, condition)]
 
 
 def unwrap_estimator(learner: LearnerFacts) -> tuple[str, Mapping[str, Any]]:
-    """The class that learns, and its parameters, without the preparation around it."""
+    """Get class and parameters of the estimator, without its preprocessing."""
     inner = learner.parameters.get("learner")
     if isinstance(inner, Mapping) and "class" in inner:
         return str(inner["class"]), dict(inner.get("parameters") or {})
@@ -124,10 +125,10 @@ def unwrap_estimator(learner: LearnerFacts) -> tuple[str, Mapping[str, Any]]:
 
 
 def has_only_predictions(results: Results) -> bool:
-    """Whether nothing is known but predictions: models of a file have no class."""
+    """Whether only predictions are known: models from a file have no class."""
     return all(not learner.class_name for learner in results.archive.learners)
 
 
 def get_resampling_scheme(results: Results) -> str:
-    """The scheme of resampling that is declared; empty where none is."""
+    """Get the declared resampling scheme; empty if there is none."""
     return str(get_declared_section(results, "resampling").get("scheme", ""))

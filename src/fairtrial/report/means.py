@@ -1,4 +1,4 @@
-"""Means of the scores of a study with their intervals: of each data set over its splits, and over the data sets."""
+"""Mean scores of a study with confidence intervals: over the splits of each data set, and over data sets."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def compute_level_means(
     alpha: float = 0.05,
     **options: Any,
 ) -> pd.DataFrame:
-    """A line for each of these conditions and each learner: the mean with an interval.
+    """Compute the mean with an interval for each condition and learner.
 
-    Over several data sets it is the mean of their means, with Student's interval, over the data sets on which every learner has
-    a score under all of these conditions. On one data set it is the mean over the splits that learners share, their variance
-    corrected for the overlap of training rows (Nadeau & Bengio 2003); a learner that failed there has none.
+    With several data sets, the mean and its t interval are over the data sets on which every learner has a score under all
+    conditions. With one data set, they are over the splits that all learners share; the variance is corrected for the overlap
+    of training sets (Nadeau & Bengio 2003).
     """
     import pandas as pd
 
@@ -91,14 +91,14 @@ def _average_over_splits(
 
 
 def compute_test_fraction(results: Results, dataset: str, splits: list[tuple[int, int]]) -> float:
-    """The mean share of rows that these splits (repeat, fold) test on; NaN without splits or where none train."""
+    """Compute the mean fraction of test rows of splits (repeat, fold); NaN without splits or training rows."""
     return stacking.compute_test_fraction(results.archive, dataset, splits) if splits else float("nan")
 
 
 def _compute_mean_interval(
     values: FloatArray, test_fraction: float, alpha: float, measure: Measure
 ) -> tuple[float, float, float]:
-    """Mean and limits that the measure can reach; limits are NaN for fewer than two values."""
+    """Compute mean and limits, truncated to the range of the measure; limits are NaN with fewer than two values."""
     mean = float(values.mean()) if len(values) else float("nan")
     if len(values) < 2 or not np.isfinite(values).all():
         return mean, float("nan"), float("nan")
@@ -142,12 +142,11 @@ def _collect_scores(results: Results, measures: list[str]) -> tuple[pd.DataFrame
 
 
 def average_by_dataset(results: Results, scores: pd.DataFrame) -> pd.DataFrame:
-    """A line for each measure, data set, condition and learner: the mean over splits with its 95 % interval.
+    """Average over splits, with 95 % intervals, for each measure, data set, condition and learner.
 
-    The variance of a mean over J splits is (1 / J + share / (1 - share)) times that of the scores, with Student's t for J - 1
-    degrees of freedom, where `share` is that of the rows tested on: splits overlap in their training rows (Nadeau & Bengio
-    2003). Splits are those that all learners share, as in `Results.wide`; a mean is NaN where a trial failed. Limits are NaN
-    with one split.
+    Training sets overlap. The variance of the mean over J splits is therefore (1 / J + f / (1 - f)) times that of the scores,
+    where f is the fraction of test rows, with J - 1 degrees of freedom (Nadeau & Bengio 2003). As in `Results.wide`, the splits
+    are those that all learners share. The mean is NaN if a trial failed, the limits also with a single split.
     """
     grouped = keep_shared_splits(scores).groupby(_KEYS, sort=False, observed=True, dropna=False)
     means = grouped.agg(mean=("value", "mean"), var=("value", "var"), splits=("value", "count")).reset_index()
@@ -163,7 +162,7 @@ def average_by_dataset(results: Results, scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def _compute_dataset_test_fraction(results: Results, dataset: str) -> float:
-    """The mean share of rows that the splits of a data set test on; NaN where none train."""
+    """Compute the mean fraction of test rows over the splits of a data set; NaN without training rows."""
     trials = results.trials()
     fold_keys = trials[trials["dataset"] == dataset].drop_duplicates(["repeat", "fold"])
     return compute_test_fraction(
@@ -180,16 +179,16 @@ def _compute_half_width(variance: FloatArray, count: FloatArray, test_fraction: 
 
 
 def _clip_limits(measures: Sequence[str], mean: FloatArray, half_width: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Limits that the measures can reach."""
+    """Compute limits, truncated to the ranges of the measures."""
     ranges = np.array([get_measure(name).facts.range for name in measures], dtype=np.float64).reshape(-1, 2)
     with np.errstate(invalid="ignore"):
         return np.maximum(mean - half_width, ranges[:, 0]), np.minimum(mean + half_width, ranges[:, 1])
 
 
 def average_over_datasets(results: Results, dataset_means: pd.DataFrame) -> pd.DataFrame:
-    """A line for each measure, condition and learner: the mean over the data sets with its 95 % interval, Student's.
+    """Average over data sets, with 95 % t intervals, for each measure, condition and learner.
 
-    With a single data set it is that of `average_by_dataset`. `data sets` counts those with a mean.
+    With a single data set, mean and interval are those of `average_by_dataset`. `data sets` counts those with a mean.
     """
     import pandas as pd
 
@@ -223,5 +222,5 @@ def _average_values(measure: str, values: FloatArray) -> dict[str, Any]:
 
 
 def format_means_key(results: Results, measure: str) -> str:
-    """The key of the table of a measure's means and intervals."""
+    """Format the key of the table of a measure's means."""
     return f"scores-means-{map_unique_keys(results.measures)[measure]}"

@@ -1,4 +1,4 @@
-"""Which part of a study a figure or a section shows: its data set, condition, learners, repeat and positive class."""
+"""Selection of data set, condition, learners, repeat and positive class for figures and sections."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
     from fairtrial.study import Results
 
-# A file's name has 255 bytes at most: a section's words, the key or two of them, and a suffix.
+# File names have at most 255 bytes: the name of a section, one or two keys, and a suffix.
 _LONGEST_KEY = 80
 
 
 @dataclass(frozen=True)
 class Selection:
-    """The part of a study that a figure shows. What is None is left to the figure: all data sets, the main condition, ...
+    """The selected part of a study. None leaves the choice to the figure, e.g. all data sets or the main condition.
 
     `positive` is a class, or a mapping of data sets to classes.
 
@@ -40,34 +40,34 @@ class Selection:
     positive: object = None
 
     def check_dataset(self, results: Results) -> None:
-        """Refuse a data set that is not in the study."""
+        """Raise an error if the data set is not in the study."""
         names = [facts.name for facts in results.archive.datasets]
         if self.dataset is not None and self.dataset not in names:
-            raise InputError(f"dataset must be of the study, got {self.dataset!r}: {suggest_name(self.dataset, names)}")
+            raise InputError(f"dataset must be in the study, got {self.dataset!r}: {suggest_name(self.dataset, names)}")
 
     def find_dataset(self, results: Results) -> DataFacts:
-        """Find the one data set that is meant; it must be named if the study has several."""
+        """Find the selected data set; a study with several data sets needs its name."""
         self.check_dataset(results)
         datasets = {facts.name: facts for facts in results.archive.datasets}
         if self.dataset is None and len(datasets) > 1:
-            raise InputError(f"dataset must be given for a study of several, got None: choose one of {', '.join(datasets)}")
+            raise InputError(f"dataset must be given if the study has several, got None: choose one of {', '.join(datasets)}")
         return next(iter(datasets.values())) if self.dataset is None else datasets[self.dataset]
 
     def find_condition(self, results: Results) -> ConditionFacts:
-        """Find the condition that is meant, by default the main one."""
+        """Find the selected condition, by default the main one."""
         if self.condition is None:
             return get_main_condition(results)
         return choose_condition(results.archive.conditions, self.condition, self.level)
 
     def find_positive(self, results: Results, facts: DataFacts) -> Any:
-        """Find the class of a data set that curves are about."""
+        """Find the positive class of a data set."""
         if self.positive is None:
             return choose_positive_class(results, facts)
         return self.positive.get(facts.name) if isinstance(self.positive, Mapping) else self.positive
 
 
 def get_main_condition(results: Results) -> ConditionFacts:
-    """Get the condition that changes nothing; a study without it is looked at under its first one."""
+    """Get the main condition: `clean`, or the first condition if the study has no clean one."""
     conditions = results.archive.conditions
     return next((condition for condition in conditions if condition.name == CLEAN), conditions[0])
 
@@ -95,7 +95,7 @@ def _sort_if_comparable(names: list[Any]) -> list[Any]:
 
 
 def count_tested_classes(results: Results, facts: DataFacts, condition: ConditionFacts, positive: object) -> tuple[int, int]:
-    """How many rows of the class and of the rest were tested in the first repeat, under this condition."""
+    """Count the test rows of the class and of the other classes in the first repeat under this condition."""
     trials = results.trials()
     selected_trials = trials[(trials["dataset"] == facts.name) & (trials["status"] == "ok") & mask_condition(trials, condition)]
     first = selected_trials[selected_trials["repeat"] == selected_trials["repeat"].min()].drop_duplicates("fold")
@@ -106,7 +106,7 @@ def count_tested_classes(results: Results, facts: DataFacts, condition: Conditio
 
 
 def list_changed_conditions(results: Results, *, test_only: bool) -> dict[str, list[ConditionFacts]]:
-    """Conditions that change something by name, each with its levels in order: those of the test part alone, or the others."""
+    """List the conditions other than clean by name, sorted by level: those of only the test set, or the others."""
     conditions_by_name: dict[str, list[ConditionFacts]] = {}
     for condition in results.archive.conditions:
         if condition.name != CLEAN and (condition.description.get("part") == "test") == test_only:
@@ -115,13 +115,13 @@ def list_changed_conditions(results: Results, *, test_only: bool) -> dict[str, l
 
 
 def with_levels(frame: pd.DataFrame, conditions: Iterable[ConditionFacts]) -> pd.DataFrame:
-    """The frame with NaN as the level of conditions without one."""
+    """Set the level of conditions without a level to NaN."""
     names_without_level = [condition.name for condition in conditions if isnan(get_level(condition))]
     return frame.assign(level=frame["level"].where(~frame["condition"].astype(object).isin(names_without_level)))
 
 
 def make_unique_keys(names: Iterable[str]) -> list[str]:
-    """A key for each name: lower case with hyphens, short enough for the name of a file, numbered where two are the same.
+    """Make a unique key for each name: lower case with hyphens, short enough for a file name.
 
     >>> make_unique_keys(["f_score", "class-noise 0.2", "F score", "<b>"])
     ['f-score', 'class-noise-0-2', 'f-score-2', 'b']
@@ -138,7 +138,7 @@ def make_unique_keys(names: Iterable[str]) -> list[str]:
 
 
 def map_unique_keys(names: Iterable[str]) -> dict[str, str]:
-    """The key of each name.
+    """Map each name to a unique key.
 
     >>> map_unique_keys(["Iris (3 classes)", "iris 3 classes", "?"])
     {'Iris (3 classes)': 'iris-3-classes', 'iris 3 classes': 'iris-3-classes-2', '?': 'name'}

@@ -1,6 +1,6 @@
-"""What a report is of: the results of a study, a judgement of predictions, or a verdict on a table of scores.
+"""The source of a report: results of a study, a judgement of predictions, or a verdict on a table of scores.
 
-Sections, checks and figures see one protocol, `ReportSource`. `describe_source` finds the implementation by the type.
+Sections, checks and figures use one protocol, `ReportSource`. `describe_source` chooses the implementation by type.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from fairtrial.study.results.results import Results
 
 
 class ReportSource(ABC):
-    """What a report is of. Sections, checks and figures ask it for what they need."""
+    """The source of a report, which gives sections, checks and figures the values they need."""
 
     kind: ClassVar[ReportKind]
     noun: ClassVar[str] = "learner"
@@ -32,22 +32,22 @@ class ReportSource(ABC):
     @property
     @abstractmethod
     def title(self) -> str:
-        """The title of the report, if no other is given."""
+        """The default title of the report."""
 
     @property
     @abstractmethod
     def subtitle(self) -> str:
-        """The size of what is reported, in one line."""
+        """The size of the study, judgement or comparison, in one line."""
 
     @property
     @abstractmethod
     def identity(self) -> Any:
-        """The object that is reported, by which computed values are cached."""
+        """The reported object; computed values are cached by it."""
 
     @property
     @abstractmethod
     def measure(self) -> str:
-        """The measure that decides; empty if it is unknown."""
+        """The main measure; empty if it is unknown."""
 
     @property
     @abstractmethod
@@ -56,7 +56,7 @@ class ReportSource(ABC):
 
     @property
     def rankings(self) -> tuple[Ranking, ...]:
-        """The answer for each data set, from its rows; empty if only data sets are compared."""
+        """The ranking on each data set, from its rows; empty if only data sets are compared."""
         return ()
 
     @property
@@ -65,28 +65,28 @@ class ReportSource(ABC):
         return {}
 
     def to_results(self) -> Results | None:
-        """Return the results that figures are drawn of; None if there are none."""
+        """Return the results that figures are drawn from; None if there are none."""
         return None
 
     def get_results(self) -> Results:
-        """Return the results of a study; refused for other reports."""
+        """Return the results of a study; raise an error for other sources."""
         return self._refuse("results of a study")
 
     def get_judgement(self) -> Judgement:
-        """Return the judgement; refused for other reports."""
+        """Return the judgement; raise an error for other sources."""
         return self._refuse("a judgement")
 
     def _refuse(self, needed: str) -> NoReturn:
-        raise InputError(f"this part of a report must be of {needed}, got a {self.kind}")
+        raise InputError(f"this section needs {needed}, got a {self.kind}")
 
     def figure_options(self) -> dict[str, Any]:
-        """Return options of figures that follow from the source."""
+        """Return the options of figures that the source determines."""
         return {}
 
 
 @singledispatch
 def describe_source(results: object) -> ReportSource:
-    """Describe what a report is of.
+    """Wrap results, a judgement or a verdict as the source of a report.
 
     >>> from fairtrial import compare
     >>> describe_source(compare([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6], [0.9, 0.5], [0.8, 0.7]])).subtitle
@@ -224,7 +224,7 @@ class ComparisonSource(ReportSource):
 
     @property
     def title(self) -> str:
-        """The same for all comparisons: a table of scores has no name."""
+        """A constant title: a table of scores has no name."""
         return "Comparison of learners"
 
     @property

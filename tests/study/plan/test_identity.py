@@ -216,7 +216,7 @@ def test_another_version_makes_another_condition(monkeypatch, package):
 
 
 def test_a_condition_with_a_place_in_memory_is_refused():
-    with pytest.raises(InputError, match="mine must be .*plain values"):
+    with pytest.raises(InputError, match=r"mine must be .*plain values"):
         hash_condition(ConceptChange(labels={"a": object()}), "mine")
 
 

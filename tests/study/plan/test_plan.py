@@ -253,9 +253,9 @@ def test_what_is_kept_of_learners():
 
 
 def test_the_same_thing_twice_is_refused():
-    with pytest.raises(InputError, match="learners must differ.*'one' and 'two'"):
+    with pytest.raises(InputError, match=r"learners must differ.*'one' and 'two'"):
         plan_study(study(learners={"one": GaussianNB(), "two": GaussianNB()}))
-    with pytest.raises(InputError, match="data sets must differ.*'one' and 'two'"):
+    with pytest.raises(InputError, match=r"data sets must differ.*'one' and 'two'"):
         plan_study(study(data={"one": rows(), "two": rows()}))
     with pytest.raises(InputError, match="conditions must differ"):
         plan_study(study(conditions=(CLEAN, CLEAN)))
@@ -268,7 +268,7 @@ def test_a_condition_that_is_another_in_every_run_is_refused():
         def describe(self):
             return {"condition": "odd", "by": repr(object())}
 
-    with pytest.raises(InputError, match="odd must be .*plain values"):
+    with pytest.raises(InputError, match=r"odd must be .*plain values"):
         plan_study(study(conditions=(("odd", 1.0, Odd()),)))
 
 

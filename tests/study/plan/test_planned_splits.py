@@ -54,5 +54,5 @@ def test_leaving_one_out_of_many_rows_is_kept_small():
 
 def test_two_splits_of_one_number_are_refused():
     twice = Splits(3, (Split(np.array([0, 1]), np.array([2])), Split(np.array([0]), np.array([1]))))
-    with pytest.raises(InputError, match="splits must .* got repeat 0, fold 0 twice"):
+    with pytest.raises(InputError, match=r"splits must .* got repeat 0, fold 0 twice"):
         PlannedSplits(3, [twice])

@@ -113,7 +113,7 @@ def test_a_wide_table_is_of_one_condition():
     assert wide.index.tolist() == ["iris", "wine", "cancer"]
     with pytest.raises(InputError, match="level must be one of"):
         results.wide("kappa", "class-noise", 0.3)
-    with pytest.raises(InputError, match="measure must be .*, got accuracy, kappa"):
+    with pytest.raises(InputError, match=r"measure must be .*, got accuracy, kappa"):
         results.wide(["accuracy", "kappa"])
 
 

@@ -53,7 +53,7 @@ def test_conditions_that_are_not_there_are_refused(given, words):
 
 def test_without_clean_a_condition_must_be_named_unless_there_is_only_one():
     assert choose_condition(CONDITIONS[3:]) is CONDITIONS[3]
-    with pytest.raises(InputError, match="condition must be given.*noise, gap"):
+    with pytest.raises(InputError, match=r"condition must be given.*noise, gap"):
         choose_condition(CONDITIONS[1:])
 
 
@@ -69,16 +69,16 @@ def test_levels_and_names():
     assert format_condition(CONDITIONS[3]) == "gap"
     assert choose_names("learner", ["a", "b"], None) == ["a", "b"]
     assert choose_names("learner", ["a", "b"], "b") == ["b"]
-    with pytest.raises(InputError, match="learner must be .* got 'tre': .*'tree'"):
+    with pytest.raises(InputError, match=r"learner must be .* got 'tre': .*'tree'"):
         choose_names("learner", ["tree"], ["tre"])
 
 
 def test_the_only_data_set_need_not_be_named():
     assert choose_dataset(["iris"], None) == "iris"
     assert choose_dataset(["iris", "wine"], "wine") == "wine"
-    with pytest.raises(InputError, match="dataset must be given.*iris, wine"):
+    with pytest.raises(InputError, match=r"dataset must be given.*iris, wine"):
         choose_dataset(["iris", "wine"], None)
-    with pytest.raises(InputError, match="dataset must be .* got 'iriss': .*'iris'"):
+    with pytest.raises(InputError, match=r"dataset must be .* got 'iriss': .*'iris'"):
         choose_dataset(["iris", "wine"], "iriss")
 
 

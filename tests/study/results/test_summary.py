@@ -46,7 +46,7 @@ def test_leaders_under_other_conditions_are_named():
 
 
 def test_short_form_has_at_most_nine_lines_of_eighty_columns():
-    def fail(dataset, _, learner, __, fold):
+    def fail(dataset, _, __, ___, fold):
         return "error" if dataset == "wine" and fold == 0 else None
 
     summary = real_results(fail, declaration=DECLARED | {"verdict": {"failures": "worst-rank"}}).summary()

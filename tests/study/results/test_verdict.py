@@ -127,10 +127,10 @@ def test_a_learner_that_fails_everywhere_does_not_cost_the_verdict():
     findings = {reason.kind: reason for reason in verdict.reasons}
     assert findings["failures"]["by_learner"] == ("tree: 15 crash",)
     assert findings["failed_learners_excluded"]["learners"] == ("tree",)
-    with pytest.raises(InputError, match="control must be .*, got 'tree'"):
+    with pytest.raises(InputError, match=r"control must be .*, got 'tree'"):
         results.verdict("accuracy", control="tree")
     alone = real_results(lambda *place: "crash" if place[2] != "tree" else None)
-    with pytest.raises(InputError, match="got only 'tree': .*failures='worst-rank'"):
+    with pytest.raises(InputError, match=r"got only 'tree': .*failures='worst-rank'"):
         alone.verdict("accuracy")
 
 

@@ -118,7 +118,7 @@ def test_an_address_of_another_form(address):
 
 
 def test_the_jobs_of_a_cluster_are_its_own():
-    with pytest.raises(InputError, match="jobs must .*dask://host:8786.* got 4"):
+    with pytest.raises(InputError, match=r"jobs must .*dask://host:8786.* got 4"):
         open_engine("dask://host:8786", jobs=4)
 
 

@@ -50,14 +50,14 @@ def test_what_is_no_memory(written):
 
 
 def test_a_number_of_gigabytes_is_suspected():
-    with pytest.raises(InputError, match="memory must be .*'2 GB'"):
+    with pytest.raises(InputError, match=r"memory must be .*'2 GB'"):
         values.parse_memory(2)
 
 
 @pytest.mark.parametrize("wrong", ["five", 1, 2.0, True, None, [3]])
 def test_whole_numbers(wrong):
     assert values.require_whole("folds", 2)(np.int64(5)) == 5
-    with pytest.raises(InputError, match="folds must be .* 2, got"):
+    with pytest.raises(InputError, match=r"folds must be .* 2, got"):
         values.require_whole("folds", 2)(wrong)
 
 

@@ -162,5 +162,5 @@ def test_lines_come_from_the_places_and_order_the_problems():
 
 def test_a_part_within_another_tells_its_mistake():
     assert validate_table(LearnerSpec, {"learner": "c45"}).learner == "c45"
-    with pytest.raises(InputError, match="'samplr'.*'sampler'"):
+    with pytest.raises(InputError, match=r"'samplr'.*'sampler'"):
         validate_table(LearnerSpec, {"learner": "c45", "samplr": "smote"})

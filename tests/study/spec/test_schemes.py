@@ -59,7 +59,7 @@ def test_given_splits_are_taken_as_they_are():
     given = Splits.from_pairs([([0, 1], [2])], 150)
     made = build_scheme({"scheme": "given"})
     assert made.draw_splits(IRIS, given, 0, np.random.default_rng(1)) is given
-    with pytest.raises(InputError, match="iris .*'given'"):
+    with pytest.raises(InputError, match=r"iris .*'given'"):
         made.draw_splits(IRIS, None, 0, np.random.default_rng(1))
 
 
@@ -93,12 +93,12 @@ def test_what_cannot_be_a_scheme(declared, told):
 
 def test_too_many_folds_are_told_before_anything_runs():
     few = IRIS.take([0, 1, 2, 50, 51, 100])
-    with pytest.raises(InputError, match="folds must be .* 3 in few, got 5"):
+    with pytest.raises(InputError, match=r"folds must be .* 3 in few, got 5"):
         build_scheme({"scheme": "stratified", "folds": 5}).check("few", few, None)
-    with pytest.raises(InputError, match="folds must be .* 6 in few, got 7"):
+    with pytest.raises(InputError, match=r"folds must be .* 6 in few, got 7"):
         build_scheme({"scheme": "kfold", "folds": 7}).check("few", few, None)
     build_scheme({"scheme": "stratified", "folds": 3}).check("few", few, None)
-    with pytest.raises(InputError, match="few .*'given'"):
+    with pytest.raises(InputError, match=r"few .*'given'"):
         build_scheme({"scheme": "given"}).check("few", few, None)
 
 

@@ -144,7 +144,7 @@ def test_mistakes_in_python_are_told_at_once():
         "resampling.folds",
         "data.sets[0]",
     ]
-    with pytest.raises(SpecError, match="learners: .*at least 1 learner"):
+    with pytest.raises(SpecError, match=r"learners: .*at least 1 learner"):
         Study(data=["iris"])
 
 

@@ -128,7 +128,7 @@ def test_a_learner_that_abstains_may_be_tuned_within_a_preparation():
 def test_a_measure_without_a_value_in_any_inner_split_fails_the_learner():
     rows, y = np.arange(6.0)[:, None], np.array([0, 0, 0, 1, 1, 1])
     order = KFold(6)
-    with pytest.raises(LearnerError, match="auc .* 6 inner splits"):
+    with pytest.raises(LearnerError, match=r"auc .* 6 inner splits"):
         Tuned(DecisionTreeClassifier(), {"max_depth": [1]}, order, "auc", random_state=1).fit(rows, y)
 
 

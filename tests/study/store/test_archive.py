@@ -49,11 +49,11 @@ def test_splits_come_back_exactly(archive):
 
 
 def test_unknown_names_are_told(archive):
-    with pytest.raises(InputError, match="'flower': .*'flowers'"):
+    with pytest.raises(InputError, match=r"'flower': .*'flowers'"):
         archive.split("flower", 0, 0)
     with pytest.raises(InputError, match="repeat 9 and fold 0"):
         archive.split("flowers", 9, 0)
-    with pytest.raises(InputError, match="'smal': .*'small'"):
+    with pytest.raises(InputError, match=r"'smal': .*'small'"):
         StoreArchive.from_file(archive.file, "smal")
 
 
@@ -125,9 +125,9 @@ def test_a_store_without_a_study_says_so(tmp_path):
 def test_a_store_that_lacks_parts_is_refused_in_words(tmp_path):
     path = STUDY.filled(tmp_path / "a.fairtrial")
     parts = {
-        "trial SET split = 99": "lacks a split that its trials need",
-        "split SET hash = x'00' WHERE repeat = 0 AND fold = 1": "a split of 'flowers', repeat 0 and fold 1, is not there",
-        "dataset SET hash = 'other' WHERE name = 'people'": "names 'people' among its data, which are not there",
+        "trial SET split = 99": "a split is missing",
+        "split SET hash = x'00' WHERE repeat = 0 AND fold = 1": "'flowers', repeat 0 and fold 1",
+        "dataset SET hash = 'other' WHERE name = 'people'": "'people'",
     }
     for change, told in parts.items():
         connection = sqlite3.connect(path)

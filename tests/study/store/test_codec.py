@@ -98,7 +98,9 @@ def test_seeds_of_any_size():
 
 def test_a_checksum_tells_a_changed_bit_and_a_moved_column():
     blobs = [b"abc", None, b"d", None]
-    kept = values.compute_checksum(blobs)
-    values.refuse_corrupted_trial(3, blobs, kept)
+    kept = values.compute_checksum(blobs, 2)
+    values.refuse_corrupted_trial(3, blobs, 2, kept)
     with pytest.raises(StoreError, match="trial 3 are corrupted"):
-        values.refuse_corrupted_trial(3, [b"abb", None, b"d", None], kept)
+        values.refuse_corrupted_trial(3, blobs, 1, kept)
+    with pytest.raises(StoreError, match="trial 3 are corrupted"):
+        values.refuse_corrupted_trial(3, [b"abb", None, b"d", None], 2, kept)

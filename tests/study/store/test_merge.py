@@ -52,7 +52,7 @@ def test_shards_together_are_the_whole(tmp_path):
         merged.frame()[["trials", "added", "replaced", "unchanged", "different"]].to_numpy().tolist() == [[16, 16, 0, 0, 0]] * 3
     )
     assert merged.notes == ()
-    assert str(merged) == f"{tmp_path / 'merged'}: 48 trials added and 0 replaced from 3 files"
+    assert str(merged).startswith(f"{tmp_path / 'merged'}: 48 trials")
     assert [part.read_bytes() for part in parts] == before
     with open_store(tmp_path / "merged") as store, open_store(whole) as other:
         first, second = store.open_archive(), other.open_archive()
@@ -112,8 +112,8 @@ def test_different_successes_are_told_and_one_is_kept_in_any_order(tmp_path):
         merged = merge(tmp_path / f"merged-{number}", order)
         found.add(digest(tmp_path / f"merged-{number}"))
         assert merged.frame()["different"].tolist() == [0, 1, 1]
-        assert f"1 trials of {order[2].name} have other evidence elsewhere: a learner is not repeatable" in str(merged)
-        assert "<br>1 trials of" in merged._repr_html_()
+        assert any(note.startswith(f"1 trial of {order[2].name} ") for note in merged.notes)
+        assert all(note in str(merged) and f"<br>{note}" in merged._repr_html_() for note in merged.notes)
     assert len(found) == 1
     assert found < {digest(path) for path in paths}
 
@@ -123,7 +123,9 @@ def test_studies_of_one_name_that_differ_are_told_and_the_last_is_kept(tmp_path)
     wider = SmallStudy(learners=("tree", "forest", "stump"))
     second = wider.filled(tmp_path / "second", wider.links()[-4:])
     merged = merge(tmp_path / "merged", [first, second])
-    assert merged.notes == ("the study 'small' is declared differently in second: the declaration of the last file is kept",)
+    (note,) = merged.notes
+    assert "'small'" in note
+    assert "second" in note
     with open_store(tmp_path / "merged") as store:
         frame = store.open_archive().trials()
     assert len(frame) == 72
@@ -133,27 +135,27 @@ def test_studies_of_one_name_that_differ_are_told_and_the_last_is_kept(tmp_path)
 def test_what_cannot_be_merged_is_refused_before_anything_is_written(tmp_path, monkeypatch):
     part = STUDY.filled(tmp_path / "part")
     for sources, told in (
-        ([], "at least 1 store"),
-        (str(part), "list of at least 1"),
-        ([part, tmp_path / "target"], "not hold the"),
+        ([], r"sources must .*, got \[\]"),
+        (str(part), "sources must"),
+        ([part, tmp_path / "target"], "sources must not contain"),
     ):
         with pytest.raises(InputError, match=told):
             merge(tmp_path / "target", sources)
     with pytest.raises(StoreError, match="does not exist"):
         merge(tmp_path / "target", [part, tmp_path / "none"])
     newer = shutil.copy(part, tmp_path / "newer")
-    monkeypatch.setattr(schema, "VERSION", 2)
+    monkeypatch.setattr(schema, "VERSION", 3)
     with open_store(tmp_path / "other", write=True, create=True) as store, store.file.write_transaction() as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (2,)
-    with pytest.raises(StoreError, match="older fairtrial"):
+        assert connection.execute("PRAGMA user_version").fetchone() == (3,)
+    with pytest.raises(StoreError, match="schema 2"):
         merge(tmp_path / "target", [newer])
-    monkeypatch.setattr(schema, "VERSION", 1)
-    with pytest.raises(StoreError, match="newer fairtrial"):
+    monkeypatch.setattr(schema, "VERSION", 2)
+    with pytest.raises(StoreError, match="schema 3"):
         merge(tmp_path / "target", [part, tmp_path / "other"])
     assert not (tmp_path / "target").exists()
     with (
         open_store(tmp_path / "target", write=True, create=True),
-        pytest.raises(StoreError, match="is being written by"),
+        pytest.raises(StoreError, match="process"),
     ):
         merge(tmp_path / "target", [part])
 

@@ -30,14 +30,14 @@ def store(tmp_path):
 
 def test_every_field_is_kept(store):
     everything = TrialRecord(
-        b"k" * 16, "ok", b"p", b"s", "decision", b"r", b"t", 0.1, 2, 0.3, 4, 0.5, 0.6, 0.7, 0.8, 9, "n", "e", "m", "tb", "l"
+        b"k" * 16, "ok", b"p", b"s", "decision", b"r", b"t", 0.1, 2, 0.3, 4, 7, 0.5, 0.6, 0.7, 0.8, 9, "n", "e", "m", "tb", "l"
     )
     with store.file.write_transaction() as connection:
         insert_records(connection, [(everything, (1, 2, 3, 1))], 7, None)
         trial = connection.execute("SELECT * FROM trial").fetchone()
         evidence = connection.execute("SELECT * FROM evidence").fetchone()
     assert trial[1:11] == (b"k" * 16, 1, 2, 3, 1, 7, 1, None, "ok", 1)
-    assert trial[11:] == (0.1, 2, 0.3, 4, 0.5, 0.6, 0.7, 0.8, 9, "n", "e", "m", "tb", "l")
+    assert trial[11:] == (0.1, 2, 0.3, 4, 7, 0.5, 0.6, 0.7, 0.8, 9, "n", "e", "m", "tb", "l")
     assert evidence[:-1] == (1, b"p", b"s", "decision", b"r", b"t")
 
 

@@ -1,4 +1,4 @@
-"""What all figures share: colours, fonts, axes, and how finished frames become a chart's data."""
+"""Colours, fonts, axes and data of all figures."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def collect_rows(frames: Frames, columns: Iterable[str], *, thin: Iterable[str] 
 
 
 def check_frames(frames: Frames, columns: Iterable[str]) -> Frames:
-    """Frames by learner, each with these columns."""
+    """Check frames by learner, each with these columns."""
     type_name = type(frames).__name__
     if not hasattr(frames, "items") or hasattr(frames, "columns"):
         raise InputError(f"frames must map the names of learners to frames, got {type_name}: pass {{'name': frame}}")
@@ -63,7 +63,7 @@ def check_frames(frames: Frames, columns: Iterable[str]) -> Frames:
 
 
 def require_columns(name: str, frame: pd.DataFrame, columns: Iterable[str], *, index: str = "") -> pd.DataFrame:
-    """A frame with these columns and at least one row; its index may be the column that `index` names."""
+    """Check that a frame has these columns and at least one row; its index may be the column `index`."""
     if index and getattr(getattr(frame, "index", None), "name", None) == index:
         frame = frame.reset_index()
     present = list(getattr(frame, "columns", ()))
@@ -89,7 +89,7 @@ def to_frame(result: Any) -> pd.DataFrame:
 
 
 def to_records(frame: pd.DataFrame, columns: Iterable[str]) -> list[dict[str, Any]]:
-    """The rows of a frame as JSON can hold them."""
+    """Convert the rows of a frame to JSON values."""
     return [
         {str(name): _convert_to_json(str(name), value) for name, value in row.items()}
         for row in frame[list(columns)].to_dict("records")
@@ -97,7 +97,7 @@ def to_records(frame: pd.DataFrame, columns: Iterable[str]) -> list[dict[str, An
 
 
 def _convert_to_json(name: str, value: Any) -> Any:
-    """JSON knows neither NaN nor infinity; a threshold is only ever read in a tooltip, so that it may be text."""
+    """Convert a value to JSON, which has neither NaN nor infinity; thresholds in tooltips may be text."""
     if name == "threshold":
         return "above all scores" if value == np.inf else "undefined" if np.isnan(value) else f"{value:.4g}"
     if isinstance(value, (int, float, np.number)):
@@ -113,14 +113,14 @@ def _mask_visible(points: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
 
 
 def build_chart(rows: list[dict[str, Any]]) -> alt.Chart:
-    """A chart over these rows. They are put in as they are: altair refuses frames of more than 5,000 rows."""
+    """Build a chart over rows as inline values, because altair refuses frames of more than 5,000 rows."""
     import altair as alt
 
     return alt.Chart(alt.InlineData(values=tuple(rows)))  # a list would be copied, row by row, with every layer
 
 
 def encode_colour(learners: Iterable[str]) -> alt.Color:
-    """One colour for each learner, the same in every figure that shows the same learners."""
+    """Assign one colour to each learner, the same in every figure."""
     import altair as alt
 
     names = [str(learner) for learner in learners]
@@ -129,7 +129,7 @@ def encode_colour(learners: Iterable[str]) -> alt.Color:
 
 
 def encode_dash(learners: Iterable[str]) -> alt.StrokeDash:
-    """Solid lines, unless there are more learners than colours."""
+    """Assign solid lines, and dashes if there are more learners than colours."""
     import altair as alt
 
     names = [str(learner) for learner in learners]
@@ -148,7 +148,7 @@ def _build_learner_legend(names: Sequence[str]) -> alt.Legend:
 
 
 def build_axis(direction: Literal["x", "y"], field: str, title: str, *, low: float = 0.0, high: float = 1.0) -> Any:
-    """A quantitative axis from `low` to `high` with a title in words."""
+    """Build a quantitative axis from `low` to `high`."""
     import altair as alt
 
     kind = alt.X if direction == "x" else alt.Y
@@ -156,12 +156,12 @@ def build_axis(direction: Literal["x", "y"], field: str, title: str, *, low: flo
 
 
 def list_fields(*axes: Any) -> list[str]:
-    """The columns that axes show."""
+    """List the columns of axes."""
     return [str(axis_channel.to_dict()["field"]) for axis_channel in axes]
 
 
 def build_tooltips(columns: Mapping[str, str]) -> list[alt.Tooltip]:
-    """Tooltips for the learner and these columns, each with its title."""
+    """Build tooltips of the learner and these columns."""
     import altair as alt
 
     channels = [alt.Tooltip("learner:N", title="learner")]
@@ -172,7 +172,7 @@ def build_tooltips(columns: Mapping[str, str]) -> list[alt.Tooltip]:
 
 
 def draw_reference_line(points: Sequence[tuple[float, float]], x: Any, y: Any) -> Any:
-    """A thin dashed grey line: what learners are compared with."""
+    """Draw a thin dashed grey reference line."""
     rows = [dict(zip(list_fields(x, y), point, strict=True)) for point in points]
     return build_chart(rows).mark_line(color=GREY, strokeDash=[4, 3], strokeWidth=1.2).encode(x, y)
 
@@ -190,14 +190,14 @@ def format_with_interval(value: float | None, low: float | None, high: float | N
 
 
 def build_title(title: str, *subtitle: str) -> Any:
-    """A title with lines of explanation under it."""
+    """Build a title with a subtitle."""
     import altair as alt
 
     return alt.TitleParams(title, subtitle=list(subtitle)) if subtitle else alt.TitleParams(title)
 
 
 def style_chart(chart: Any) -> Any:
-    """The chart in the look of all figures; set at once, for each setting would copy the whole chart."""
+    """Apply the common style in one step, because each setting copies the whole chart."""
     import altair as alt
 
     lines: dict[str, Any] = {"gridColor": "#E9E9E9", "tickColor": "#B5B5B5", "domainColor": "#B5B5B5"}

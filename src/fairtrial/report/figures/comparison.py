@@ -61,10 +61,23 @@ _SELECT = ("condition", "level", "positive")
 
 
 def draw_ranks(ranks: pd.DataFrame, *, unit: str = "data set", title: str = "Ranks") -> Any:
-    """How often each learner (column) had which rank over the data sets (rows), and its mean rank.
+    """Draw how often each learner has which rank, with its mean rank.
 
-    `unit` is what a row is called: for the splits of one data set, "split".
+    Parameters
+    ----------
+    ranks : pandas.DataFrame
+        Ranks: one row per data set, one column per learner.
+    unit : str
+        What a row is: "data set" or "split".
+    title : str
+        Title of the chart.
 
+    Returns
+    -------
+    altair.Chart
+
+    Examples
+    --------
     >>> import pandas as pd
     >>> chart = draw_ranks(pd.DataFrame({"tree": [1, 1, 2], "bayes": [2, 2, 1]}))
     >>> chart.to_dict()["title"]["text"]
@@ -94,7 +107,7 @@ def draw_ranks(ranks: pd.DataFrame, *, unit: str = "data set", title: str = "Ran
     head = build_chart([{"text": "mean"}]).mark_text(align="left", fontSize=12, color=GREY)
     numbers = base.mark_text(align="left", fontSize=12.5, color=INK).encode(y=y, x=alt.value(width + 14), text="text:N")
     header = head.encode(x=alt.value(width + 14), y=alt.value(-9), text="text:N")
-    heading = build_title(title, f"Circles: on how many {unit}s a learner had this rank. Bars: its mean rank")
+    heading = build_title(title, f"Circles: number of {unit}s with this rank. Bars: mean rank")
     layers = alt.layer(circles, ticks, numbers, header)
     return style_chart(layers.properties(width=width, height=alt.Step(34, **{"for": "position"}), title=heading))
 
@@ -110,7 +123,7 @@ def _check_rank_frame(ranks: Any) -> pd.DataFrame:
 
 
 def _build_bubble_legend(counts: list[dict[str, Any]], unit: str) -> Any:
-    """A legend of a small, a middling and the largest circle."""
+    """Build a legend with a small, a medium and the largest circle."""
     import altair as alt
 
     most = max(row["datasets"] for row in counts)
@@ -135,13 +148,29 @@ def draw_pairs(
     title: str = "Differences of pairs",
     alpha: float = 0.05,
 ) -> Any:
-    """A matrix of pairs: the difference, its adjusted p value, and on how many data sets the row won, tied and lost.
+    """Draw a matrix of pairs: difference, adjusted p-value, and wins, ties and losses.
 
-    `pairs` has the columns first, second, difference (of the scores, first minus second), rank_difference, p_adjusted,
-    significant, wins, ties and losses. `order` names the learners, the best first; by default it follows from the differences
-    of ranks. The row is the learner that comes first in it; against a control, it is the control. Pairs that are `significant`
-    are framed; `alpha` is the level by which they are, so that no p value is rounded to its other side.
+    The row is the better learner, or the control. Significant pairs are framed.
 
+    Parameters
+    ----------
+    pairs : pandas.DataFrame
+        Columns first, second, difference (first minus second), rank_difference, p_adjusted, significant, wins, ties, losses.
+    order : list of str, optional
+        Learners, best first. Default: by the differences of mean ranks.
+    unit : str
+        What is counted: "data set" or "split".
+    title : str
+        Title of the chart.
+    alpha : float
+        Significance level; no p-value is rounded across it.
+
+    Returns
+    -------
+    altair.Chart
+
+    Examples
+    --------
     >>> import pandas as pd
     >>> pair = {"first": ["tree"], "second": ["rule"], "difference": [0.2], "rank_difference": [-1.0], "p_adjusted": [0.01]}
     >>> pairs = pd.DataFrame({**pair, "significant": [True], "wins": [9], "ties": [0], "losses": [1]})
@@ -164,7 +193,7 @@ def draw_pairs(
     shade = alt.Scale(domain=[-1, 0, 1], range=["#F2A46B", "#F4F4F4", "#7FB8DA"])
     legend = alt.Legend(
         orient="bottom",
-        title=f"won less lost by the row, share of the {unit}s",
+        title=f"won minus lost by the row, proportion of the {unit}s",
         titleFontWeight="normal",
         titleLimit=320,
         gradientLength=220,
@@ -183,13 +212,13 @@ def draw_pairs(
         _draw_cell_text(cells, field, dy, size, x, y)
         for field, dy, size in (("difference", -17, 13.5), ("p", 1, 12), ("record", 18, 12))
     ]
-    heading = build_title(title, f"Row less column, adjusted p, {unit}s won / tied / lost by the row", "Framed: told apart")
+    heading = build_title(title, f"Row minus column, adjusted p, {unit}s won / tied / lost by the row", "Framed: told apart")
     plain = alt.ViewBackground(stroke=None)
     return style_chart(alt.layer(*layers).properties(width=alt.Step(width), height=alt.Step(height), title=heading, view=plain))
 
 
 def _order_by_mean_rank(pairs: pd.DataFrame) -> list[str]:
-    """Learners by how far their mean ranks lie below those of the others, the best first."""
+    """Order learners by the differences of their mean ranks, best first."""
     differences: dict[str, list[float]] = {}
     for first, second, difference in zip(pairs["first"], pairs["second"], pairs["rank_difference"], strict=True):
         differences.setdefault(str(first), []).append(difference)
@@ -200,7 +229,7 @@ def _order_by_mean_rank(pairs: pd.DataFrame) -> list[str]:
 
 
 def _build_pair_cells(pairs: pd.DataFrame, names: list[str], alpha: float) -> list[dict[str, Any]]:
-    """A cell for each pair, turned so that the row is the better learner, or the control."""
+    """Build one cell per pair; the row is the better learner, or the control."""
     cells = []
     number_format = _choose_difference_format(pairs["difference"])
     has_control = len(pairs) > 1 and pairs["first"].nunique() == 1
@@ -231,7 +260,7 @@ def _flip_sign(value: float | None, swapped: bool) -> float | None:
 
 
 def _choose_difference_format(differences: pd.Series[float]) -> str:
-    """How differences are written: with three digits of the largest."""
+    """Choose a format with three significant digits of the largest difference."""
     largest = float(np.nan_to_num(differences.abs().max()))
     power = int(np.floor(np.log10(largest))) if largest > 0 else 0
     return f"+.{max(0, 2 - power)}f" if -4 <= power <= 6 else "+.2e"
@@ -246,7 +275,7 @@ def _format_signed(value: float | None, number_format: str) -> str:
 
 
 def _format_cell_p(p: float | None, alpha: float) -> str:
-    """Four decimals where it matters, so that 0.0499 and 0.0501 are not both 0.050; more where these hide the side of alpha."""
+    """Format a p-value with enough decimals to show on which side of alpha it lies."""
     if p is None:
         return "p undefined"
     if p < _SMALL_P:
@@ -260,13 +289,26 @@ def _draw_cell_text(cells: list[dict[str, Any]], field: str, dy: float, size: fl
 
 
 def draw_strengths(frame: Any, *, title: str = "Strengths") -> Any:
-    """Strengths of learners with their intervals: `bradley_terry(...)`, or a frame with learner, strength, low and high.
+    """Draw the strengths of learners with intervals.
 
+    Parameters
+    ----------
+    frame : Strengths or dataframe
+        Result of `bradley_terry`, or a frame with learner, strength, low and high.
+    title : str
+        Title of the chart.
+
+    Returns
+    -------
+    altair.Chart
+
+    Examples
+    --------
     >>> from fairtrial.significance.strength import bradley_terry
     >>> found = bradley_terry([[0.9, 0.8, 0.7], [0.8, 0.9, 0.7], [0.9, 0.8, 0.6], [0.7, 0.6, 0.65]], resamples=100)
     >>> chart = draw_strengths(found)
     >>> chart.to_dict()["title"]["subtitle"]
-    ['Points: strengths (Elo). Lines: 95 % intervals over data sets. Dashed: their mean']
+    ['Points: strengths (Elo). Lines: 95 % intervals over data sets. Dashed: mean']
     """
     import altair as alt
 
@@ -298,11 +340,21 @@ def _format_strength_subtitle(result: Any) -> str:
     scale = {"elo": " (Elo)", "log": " (natural logarithms)"}.get(getattr(result, "scale", ""), "")
     confidence_level = getattr(result, "level", None)
     lines = "intervals" if confidence_level is None else f"{100 * confidence_level:g} % intervals over data sets"
-    return f"Points: strengths{scale}. Lines: {lines}. Dashed: their mean"
+    return f"Points: strengths{scale}. Lines: {lines}. Dashed: mean"
 
 
 def list_comparison_figures(verdict: Verdict) -> dict[str, Callable[[], Any]]:
-    """Map the name of each figure that applies to a verdict to a function that draws it."""
+    """Map the name of each figure of a verdict to the function that draws it.
+
+    Parameters
+    ----------
+    verdict : Verdict
+        Result of `compare`.
+
+    Returns
+    -------
+    dict of str to callable
+    """
     first, second, posterior = verdict.table.learners[0], verdict.table.learners[-1], verdict.posterior
     figures: dict[str, Callable[[], Any]] = {
         "critical-difference": lambda: draw_critical_difference(
@@ -320,7 +372,7 @@ def list_comparison_figures(verdict: Verdict) -> dict[str, Callable[[], Any]]:
 
 
 def _find_critical_difference(verdict: Verdict) -> float | None:
-    """The width of the bar, where it is one of mean ranks: aligned and Quade's ranks have other units."""
+    """Find the critical difference of mean ranks; aligned and Quade ranks have other units."""
     posthoc = verdict.posthoc
     return posthoc.critical_difference if posthoc is not None and posthoc.omnibus == "friedman" else None
 
@@ -333,13 +385,13 @@ def draw_study_critical_difference(
     control: str | None = None,
     alpha: float | None = None,
 ) -> Any:
-    """Mean ranks, with bars that join learners that are not told apart."""
+    """Draw mean ranks, with bars that join learners without a significant difference."""
     return _draw_verdict_figure("critical-difference", results, selection, measure, control, alpha)
 
 
 @register_figure("ranks", select=_SELECT)
 def draw_study_ranks(results: Results, selection: Selection, measure: str | None = None) -> Any:
-    """How often each learner had which rank."""
+    """Draw how often each learner has which rank."""
     return _draw_verdict_figure("ranks", results, selection, measure)
 
 
@@ -351,7 +403,7 @@ def draw_study_pairs(
     control: str | None = None,
     alpha: float | None = None,
 ) -> Any:
-    """A matrix of the differences of pairs with adjusted p values."""
+    """Draw a matrix of the differences of pairs with adjusted p-values."""
     return _draw_verdict_figure("pairs", results, selection, measure, control, alpha)
 
 
@@ -377,13 +429,13 @@ def _draw_verdict_figure(
 
 @register_figure("simplex", select=("learner", *_SELECT))
 def draw_study_simplex(results: Results, selection: Selection, measure: str | None = None, rope: float = 0.01) -> Any:
-    """What is to be believed about two learners over several data sets (Bayesian signed ranks)."""
+    """Draw the posterior of two learners over several data sets (Bayesian signed-rank test)."""
     return _draw_posterior_figure("simplex", results, selection, measure, rope)
 
 
 @register_figure("density", select=("learner", "dataset", *_SELECT))
 def draw_study_density(results: Results, selection: Selection, measure: str | None = None, rope: float = 0.01) -> Any:
-    """What is to be believed about the difference of two learners on one data set (correlated Bayesian t)."""
+    """Draw the posterior of the difference of two learners on one data set (Bayesian correlated t test)."""
     dataset = selection.find_dataset(results).name
     return _draw_posterior_figure("density", results, replace(selection, dataset=dataset), measure, rope)
 
@@ -393,12 +445,12 @@ def _draw_posterior_figure(name: str, results: Results, selection: Selection, me
     figures = list_comparison_figures(verdict)
     if name not in figures:
         alternative = "density" if name == "simplex" else "simplex"
-        raise InputError(f"the figure {name!r} has no posterior here: try {alternative!r}, or a study with more scores")
+        raise InputError(f"the figure {name!r} has no posterior: try {alternative!r}, or a study with more scores")
     return _extend_title(figures[name](), results, selection, measure)
 
 
 def _extend_title(chart: Any, results: Results, selection: Selection, measure: str | None) -> Any:
-    """The chart with its place in the study behind its title: the measure, the data, the condition."""
+    """Append measure, data set and condition to the title of a chart."""
     condition, datasets = selection.find_condition(results), results.archive.datasets
     dataset_text = selection.dataset or (datasets[0].name if len(datasets) == 1 else f"{len(datasets)} data sets")
     details = [get_measure(measure or get_verdict_measure_name(results)).name, dataset_text]
@@ -423,7 +475,7 @@ def _choose_learner_pair(results: Results, selection: Selection) -> list[str]:
 
 
 def _compare_learner_pair(results: Results, selection: Selection, measure: str | None, rope: float) -> Verdict:
-    """The verdict on two learners: on the means of all data sets, or on the splits of the one that is selected."""
+    """Compare two learners on the means of all data sets, or on the splits of the selected one."""
     from fairtrial.significance.compare import compare
 
     pair, condition, dataset = _choose_learner_pair(results, selection), selection.find_condition(results), selection.dataset
@@ -444,7 +496,7 @@ def _compare_learner_pair(results: Results, selection: Selection, measure: str |
 def draw_study_intervals(
     results: Results, selection: Selection, measure: str | Sequence[str] | None = None, alpha: float = 0.05
 ) -> Any:
-    """Mean scores of each learner with intervals, over data sets or on one of them."""
+    """Draw mean scores of each learner with intervals, over data sets or on one of them."""
     import pandas as pd
 
     selection.check_dataset(results)

@@ -1,4 +1,4 @@
-"""Demsar's critical-difference diagram."""
+"""Critical-difference diagrams (Demšar 2006)."""
 
 from __future__ import annotations
 
@@ -24,15 +24,33 @@ def draw_critical_difference(
     control: str | None = None,
     title: str = "Critical-difference diagram",
 ) -> Any:
-    """Demsar's diagram: learners on an axis of mean ranks, and a bar for each of the `groups` that are not told apart.
+    """Draw a critical-difference diagram (Demšar 2006).
 
-    A solid bar covers members of its group alone. Where a learner that does not belong to it lies between two members, they are
-    joined by a thin dotted line instead (see `build_rank_bars`). With a `control`, the one group is what is not significantly
-    different from it. The critical difference is drawn where it is given; not every procedure has one.
+    Learners lie on an axis of mean ranks; a bar joins each group. If a learner outside the group lies between two members, a
+    thin dotted line joins them instead.
 
+    Parameters
+    ----------
+    mean_ranks : pandas.Series or mapping
+        Mean rank of each learner.
+    groups : list of tuples of str
+        Groups of learners without a significant difference.
+    critical_difference : float, optional
+        Critical difference, if the procedure has one.
+    control : str, optional
+        Control; the group then holds learners that do not differ significantly from it.
+    title : str
+        Title of the chart.
+
+    Returns
+    -------
+    altair.Chart
+
+    Examples
+    --------
     >>> chart = draw_critical_difference({"tree": 1.2, "bayes": 1.8, "rule": 3.0}, [("tree", "bayes"), ("rule",)])
     >>> chart.to_dict()["title"]["subtitle"]
-    ['Mean ranks, 1 is the best. Bars join learners that are not told apart']
+    ['Mean ranks; 1 is best. Bars join learners without a significant difference']
     """
     import altair as alt
 
@@ -86,7 +104,7 @@ def build_rank_bars(mean_ranks: pd.Series[float] | Mapping[str, float], groups: 
 
 
 def _join_runs(inside: list[float], outside: list[float]) -> list[tuple[float, float, bool]]:
-    """Pieces between neighbouring members, those of one kind in a row joined."""
+    """Build pieces between neighbouring members, and join adjacent ones of the same kind."""
     pieces: list[tuple[float, float, bool]] = []
     for low, high in pairwise(inside):
         solid = not any(low <= rank <= high for rank in outside)
@@ -98,7 +116,7 @@ def _join_runs(inside: list[float], outside: list[float]) -> list[tuple[float, f
 
 
 def _check_mean_ranks(mean_ranks: Any) -> dict[str, float]:
-    """Mean ranks by learner, the best first."""
+    """Check mean ranks by learner, best first."""
     if not hasattr(mean_ranks, "items") or hasattr(mean_ranks, "columns"):
         raise InputError(f"mean_ranks must map learners to mean ranks, got {type(mean_ranks).__name__}: pass a Series")
     pairs = [(str(name), float(rank)) for name, rank in mean_ranks.items()]
@@ -116,7 +134,7 @@ def _check_mean_ranks(mean_ranks: Any) -> dict[str, float]:
 
 
 def _check_groups(groups: Iterable[Sequence[str]], ranks: Mapping[str, float]) -> list[list[str]]:
-    """Groups of two and more, from the best to the worst."""
+    """Check groups of two or more, best first."""
     checked_groups = []
     for group in groups:
         names = [str(name) for name in ([group] if isinstance(group, str) else group)]
@@ -130,18 +148,18 @@ def _check_groups(groups: Iterable[Sequence[str]], ranks: Mapping[str, float]) -
 
 def _format_diagram_subtitle(bars: pd.DataFrame, control: str | None) -> list[str]:
     if len(bars):
-        subject = "Bars join learners that are" if control is None else f"The bar joins {control} and what is"
-        statement = f"{subject} not told apart" + (" from it" if control is not None else "")
+        subject = "Bars join learners" if control is None else f"The bar joins {control} and learners"
+        statement = f"{subject} without a significant difference" + (" from it" if control is not None else "")
     else:
-        statement = "All are told apart" + (f" from {control}" if control is not None else "")
-    lines = [f"Mean ranks, 1 is the best. {statement}"]
+        statement = "All differ significantly" + (f" from {control}" if control is not None else "")
+    lines = [f"Mean ranks; 1 is best. {statement}"]
     if not bars["solid"].all():
-        lines.append("Dotted: not told apart either, though a learner between them is told apart from one of them")
+        lines.append("Dotted: no significant difference either, although a learner in between differs from one of them")
     return lines
 
 
 def _rank_axis(k: int, top: float, x: Any, y: Any) -> list[Any]:
-    """The axis, with a tick for each rank and a short one for each half."""
+    """Draw the axis, with a tick for each rank and a short one for each half."""
     line = build_chart([{"rank": 1, "end": k, "y": top}]).mark_rule(color=INK, strokeWidth=1.2).encode(x, y, x2="end:Q")
     halves = [1 + i / 2 for i in range(2 * k - 1)]
     ticks = [{"rank": rank, "y": top - (7 if rank % 1 == 0 else 4), "end": top, "text": f"{rank:g}"} for rank in halves]
@@ -151,7 +169,7 @@ def _rank_axis(k: int, top: float, x: Any, y: Any) -> list[Any]:
 
 
 def _layout_learner_labels(ranks: Mapping[str, float], first_line: float, top: float, pixel: float) -> list[dict[str, Any]]:
-    """Where each name stands: the better half on the left, the rest on the right, the outermost highest, so no lines cross."""
+    """Place the names: the better half on the left, the others on the right, so no lines cross."""
     k, rows = len(ranks), []
     for index, (name, rank) in enumerate(ranks.items()):
         left = index < (k + 1) // 2
@@ -224,7 +242,7 @@ def _draw_rank_bars(bars: pd.DataFrame, ranks: Mapping[str, float], start: float
 
 
 def _draw_ruler(critical_difference: float, height: float, x: Any, y: Any) -> list[Any]:
-    """The critical difference as a length, from the best rank on."""
+    """Draw the critical difference as a length."""
     end = 1 + float(critical_difference)
     bar = build_chart([{"rank": 1, "end": end, "y": height}]).mark_rule(color=INK, strokeWidth=1.6)
     stops = [{"rank": rank, "y": height - 4, "end": height + 4} for rank in (1, end)]

@@ -1,4 +1,4 @@
-"""Figures of curves. Each takes finished frames by learner, as `fairtrial.measures` makes them, and gives an altair chart."""
+"""Figures of curves, from the frames of `fairtrial.measures` by learner."""
 
 from __future__ import annotations
 
@@ -40,8 +40,23 @@ _RATES = ("tpr", "fpr")
 
 
 def draw_roc(frames: Frames, hulls: Frames | None = None, *, title: str = "ROC curve") -> Any:
-    """ROC curves (`roc_curve`) with the diagonal and, where given, the convex hulls (`roc_hull`).
+    """Draw ROC curves with the diagonal and, optionally, convex hulls.
 
+    Parameters
+    ----------
+    frames : mapping of str to dataframe
+        Curves by learner, as `roc_curve` returns them.
+    hulls : mapping of str to dataframe, optional
+        Convex hulls, as `roc_hull` returns them.
+    title : str
+        Title of the chart.
+
+    Returns
+    -------
+    altair.Chart
+
+    Examples
+    --------
     >>> from fairtrial.measures import roc_curve, roc_hull
     >>> y, score = [0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]
     >>> chart = draw_roc({"tree": roc_curve(y, score)}, {"tree": roc_hull(y, score)})
@@ -69,14 +84,31 @@ def compute_roc_band(
     level: float = 0.95,
     kind: Literal["curve", "points"] = "curve",
 ) -> pd.DataFrame:
-    """A confidence band of an ROC curve (columns fpr and tpr): the columns fpr, low and high.
+    """Compute a confidence band of an ROC curve.
 
-    `kind="curve"`: the whole true curve lies within with at least this probability (Campbell 1994, simultaneous joint regions):
-    both rates are distribution functions, each within Kolmogorov's distance of its estimate with probability sqrt(level), and
-    the classes are independent. It is wide, and it keeps its promise for any scores (Macskassy, Provost & Rosset 2005).
-    `kind="points"`: for each threshold alone, the rectangle of both rates' Wilson limits holds its true point with this
-    probability; the whole curve leaves that band more often. Both take the test rows as independent and the learner as given.
+    `kind="curve"` covers the whole true curve with at least this probability (Campbell 1994, simultaneous joint regions). It
+    is wide and valid for any scores (Macskassy, Provost & Rosset 2005). `kind="points"` covers the true point of each
+    threshold with the rectangle of the Wilson limits of both rates; the whole curve leaves this band more often. Both assume
+    independent test rows.
 
+    Parameters
+    ----------
+    curve : pandas.DataFrame
+        Columns fpr and tpr.
+    positives, negatives : int
+        Number of rows of each class.
+    level : float
+        Confidence level.
+    kind : {"curve", "points"}
+        Simultaneous band of the whole curve, or band of each threshold alone.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns fpr, low and high.
+
+    Examples
+    --------
     >>> from fairtrial.measures import roc_curve
     >>> curve = roc_curve([0] * 10 + [1] * 10, list(range(20)))
     >>> compute_roc_band(curve, 10, 10, level=0.9025).round(3).iloc[[0, -1]].to_dict("list")
@@ -107,7 +139,7 @@ def compute_roc_band(
 
 
 def _compute_simultaneous_limits(rate: FloatArray, cases: int, level: float) -> tuple[FloatArray, FloatArray]:
-    """Limits for all thresholds at once: Kolmogorov's distance."""
+    """Compute simultaneous limits for all thresholds by the Kolmogorov distance."""
     from scipy.stats import kstwo
 
     distance = float(kstwo.ppf(level, cases))
@@ -115,13 +147,13 @@ def _compute_simultaneous_limits(rate: FloatArray, cases: int, level: float) -> 
 
 
 def _compute_pointwise_limits(rate: FloatArray, cases: int, level: float) -> tuple[FloatArray, FloatArray]:
-    """Limits for each threshold alone: Wilson's."""
+    """Compute Wilson limits for each threshold."""
     limits = np.array([compute_wilson_limits(round(value * cases), cases, level) for value in rate.tolist()])
     return limits[:, 0], limits[:, 1]
 
 
 def _interpolate_steps(x: FloatArray, y: FloatArray, positions: FloatArray) -> FloatArray:
-    """A rising line with steps, at pairs of places: of each pair the value before a step, then the one behind it."""
+    """Evaluate a step function at pairs of positions: the value before each step, then the value after it."""
     before = np.clip(np.searchsorted(x, positions, side="left"), 1, len(x) - 1)
     behind = np.clip(np.searchsorted(x, positions, side="right"), 1, len(x) - 1)
     # The first and the last place stand alone: the start is looked at from its right, the end from its left.
@@ -148,15 +180,30 @@ def with_band(chart: Any, bands: Frames, learners: Frames, *, level: float = 0.9
     area = build_chart(rows).mark_area(opacity=opacity, line=False).encode(x, low, encode_colour(learners), y2="high:Q")
     chart = chart.copy(deep=True)
     chart.layer.insert(0, area)
-    band_text = "band for the whole curve" if simultaneous else "band for each threshold alone"
+    band_text = "simultaneous band" if simultaneous else "pointwise band"
     learners_text = "" if len(bands) == len(learners) else f" of {', '.join(bands)}"
     chart.title.subtitle = [*chart.title.subtitle, f"Shaded: {100 * level:g} % {band_text}{learners_text}"]
     return chart
 
 
 def draw_precision_recall(frames: Frames, *, title: str = "Precision-recall curve") -> Any:
-    """Precision over recall (`precision_recall_curve`) with the base rate: the precision of calling everything positive.
+    """Draw precision-recall curves with the base rate.
 
+    The base rate is the precision of predicting every row as positive.
+
+    Parameters
+    ----------
+    frames : mapping of str to dataframe
+        Curves by learner, as `precision_recall_curve` returns them.
+    title : str
+        Title of the chart.
+
+    Returns
+    -------
+    altair.Chart
+
+    Examples
+    --------
     >>> from fairtrial.measures import precision_recall_curve
     >>> chart = draw_precision_recall({"tree": precision_recall_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])})
     >>> chart.to_dict()["title"]["subtitle"]
@@ -179,8 +226,23 @@ def draw_precision_recall(frames: Frames, *, title: str = "Precision-recall curv
 
 
 def draw_cost(frames: Frames, lines: Frames | None = None, *, title: str = "Cost curve") -> Any:
-    """Cost curves (`cost_curve`) with the two trivial classifiers and, where given, the line of each threshold (`cost_lines`).
+    """Draw cost curves with the two trivial classifiers.
 
+    Parameters
+    ----------
+    frames : mapping of str to dataframe
+        Curves by learner, as `cost_curve` returns them.
+    lines : mapping of str to dataframe, optional
+        The line of each threshold, as `cost_lines` returns them.
+    title : str
+        Title of the chart.
+
+    Returns
+    -------
+    altair.Chart
+
+    Examples
+    --------
     >>> from fairtrial.measures import cost_curve
     >>> chart = draw_cost({"tree": cost_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])})
     >>> [layer["mark"]["type"] for layer in chart.to_dict()["layer"]]
@@ -197,7 +259,7 @@ def draw_cost(frames: Frames, lines: Frames | None = None, *, title: str = "Cost
     if lines is not None:
         layers.append(_draw_cost_segments(frames, lines))
     curves = _draw_curve_lines(frames, x, y, columns)
-    subtitle = "Lower is better. Dashed: calling everything negative, or everything positive"
+    subtitle = "Lower is better. Dashed: always negative, always positive"
     return style_chart(alt.layer(*layers, curves).properties(width=460, height=300, title=build_title(title, subtitle)))
 
 
@@ -211,8 +273,21 @@ def _draw_cost_segments(frames: Frames, lines: Frames) -> Any:
 
 
 def draw_brier(frames: Frames, *, title: str = "Brier curve") -> Any:
-    """Brier curves (`brier_curve`): the area under each is the Brier score.
+    """Draw Brier curves; the area under each is the Brier score.
 
+    Parameters
+    ----------
+    frames : mapping of str to dataframe
+        Curves by learner, as `brier_curve` returns them.
+    title : str
+        Title of the chart.
+
+    Returns
+    -------
+    altair.Chart
+
+    Examples
+    --------
     >>> from fairtrial.measures import brier_curve
     >>> chart = draw_brier({"tree": brier_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])})
     >>> chart.to_dict()["title"]["text"]
@@ -228,8 +303,21 @@ def draw_brier(frames: Frames, *, title: str = "Brier curve") -> Any:
 
 
 def draw_gain(frames: Frames, *, title: str = "Gain and lift") -> Any:
-    """Gain and lift side by side (`gain_curve`), each with what targeting at random gives.
+    """Draw gain and lift side by side, with random targeting.
 
+    Parameters
+    ----------
+    frames : mapping of str to dataframe
+        Curves by learner, as `gain_curve` returns them.
+    title : str
+        Title of the chart.
+
+    Returns
+    -------
+    altair.Chart
+
+    Examples
+    --------
     >>> from fairtrial.measures import gain_curve
     >>> chart = draw_gain({"tree": gain_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])})
     >>> len(chart.to_dict()["hconcat"])
@@ -237,12 +325,12 @@ def draw_gain(frames: Frames, *, title: str = "Gain and lift") -> Any:
     """
     import altair as alt
 
-    columns = {"threshold": "threshold", "targeted": "share targeted", "gain": "gain", "lift": "lift"}
+    columns = {"threshold": "threshold", "targeted": "proportion targeted", "gain": "gain", "lift": "lift"}
     filled = {name: _interpolate_ties(frame) for name, frame in check_frames(frames, columns).items()}
-    x = build_axis("x", "targeted", "Share of cases targeted")
+    x = build_axis("x", "targeted", "Proportion of rows targeted")
     panels = []
     for field, axis_title, top, chance in (
-        ("gain", "Share of positives found", 1.0, [(0, 0), (1, 1)]),
+        ("gain", "Proportion of positives found", 1.0, [(0, 0), (1, 1)]),
         ("lift", "Lift", 1.08 * (find_maximum(frames, "lift") or 1.0), [(0, 1), (1, 1)]),
     ):
         y = build_axis("y", field, axis_title, high=top)
@@ -256,7 +344,7 @@ def draw_gain(frames: Frames, *, title: str = "Gain and lift") -> Any:
 
 
 def _interpolate_ties(frame: pd.DataFrame) -> pd.DataFrame:
-    """Points between the thresholds: within a tie positives are found in proportion, so that lift bends there."""
+    """Interpolate between thresholds: within a tie, positives are found in proportion."""
     targeted = frame["targeted"].to_numpy()
     fractions = np.union1d(targeted, np.linspace(0, 1, 201))
     reached = frame.iloc[np.searchsorted(targeted, fractions)]
@@ -266,8 +354,23 @@ def _interpolate_ties(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_tpr_fpr(frames: Frames, *, title: str = "Kolmogorov-Smirnov chart") -> Any:
-    """Both rates over the threshold (`tpr_fpr_curve`), a panel for each learner, the widest gap marked.
+    """Draw both rates against the threshold and mark the largest difference.
 
+    There is one panel per learner.
+
+    Parameters
+    ----------
+    frames : mapping of str to dataframe
+        Curves by learner, as `tpr_fpr_curve` returns them.
+    title : str
+        Title of the chart.
+
+    Returns
+    -------
+    altair.Chart
+
+    Examples
+    --------
     >>> from fairtrial.measures import tpr_fpr_curve
     >>> chart = draw_tpr_fpr({"tree": tpr_fpr_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])})
     >>> chart.to_dict()["concat"][0]["title"]["text"]
@@ -281,12 +384,12 @@ def draw_tpr_fpr(frames: Frames, *, title: str = "Kolmogorov-Smirnov chart") -> 
         )
         for name, frame in check_frames(frames, [*_RATE_TITLES, "difference"]).items()
     ]
-    subtitle = "Cases whose score reaches the threshold are called positive. Grey: the widest gap, KS"
+    subtitle = "Rows with a score of at least the threshold are predicted positive. Grey: largest difference (KS)"
     return style_chart(alt.concat(*panels, columns=3, spacing=36).properties(title=build_title(title, subtitle)))
 
 
 def _draw_rate_panel(name: str, frame: pd.DataFrame) -> Any:
-    """The panel of one learner. A rate changes at scores alone, and so it goes in steps."""
+    """Draw the panel of one learner; the rates are step functions of the threshold."""
     import altair as alt
 
     low, high = _compute_score_range(frame)
@@ -306,7 +409,7 @@ def _draw_rate_panel(name: str, frame: pd.DataFrame) -> Any:
 
 
 def _compute_score_range(frame: pd.DataFrame) -> tuple[float, float]:
-    """The ends of the axis: 0 and 1 where scores fill a good part of that range, else a little beyond the scores."""
+    """Choose the axis range: 0 to 1 if scores fill much of it, else slightly beyond the scores."""
     scores = frame["threshold"].to_numpy(np.float64)
     scores = scores[np.isfinite(scores)]
     if not len(scores):
@@ -319,7 +422,7 @@ def _compute_score_range(frame: pd.DataFrame) -> tuple[float, float]:
 
 
 def _clip_thresholds(frame: pd.DataFrame, low: float, high: float) -> pd.DataFrame:
-    """The rows from the highest threshold to the lowest, with the place of each; the rates hold on to both ends of the axis."""
+    """Extend the rows from the highest to the lowest threshold to both ends of the axis."""
     import pandas as pd
 
     inside = frame.assign(score=frame["threshold"].clip(low, high))
@@ -327,7 +430,7 @@ def _clip_thresholds(frame: pd.DataFrame, low: float, high: float) -> pd.DataFra
 
 
 def _draw_widest_gap(frame: pd.DataFrame, x: Any, y: Any, low: float, high: float) -> list[Any]:
-    """A bar between the curves where they are farthest apart, with KS beside it."""
+    """Draw a bar at the largest difference of the curves, labelled with KS."""
     gaps = frame["difference"].abs().to_numpy(np.float64)
     if np.isnan(gaps).any():
         return [_draw_note("undefined", x, y, position=((low + high) / 2, 0.5))]
@@ -340,8 +443,21 @@ def _draw_widest_gap(frame: pd.DataFrame, x: Any, y: Any, low: float, high: floa
 
 
 def draw_calibration(frames: Frames, *, title: str = "Calibration") -> Any:
-    """Calibration curves (`calibration_curve`) with their intervals and the diagonal; below, how many cases each bin holds.
+    """Draw calibration curves with intervals, and the number of rows in each bin.
 
+    Parameters
+    ----------
+    frames : mapping of str to dataframe
+        Curves by learner, as `calibration_curve` returns them.
+    title : str
+        Title of the chart.
+
+    Returns
+    -------
+    altair.Chart
+
+    Examples
+    --------
     >>> from fairtrial.measures import calibration_curve
     >>> chart = draw_calibration({"tree": calibration_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], bins=2)})
     >>> len(chart.to_dict()["vconcat"])
@@ -373,20 +489,31 @@ def draw_calibration(frames: Frames, *, title: str = "Calibration") -> Any:
         data.mark_point(filled=True, size=30, opacity=1).encode(x, cases, shade, tooltip=hint),
     )
     above, below = above.properties(width=SIDE, height=SIDE), below.properties(width=SIDE, height=70)
-    subtitle = "Bars: the interval of each share. Dashed: perfect calibration"
+    subtitle = "Bars: intervals of the observed frequencies. Dashed: perfect calibration"
     return style_chart(alt.vconcat(above, below, spacing=16).properties(title=build_title(title, subtitle)))
 
 
 def draw_intervals(frame: Any, *, title: str | None = None) -> Any:
-    """A forest plot: columns measure, estimate, low and high; with a column learner, learners are set beside each other.
+    """Draw a forest plot of estimates with intervals.
 
-    Differences have the columns first and second instead of measure, and get a line at 0. Results that have such a frame may be
-    given as they are: `draw_intervals(evaluate(...))`, `draw_intervals(differences(...))`.
+    Parameters
+    ----------
+    frame : dataframe or result
+        Columns measure, estimate, low and high; a column learner groups estimates by learner. Differences have first and
+        second instead of measure and get a line at 0. Results with such a frame are accepted, e.g. `evaluate(...)`.
+    title : str, optional
+        Title of the chart.
 
+    Returns
+    -------
+    altair.Chart
+
+    Examples
+    --------
     >>> from fairtrial.measures import evaluate
     >>> chart = draw_intervals(evaluate([0, 1, 1, 0, 1], [0, 1, 0, 0, 1], measures=["accuracy"]))
     >>> chart.to_dict()["title"]["text"]
-    'Estimates with their intervals'
+    'Estimates with intervals'
     """
     import altair as alt
 
@@ -407,14 +534,14 @@ def draw_intervals(frame: Any, *, title: str | None = None) -> Any:
         build_chart([{"low": 0}]).mark_rule(color=GREY, strokeDash=[4, 3], strokeWidth=1.2).encode(alt.X("low:Q", scale=scale))
     )
     step = alt.Step(22 if len(learners) > 1 else 30, **{"for": "position"} if len(learners) == 1 else {"for": "offset"})
-    heading = title or ("Differences with their intervals" if paired else "Estimates with their intervals")
+    heading = title or ("Differences with intervals" if paired else "Estimates with intervals")
     subtitles = ["Dashed: no difference"] if paired else []
     whole = alt.layer(*[zero] * paired, bars, points, numbers)
     return style_chart(whole.properties(width=SIDE, height=step, title=build_title(heading, *subtitles)))
 
 
 def _build_forest_base(frame: pd.DataFrame, learners: list[str]) -> Any:
-    """The rows of a forest plot in their places, with the numbers in words."""
+    """Place the rows of a forest plot and format their numbers."""
     import altair as alt
 
     names = frame["learner"].astype(str) if "learner" in frame else [""] * len(frame)
@@ -432,12 +559,12 @@ def _build_forest_base(frame: pd.DataFrame, learners: list[str]) -> Any:
 
 
 def find_maximum(frames: Frames, column: str) -> float:
-    """The largest number in a column of all frames; 0 where there is none."""
+    """Find the largest number in a column of all frames; 0 if there is none."""
     return float(np.nanmax([0.0, *(frame[column].max() for frame in check_frames(frames, [column]).values())]))
 
 
 def _draw_curve_lines(frames: Frames, x: Any, y: Any, columns: Mapping[str, str], **mark: Any) -> Any:
-    """A line for each learner along its rows, with tooltips of these columns; more on the line in `mark`."""
+    """Draw one line per learner, with tooltips of these columns."""
     import altair as alt
 
     line = build_chart(collect_rows(frames, columns, thin=list_fields(x, y))).mark_line(
@@ -451,7 +578,7 @@ def _draw_curve_lines(frames: Frames, x: Any, y: Any, columns: Mapping[str, str]
 def _draw_note(
     text: str, x: Any, y: Any, *, position: tuple[float, float], side: Literal["left", "right"] = "right", gap: float = 0
 ) -> Any:
-    """Words in the figure, to the right or to the left of a place."""
+    """Draw a label to the right or left of a position."""
     row = {**dict(zip(list_fields(x, y), position, strict=True)), "text": text}
     mark = build_chart([row]).mark_text(
         color=GREY, fontSize=12.5, align="left" if side == "right" else "right", dx=gap if side == "right" else -gap

@@ -1,4 +1,4 @@
-"""Figures of drift: what it costs to be tested elsewhere than trained, by environment and by data set."""
+"""Figures of drift: performance deterioration by environment and by data set."""
 
 from __future__ import annotations
 
@@ -42,13 +42,28 @@ _CELL = (66, 42)
 _DARK = "datum.pd > 0.6 || (datum.pd !== null && datum.pd < -0.4)"
 
 
-def draw_environments(result: Any, *, columns: int = 2, title: str = "Trained here, tested there") -> Any:
-    """A heat map of pD for each learner: trained on (lines) by tested on (columns), with the error rate in each cell.
+def draw_environments(result: Any, *, columns: int = 2, title: str = "Performance by training and test environment") -> Any:
+    """Draw a heat map of performance deterioration by training and test environment.
 
-    `result` comes from `run_environments`, or is its frame. White: nothing is lost; red: all that could be learnt; blue: the
-    foreign training data served better. A grey cell has no pD, because the learner failed, or does not beat the trivial
-    classifier even when trained there.
+    There is one panel per learner; rows are training environments, columns test environments, cells have the error rate.
+    White: no loss. Red: everything that could be learned is lost. Blue: the other training data are better. Grey: undefined,
+    because the learner failed or does not beat the trivial classifier.
 
+    Parameters
+    ----------
+    result : result or dataframe
+        Result of `run_environments`, or its frame.
+    columns : int
+        Number of panels in a row.
+    title : str
+        Title of the chart.
+
+    Returns
+    -------
+    altair.Chart
+
+    Examples
+    --------
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"learner": ["tree"], "trained_on": ["summer"], "tested_on": ["winter"], "pd": [0.3],
     ...     "pd_low": [0.2], "pd_high": [0.4], "error": [0.2], "error_low": [0.18], "error_high": [0.22], "ideal": [0.1],
@@ -68,8 +83,8 @@ def draw_environments(result: Any, *, columns: int = 2, title: str = "Trained he
     whole = alt.concat(*panels, columns=columns, spacing=28).properties(
         title=build_title(
             title,
-            "pD: the share of what could be learnt that the change destroys. Below it: the error rate.",
-            "White: nothing lost. Red: no better than the trivial classifier. Grey: undefined.",
+            "pD: proportion of the learnable information that is lost. Below: error rate.",
+            "White: no loss. Red: no better than the trivial classifier. Grey: undefined.",
         )
     )
     return style_chart(whole).configure_axis(grid=False, ticks=False, domain=False, labelFontSize=12, titleFontWeight="normal")
@@ -105,7 +120,7 @@ def _encode_pd_colour() -> Any:
 
 
 def _format_environment_cell(row: dict[str, Any]) -> dict[str, str]:
-    """What stands in a cell."""
+    """Format the text of a cell."""
     rate = "no result" if row["error"] is None else f"{100 * row['error']:.1f} %"
     if row["pd"] is None:
         return {"label": "failed" if row["failures"] and not row["replicates"] else "undefined", "rate": rate}
@@ -125,19 +140,19 @@ def _build_environment_tooltips() -> list[Any]:
 _DETERIORATION_COLUMNS = ["dataset", "condition", "level", "learner", "clean", "error", "loss", "ideal", "trivial", "pd"]
 _SUBTITLES = {
     "pd": (
-        "pD: the share of what could be learnt that the change destroys. Below it: the error rate",
-        "White: nothing lost. Red: no better than the trivial classifier. Grey: undefined",
+        "pD: proportion of the learnable information that is lost. Below: error rate",
+        "White: no loss. Red: no better than the trivial classifier. Grey: undefined",
     ),
     "loss": (
-        "Rise of the error rate on the changed test part. Below it: the error rate",
-        "White: nothing lost. Grey: undefined",
+        "Increase of the error rate on the changed test set. Below: error rate",
+        "White: no loss. Grey: undefined",
     ),
 }
 
 
 @register_figure("deterioration", "pd", select=("condition",))
 def draw_study_deterioration(results: Results, selection: Selection, value: str = "pd") -> Any:
-    """The matrix of pD (or of the loss in error rate), learners by data sets."""
+    """Draw pD, or the loss in error rate, by learner and data set."""
     with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
         frame = with_levels(results.deterioration(), results.archive.conditions)
     condition = selection.condition
@@ -145,17 +160,32 @@ def draw_study_deterioration(results: Results, selection: Selection, value: str 
         condition_names = list(dict.fromkeys(frame["condition"].astype(str)))
         if condition not in condition_names:
             raise InputError(
-                f"condition must change the test part alone, got {condition!r}: {suggest_name(condition, condition_names)}"
+                f"condition must change only the test set, got {condition!r}: {suggest_name(condition, condition_names)}"
             )
         frame = frame[frame["condition"] == condition]
     return draw_deterioration(frame, value=value)
 
 
-def draw_deterioration(frame: Any, *, value: str = "pd", title: str = "What drift costs") -> Any:
-    """A panel for each condition: learners (lines) by data sets (columns), coloured by pD, or by the loss in error rate.
+def draw_deterioration(frame: Any, *, value: str = "pd", title: str = "Performance deterioration under drift") -> Any:
+    """Draw performance deterioration by learner and data set.
 
-    `frame` is that of `Results.deterioration`.
+    There is one panel per condition.
 
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Result of `Results.deterioration`.
+    value : str
+        Column to draw: "pd", or the loss in error rate.
+    title : str
+        Title of the chart.
+
+    Returns
+    -------
+    altair.Chart
+
+    Examples
+    --------
     >>> import pandas as pd
     >>> line = {"dataset": ["iris"], "condition": ["worn"], "level": [0.3], "learner": ["tree"], "clean": [0.05],
     ...     "error": [0.2], "loss": [0.15], "ideal": [0.1], "trivial": [0.6], "pd": [0.2]}
@@ -211,7 +241,7 @@ def _draw_deterioration_panel(lines: pd.DataFrame, value: str, name: str) -> Any
 
 
 def _format_deterioration_cell(row: dict[str, Any], value: str) -> dict[str, Any]:
-    """What stands in a cell."""
+    """Format the text of a cell."""
     rate = "no result" if row["error"] is None else f"{100 * row['error']:.1f} %"
     cell_value = row[value]
     if cell_value is None:

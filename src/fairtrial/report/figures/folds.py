@@ -44,8 +44,8 @@ _COLUMNS = ["check", "repeat", "fold", "class", "attribute", "value", "expected"
 _PANELS = {
     "energy distance": ("Energy distance", "of test and training rows"),
     "two-sample AUC": ("Two-sample AUC", "nearest neighbours, test against training rows"),
-    "attributes": ("Most unusual attribute", "KS or Hellinger distance; the one of least p, so often high"),
-    "outlying": ("Outlying", "how much farther out test rows lie, in %"),
+    "attributes": ("Most unusual attribute", "KS or Hellinger distance of the attribute with the smallest p-value"),
+    "outlying": ("Outlying", "excess distance of test rows, in %"),
 }
 _WITHIN, _BEYOND = "within chance", "beyond chance"
 _BAND = "#C9D6DF"
@@ -57,7 +57,7 @@ _AUDIT_WIDTH, _AUDIT_HEIGHT = 330, 190
 
 @register_figure("splits", select=("dataset", "repeat"))
 def draw_study_splits(results: Results, selection: Selection) -> Any:
-    """Which rows train and which test; of many rows every second, third ... is drawn."""
+    """Draw which rows train and which test; of many rows, every k-th is drawn."""
     facts, repeat = selection.find_dataset(results), selection.repeat or 0
     all_splits = build_splits(results, facts)
     repeat_splits = [split for split in all_splits.splits if split.repeat == repeat][:_MAX_SPLITS]
@@ -89,12 +89,27 @@ def _drop_missing_positions(positions: Any) -> Any:
 
 
 def draw_splits(
-    schemes: Mapping[str, Splits] | Splits, classes: npt.ArrayLike | None = None, *, title: str = "Which rows test"
+    schemes: Mapping[str, Splits] | Splits, classes: npt.ArrayLike | None = None, *, title: str = "Test rows of each split"
 ) -> Any:
-    """Rows from left to right, splits from top to bottom, a panel for each scheme; a strip shows the class of each row.
+    """Draw which rows each split tests.
 
-    It is meant for few rows: beyond 300 rows or 60 splits in a panel nothing could be told apart.
+    Rows run from left to right, splits from top to bottom. At most 300 rows and 60 splits are readable.
 
+    Parameters
+    ----------
+    schemes : Splits or mapping of str to Splits
+        Splits, by scheme if there are several panels.
+    classes : array-like, optional
+        Class of each row, shown as a strip.
+    title : str
+        Title of the chart.
+
+    Returns
+    -------
+    altair.Chart
+
+    Examples
+    --------
     >>> from fairtrial.resampling import KFold
     >>> chart = draw_splits(KFold(3, random_state=1).freeze(range(12)))
     >>> chart.to_dict()["vconcat"][0]["title"]["text"]
@@ -106,7 +121,7 @@ def draw_splits(
     panels = [_draw_splits_panel(str(name), rows) for name, rows in frame.groupby("scheme", sort=False)]
     if classes is not None:
         panels.insert(0, _draw_class_strip(classes, int(frame["row"].max()) + 1))
-    heading = build_title(title, "Each line is a split, each column a row of the data")
+    heading = build_title(title, "Rows: splits. Columns: rows of the data")
     return style_chart(alt.vconcat(*panels, spacing=14).resolve_scale(color="independent").properties(title=heading))
 
 
@@ -144,7 +159,7 @@ def _check_schemes(schemes: Mapping[str, Splits] | Splits) -> dict[str, Splits]:
                 f"got {splits.n_rows} and {len(splits)}: draw a smaller example"
             )
     if len({splits.n_rows for splits in schemes.values()}) > 1:
-        raise InputError("schemes must be of the same rows: draw others apart")
+        raise InputError("schemes must split the same rows: draw others separately")
     return {str(name): splits for name, splits in schemes.items()}
 
 
@@ -196,7 +211,7 @@ def _draw_class_strip(classes: npt.ArrayLike, n: int) -> Any:
 
 
 def build_splits(results: Results, facts: DataFacts) -> Splits:
-    """The splits of a data set, all repeats and folds that are planned."""
+    """Collect all planned splits of a data set."""
     trials = results.trials()
     fold_keys = trials.loc[trials["dataset"] == facts.name, ["repeat", "fold"]].drop_duplicates()
     splits = []
@@ -209,10 +224,23 @@ def build_splits(results: Results, facts: DataFacts) -> Splits:
 
 
 def draw_rarest_class(lines: Any, *, title: str = "The rarest class in each fold") -> Any:
-    """The share of the rarest class in each test part (circles) beside its share in all rows (bars), by data set.
+    """Draw the proportion of the rarest class in each test set.
 
-    `lines` are those of `build_fold_lines`, of one or several data sets; the first repeat is drawn.
+    Circles are test sets, bars the proportion in all rows.
 
+    Parameters
+    ----------
+    lines : pandas.DataFrame
+        Result of `build_fold_lines` for one or several data sets; the first repeat is drawn.
+    title : str
+        Title of the chart.
+
+    Returns
+    -------
+    altair.Chart
+
+    Examples
+    --------
     >>> import pandas as pd
     >>> line = {"data set": ["iris"] * 2, "repeat": 1, "fold": [1, 2], "rarest class": "b", "proportion in test": [0.3, 0.4]}
     >>> draw_rarest_class(pd.DataFrame({**line, "proportion overall": 0.35})).to_dict()["title"]["text"]
@@ -231,14 +259,14 @@ def draw_rarest_class(lines: Any, *, title: str = "The rarest class in each fold
     y = alt.Y("dataset:N", sort=order, title=None, axis=alt.Axis(labelLimit=260, grid=True, ticks=False, domain=False))
     hint = [alt.Tooltip(f"{name}:N") for name in ("dataset", "class", "fold")]
     hint += [alt.Tooltip("share:Q", format=".3f"), alt.Tooltip("whole:Q", title="share in all rows", format=".3f")]
-    axis_title = "Share of the rarest class"
+    axis_title = "Proportion of the rarest class"
     points = build_chart(rows).mark_point(size=60, opacity=0.8, color=PALETTE[0], strokeWidth=1.6)
     bars = build_chart(rows).mark_tick(color=GREY, thickness=2.5, size=20, opacity=1)
     layers = [
         bars.encode(alt.X("whole:Q", title=axis_title, scale=scale), y, tooltip=hint),
         points.encode(alt.X("share:Q", title=axis_title, scale=scale), y, tooltip=hint),
     ]
-    heading = build_title(title, "Circles: test parts of the first repeat. Bars: all rows")
+    heading = build_title(title, "Circles: test sets of the first repeat. Bars: all rows")
     return style_chart(alt.layer(*layers).properties(width=380, height=alt.Step(30, **{"for": "position"}), title=heading))
 
 
@@ -246,7 +274,7 @@ def draw_rarest_class(lines: Any, *, title: str = "The rarest class in each fold
 def draw_study_audit(
     results: Results, selection: Selection, data: Any = None, n_permutations: int = 199, random_state: int = 0
 ) -> Any:
-    """The fold audit. It needs the attributes: pass the data set as `data`, unless the catalogue has the same by its name."""
+    """Draw the fold audit. Pass the data set as `data`, unless the catalogue has it under the same name."""
     from fairtrial.resampling.audit import audit as audit_splits
 
     facts = selection.find_dataset(results)
@@ -262,18 +290,33 @@ def _load_from_catalogue(facts: DataFacts) -> Any:
     try:
         dataset = load(facts.name)
     except FairtrialError:
-        raise InputError(f"the audit needs the attributes of {facts.name!r}, which results do not hold: {remedy}") from None
+        raise InputError(f"the audit needs the attributes of {facts.name!r}, which results do not store: {remedy}") from None
     if dataset.content_hash != facts.content_hash:
         raise InputError(f"the data set {facts.name!r} of the catalogue must be the one of the study, but differs: {remedy}")
     return dataset
 
 
 def draw_audit(audit: Any, *, alpha: float | None = None, title: str = "Fold audit") -> Any:
-    """Points: the statistics of each fold. Bars: the central 95 % of random stratified folds. Ticks: their mean.
+    """Draw the statistics of each fold against random stratified folds.
 
-    `audit` is what `resampling.audit` gives, or its frame. A point beyond its bar is no finding yet, for there are many of
-    them: only p adjusted for all of them counts. Such points are triangles.
+    Points are folds, bars the central 95 % of random stratified folds, ticks their mean. Triangles mark folds whose p-value is
+    significant after adjustment for all of them.
 
+    Parameters
+    ----------
+    audit : audit or dataframe
+        Result of `resampling.audit`, or its frame.
+    alpha : float, optional
+        Significance level of the adjusted p-values.
+    title : str
+        Title of the chart.
+
+    Returns
+    -------
+    altair.Chart
+
+    Examples
+    --------
     >>> from fairtrial.resampling.audit import audit
     >>> x, fold = [[float(i)] for i in range(40)], [i % 2 for i in range(40)]
     >>> halves = [([i for i in range(40) if fold[i] != k], [i for i in range(40) if fold[i] == k]) for k in (0, 1)]
@@ -290,13 +333,13 @@ def draw_audit(audit: Any, *, alpha: float | None = None, title: str = "Fold aud
         _draw_audit_panel(lines[lines["panel"] == key], key, names, folds) for key in _PANELS if (lines["panel"] == key).any()
     ]
     whole = alt.vconcat(*(alt.hconcat(*panels[i : i + 2], spacing=46) for i in range(0, len(panels), 2)), spacing=34)
-    subtitle = "Bars: central 95 % of random stratified folds of the same sizes, ticks their mean. Triangles: beyond chance"
+    subtitle = "Bars: central 95 % of random stratified folds of the same sizes, ticks: mean. Triangles: significant"
     scheme = str(getattr(audit, "scheme", "given")).replace("given", "")
     return style_chart(whole.properties(title=build_title(title, *([scheme] if scheme else []), subtitle)))
 
 
 def _select_audit_lines(frame: pd.DataFrame, alpha: float) -> pd.DataFrame:
-    """What is drawn: one line for each panel, fold and class; of attributes the one of least p."""
+    """Select one row per panel, fold and class; of attributes, the one with the smallest p-value."""
     lines = frame[frame["low"].notna() & frame["repeat"].notna()].copy()
     lines["panel"] = lines["check"].where(~lines["check"].isin(["KS", "Hellinger"]), "attributes")
     several = lines["repeat"].nunique() > 1
@@ -350,7 +393,7 @@ def _encode_class_colour(names: list[str]) -> Any:
 
 
 def _encode_chance_marks() -> list[Any]:
-    """Triangles, and larger, for what is beyond chance."""
+    """Use larger triangles for significant folds."""
     import altair as alt
 
     outcomes = [_WITHIN, _BEYOND]

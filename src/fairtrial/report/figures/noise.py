@@ -1,4 +1,4 @@
-"""Figures of what noise does: cases in two dimensions, those that changed marked."""
+"""Figures of noise: rows in two dimensions, with changed rows marked."""
 
 from __future__ import annotations
 
@@ -24,15 +24,35 @@ def draw_changes(
     columns: int = 3,
     x: str = "first attribute",
     y: str = "second attribute",
-    title: str = "The same cases under noise",
-    subtitle: str = "Colour and shape: the class. Ringed: what the noise changed",
+    title: str = "The same rows under noise",
+    subtitle: str = "Colour and shape: class. Ringed: changed by the noise",
     side: int = 200,
 ) -> Any:
-    """A panel for each frame of cases: where they lie, their class by colour and shape, those that changed ringed.
+    """Draw the cases that a condition changed, one panel per frame.
 
-    A frame has the columns x, y, label and changed. With from_x and from_y, too, a line leads from where a case was to where it
-    is now. All panels have the same axes. `build_case_frame` makes such frames.
+    Colour and shape show the class; changed cases are ringed. With from_x and from_y, a line shows the movement of a case.
 
+    Parameters
+    ----------
+    panels : mapping of str to dataframe
+        Frames from `build_case_frame`: columns x, y, label and changed, optionally from_x and from_y.
+    columns : int
+        Number of panels in a row.
+    x, y : str
+        Axis titles.
+    title : str
+        Title of the chart.
+    subtitle : str
+        Line below the title.
+    side : int
+        Width and height of a panel in pixels.
+
+    Returns
+    -------
+    altair.Chart
+
+    Examples
+    --------
     >>> import pandas as pd
     >>> cases = pd.DataFrame({"x": [0.1, 0.7], "y": [0.3, 0.4], "label": ["a", "b"], "changed": [False, True]})
     >>> chart = draw_changes({"clean": cases.assign(changed=False), "noise": cases})
@@ -50,10 +70,26 @@ def draw_changes(
 
 
 def build_case_frame(X: Any, y: Any, changed: Any, columns: tuple[int, int] = (0, 1)) -> pd.DataFrame:
-    """The frame of a panel: two columns of the table that a condition left, the classes, and which cases it changed.
+    """Build the frame of a panel of `draw_changes`.
 
-    `X` and `y` are the data before; the condition must not have removed or drawn rows.
+    Parameters
+    ----------
+    X : array-like or dataframe
+        Attributes before the change.
+    y : array-like
+        Labels before the change.
+    changed : Changed
+        Result of a condition that keeps all rows.
+    columns : tuple of int
+        The two columns to draw.
 
+    Returns
+    -------
+    pandas.DataFrame
+        Columns x, y, label and changed.
+
+    Examples
+    --------
     >>> from fairtrial.conditions import ClassNoise
     >>> X, y = [[0.0, 1.0], [2.0, 3.0]], ["a", "b"]
     >>> build_case_frame(X, y, ClassNoise(1.0).apply(X, y)).to_dict("list")
@@ -62,7 +98,7 @@ def build_case_frame(X: Any, y: Any, changed: Any, columns: tuple[int, int] = (0
     import pandas as pd
 
     if len(changed.rows) != len(y) or not np.array_equal(changed.rows, np.arange(len(y))):
-        raise InputError("changed must hold the rows that came in, each once: draw conditions that remove none")
+        raise InputError("changed must hold every input row once: draw conditions that remove no rows")
     before, after = (pd.DataFrame(table).iloc[:, list(columns)].to_numpy(np.float64) for table in (X, changed.X))
     mask = changed.mask if changed.mask.ndim == 1 else changed.mask[:, list(columns)].any(axis=1)
     frame = pd.DataFrame({"x": after[:, 0], "y": after[:, 1], "label": np.asarray(changed.y).astype(str), "changed": mask})

@@ -1,4 +1,4 @@
-"""Figures of what is to be believed about two learners: Benavoli's simplex (2017), and the density of a difference."""
+"""Figures of posteriors of two learners: simplex (Benavoli et al. 2017) and density."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from fairtrial.significance.bayes import Posterior, compute_most_probable
 
 _REGIONS = ("first", "rope", "second")
 _COLOURS = (PALETTE[0], "#A9A9A9", PALETTE[1])
-_DOTS = "Samples of how probable each result is. Dashed: where the most probable one changes"
+_DOTS = "Samples of the probability of each outcome. Dashed: where the most probable outcome changes"
 _HEIGHT = float(np.sqrt(3) / 2)
 # Hexagons along a side of the simplex, and one of them in Vega's units.
 _HEXAGONS = 52
@@ -31,13 +31,26 @@ _HEXAGON = "M0,-1L0.866,-0.5L0.866,0.5L0,1L-0.866,0.5L-0.866,-0.5Z"
 
 
 def draw_simplex(posterior: Any, *, names: tuple[str, str] = ("first", "second"), title: str = "Posterior") -> Any:
-    """Samples of the probabilities that the first wins, that both are practically equal, and that the second wins.
+    """Draw samples of the posterior of two learners and practical equivalence.
 
-    `posterior` is that of a model over several data sets, or its `samples()`: a frame with the columns first, rope and second.
-    Each sample is a point of the triangle, nearer to a corner the more probable that corner is; hexagons are darker the more
-    samples they hold. The numbers at the corners are the shares of samples in which that corner is the most probable.
-    Without a rope the triangle is a line, and its samples are shown as a histogram.
+    Each sample is a point of the triangle; hexagons are darker the more samples they hold. Numbers at the corners are the
+    proportions of samples for which that corner is the most probable. Without a rope, the samples are drawn as a histogram.
 
+    Parameters
+    ----------
+    posterior : Posterior or dataframe
+        Posterior over several data sets, or its samples: columns first, rope and second.
+    names : tuple of str
+        Names of the two learners.
+    title : str
+        Title of the chart.
+
+    Returns
+    -------
+    altair.Chart
+
+    Examples
+    --------
     >>> from fairtrial.significance.bayes import bayes_signed_rank
     >>> found = bayes_signed_rank([0.9, 0.8, 0.7, 0.9], [0.8, 0.7, 0.7, 0.6], rope=0.01, samples=500)
     >>> chart = draw_simplex(found, names=("tree", "bayes"))
@@ -53,13 +66,13 @@ def draw_simplex(posterior: Any, *, names: tuple[str, str] = ("first", "second")
 
 
 def _read_posterior(posterior: Any) -> tuple[tuple[float, float, float], FloatArray, str, str]:
-    """The probabilities of the regions, the samples, the rope in words, and what the probabilities mean."""
+    """Collect the probabilities of the regions, the samples, the rope, and the meaning of the probabilities."""
     if isinstance(posterior, Posterior):
         frame, chances = posterior.samples(), (posterior.p_first, posterior.p_rope, posterior.p_second)
-        rope, meaning = f"practically equal (differences up to {posterior.rope:g})", posterior.meaning
+        rope, meaning = f"practically equivalent (differences up to {posterior.rope:g})", posterior.meaning
     else:
-        frame, rope = require_columns("posterior", posterior, _REGIONS), "practically equal"
-        meaning = "Shares of samples in which this is the most probable result"
+        frame, rope = require_columns("posterior", posterior, _REGIONS), "practically equivalent"
+        meaning = "Proportion of samples in which this outcome is the most probable"
         chances = compute_most_probable(np.ascontiguousarray(frame[list(_REGIONS)], dtype=np.float64))
     draws = frame[list(_REGIONS)].to_numpy(np.float64)
     if not (np.isfinite(draws).all() and (draws >= 0).all() and np.allclose(draws.sum(axis=1), 1, atol=1e-6)):
@@ -103,7 +116,7 @@ def _draw_triangle(draws: FloatArray, chances: tuple[float, ...], region_labels:
 
 
 def _draw_borders(x: Any, y: Any) -> list[Any]:
-    """The triangle, and from its middle the lines on which two corners are equally probable."""
+    """Draw the triangle, and the lines on which two corners are equally probable."""
     ring = [(0, 0), (1, 0), (0.5, _HEIGHT), (0, 0)]
     outline = build_chart([{"x": a, "y": b, "row": row} for row, (a, b) in enumerate(ring)])
     middles = [{"x": a, "y": b, "x2": 0.5, "y2": _HEIGHT / 3} for a, b in ((0.5, 0), (0.25, _HEIGHT / 2), (0.75, _HEIGHT / 2))]
@@ -113,7 +126,7 @@ def _draw_borders(x: Any, y: Any) -> list[Any]:
 
 
 def _draw_corner_labels(chances: tuple[float, ...], region_labels: tuple[str, str, str], x: Any, y: Any) -> list[Any]:
-    """The name of each corner and its probability."""
+    """Label each corner with its name and probability."""
     layers = []
     for (a, b), region_label, chance, (name_dy, chance_dy) in zip(
         ((0, 0), (0.5, _HEIGHT), (1, 0)), region_labels, chances, ((20, 39), (-32, -13), (20, 39)), strict=True
@@ -125,7 +138,7 @@ def _draw_corner_labels(chances: tuple[float, ...], region_labels: tuple[str, st
 
 
 def _draw_histogram(draws: FloatArray, chances: tuple[float, ...], names: tuple[str, str], heading: Any) -> Any:
-    """Samples of one probability, coloured by which learner it favours."""
+    """Draw a histogram of one probability, coloured by the better learner."""
     import altair as alt
 
     counts, edges = np.histogram(draws[:, 0], bins=50, range=(0, 1))
@@ -147,8 +160,23 @@ def _draw_histogram(draws: FloatArray, chances: tuple[float, ...], names: tuple[
 
 
 def draw_density(posterior: Posterior, *, names: tuple[str, str] = ("first", "second"), title: str = "Posterior") -> Any:
-    """The density of the difference first - second (`correlated_t`, `hierarchical`), coloured by what it means.
+    """Draw the posterior density of the difference of two learners.
 
+    Parameters
+    ----------
+    posterior : Posterior
+        Result of `correlated_t` or `hierarchical`.
+    names : tuple of str
+        Names of the two learners.
+    title : str
+        Title of the chart.
+
+    Returns
+    -------
+    altair.Chart
+
+    Examples
+    --------
     >>> from fairtrial.significance.bayes import correlated_t
     >>> found = correlated_t([0.91, 0.88, 0.93, 0.90], [0.86, 0.87, 0.85, 0.88], test_fraction=0.25, rope=0.01)
     >>> chart = draw_density(found, names=("tree", "bayes"))
@@ -158,7 +186,7 @@ def draw_density(posterior: Posterior, *, names: tuple[str, str] = ("first", "se
     import altair as alt
 
     if not hasattr(posterior, "density"):
-        raise InputError(f"posterior must be a Posterior, got {type(posterior).__name__}: pass what correlated_t gives")
+        raise InputError(f"posterior must be a Posterior, got {type(posterior).__name__}: pass the result of correlated_t")
     chances = (posterior.p_first, posterior.p_rope, posterior.p_second)
     region_labels = _format_region_labels(chances, names, posterior.rope)
     rows = _build_density_rows(posterior, region_labels)
@@ -170,14 +198,14 @@ def draw_density(posterior: Posterior, *, names: tuple[str, str] = ("first", "se
         .encode(x, y, _encode_region(region_labels), tooltip=["difference:Q", "density:Q"])
     )
     line = build_chart(rows).mark_line(color=INK, strokeWidth=1.3).encode(x, y, order="difference:Q")
-    heading = build_title(title, f"What the difference may be. The rope reaches from -{posterior.rope:g} to {posterior.rope:g}")
-    plain = build_title(title, "What the difference may be")
+    heading = build_title(title, f"Posterior of the difference. The rope is -{posterior.rope:g} to {posterior.rope:g}")
+    plain = build_title(title, "Posterior of the difference")
     chart = alt.layer(areas, line).properties(width=460, height=240, title=heading if posterior.rope > 0 else plain)
     return style_chart(chart)
 
 
 def _build_density_rows(posterior: Posterior, region_labels: tuple[str, str, str]) -> list[dict[str, Any]]:
-    """The density with a point for either side at the limits of the rope, so that the areas meet there."""
+    """Add points of the density at both limits of the rope, so the areas meet there."""
     frame = posterior.density(401)
     grid, density = frame["difference"].to_numpy(), frame["density"].to_numpy()
     above, below = (region_labels[0], region_labels[2]) if posterior.better == "max" else (region_labels[2], region_labels[0])
@@ -196,7 +224,11 @@ def _build_density_rows(posterior: Posterior, region_labels: tuple[str, str, str
 
 def _format_region_labels(chances: tuple[float, ...], names: tuple[str, str], rope: float = 0.0) -> tuple[str, str, str]:
     first, middle, second = (f"{chance:.3f}" for chance in chances)
-    return f"{names[0]} better: {first}", f"practically equal: {middle}" if rope > 0 else "", f"{names[1]} better: {second}"
+    return (
+        f"{names[0]} better: {first}",
+        f"practically equivalent: {middle}" if rope > 0 else "",
+        f"{names[1]} better: {second}",
+    )
 
 
 def _encode_region(region_labels: tuple[str, str, str]) -> Any:

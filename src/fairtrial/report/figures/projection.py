@@ -1,4 +1,4 @@
-"""The projection of learners: their confusion tables, and the figure of learners as points around Ideal."""
+"""Projection of learners: confusion tables, and learners as points around an ideal classifier."""
 
 from __future__ import annotations
 
@@ -48,27 +48,41 @@ def draw_study_projection(
     distance: Literal["L2", "L1"] = "L2",
     method: Literal["tree", "mds"] = "tree",
 ) -> Any:
-    """Learners as points around Ideal, by their confusion tables on all data sets or on one, without noise."""
+    """Draw learners as points around an ideal classifier, by their confusion tables without noise."""
     names = None if selection.dataset is None else [selection.find_dataset(results).name]
     confusion = compute_confusion_tables(results, get_main_condition(results), names)
     if not confusion.tables:
         raise InputError("a projection needs a data set on which all learners have run, got none: run the missing trials")
     points = project(confusion.tables, distance=distance, method=method, normalise=len(confusion.datasets) > 1)
     dataset_text = confusion.datasets[0] if len(confusion.datasets) == 1 else f"{len(confusion.datasets)} data sets"
-    return draw_projection(points, title=f"Learners by how they err: {dataset_text}")
+    return draw_projection(points, title=f"Learners by their errors: {dataset_text}")
 
 
 def draw_projection(
     points: Any,
     edges: Mapping[str, str] | pd.Series[str] | Iterable[tuple[str, str]] | None = None,
     *,
-    title: str = "Learners by how they err",
+    title: str = "Learners by their errors",
 ) -> Any:
-    """Learners as points of a plane (columns learner, x, y; or the result of `projection`), joined by the edges of a tree.
+    """Draw learners as points of a plane, joined by a spanning tree.
 
-    `edges` are pairs of learners, or each learner's parent; by default the column parent of `points`, where there is one:
-    `draw_projection(projection(tables))`. Both axes have one scale, for distances are to be compared.
+    Both axes have the same scale, because distances are compared.
 
+    Parameters
+    ----------
+    points : result or dataframe
+        Result of `projection`, or columns learner, x and y.
+    edges : mapping, series or pairs, optional
+        Pairs of learners, or the parent of each. Default: the column parent of `points`.
+    title : str
+        Title of the chart.
+
+    Returns
+    -------
+    altair.Chart
+
+    Examples
+    --------
     >>> import pandas as pd
     >>> points = pd.DataFrame({"learner": ["Ideal", "tree", "bayes"], "x": [0, 3, 0], "y": [0, 0, 4]})
     >>> chart = draw_projection(points, [("Ideal", "tree"), ("Ideal", "bayes")])
@@ -99,13 +113,13 @@ def draw_projection(
             text = build_chart(corner_labels).mark_text(**corner._asdict(), fontSize=12.5, limit=NAME_WIDTH)
             layers.append(text.encode(x, y, text="names:N"))
     whole = alt.layer(*layers).properties(
-        width=_PLANE, height=_PLANE, title=build_title(title, "Learners that lie close together err alike")
+        width=_PLANE, height=_PLANE, title=build_title(title, "Learners that are close together make similar errors")
     )
     return style_chart(whole)
 
 
 def _compute_bounding_square(points: pd.DataFrame) -> tuple[float, float, float]:
-    """The lower left corner and the side of a square that holds all points, with room for their names."""
+    """Compute the lower left corner and the side of a square around all points and their names."""
     low, high = points[["x", "y"]].min(), points[["x", "y"]].max()
     span = 1.3 * float((high - low).max()) or 1.0
     middle = (low + high) / 2
@@ -113,7 +127,7 @@ def _compute_bounding_square(points: pd.DataFrame) -> tuple[float, float, float]
 
 
 def _merge_close_labels(rows: Iterable[dict[str, Any]], near: float) -> list[dict[str, Any]]:
-    """The names beside the points; points in one place share one label."""
+    """Label the points; points at the same position share a label."""
     labels: list[dict[str, Any]] = []
     for row in rows:
         close = [label for label in labels if abs(label["x"] - row["x"]) < near and abs(label["y"] - row["y"]) < near]
@@ -145,7 +159,7 @@ def _build_edge_segments(
 
 
 class Corner(NamedTuple):
-    """On which side of its point a name begins, and how it is moved."""
+    """The side of its point on which a name begins, and its offset."""
 
     align: Literal["left", "right"]
     dx: float
@@ -186,7 +200,7 @@ def _compute_label_box(point: tuple[float, float], name: str, corner: Corner) ->
 
 
 def _measure_hidden_area(box: _Box, occupied: Sequence[_Box], width: float) -> float:
-    """How many square pixels of others the name would cover, those outside the picture among them."""
+    """Compute how many square pixels a name covers of others or outside the picture."""
     outside = (max(0.0, -box[0]) + max(0.0, box[2] - width)) * _HEIGHT
     return outside + sum(_compute_overlap(box, obstacle) for obstacle in occupied)
 
@@ -213,7 +227,7 @@ class ConfusionTables:
 def compute_confusion_tables(
     results: Results, condition: ConditionFacts, datasets: Iterable[str] | None = None
 ) -> ConfusionTables:
-    """Tables over all repeats and folds. Learners without any whole data set go first, then data sets that a learner lacks."""
+    """Sum tables over repeats and folds; drop learners without a complete data set, then incomplete data sets."""
     dataset_facts = [facts for facts in results.archive.datasets if datasets is None or facts.name in set(datasets)]
     learners = [learner.name for learner in results.archive.learners]
     tables_by_key = {
@@ -239,7 +253,7 @@ def compute_confusion_tables(
 
 
 def _count_confusions(results: Results, facts: DataFacts, condition: ConditionFacts, learner: str) -> IntArray | None:
-    """The table of one learner on one data set; None where a trial failed or has not run, or nothing was tested."""
+    """Sum the table of one learner on one data set; None if a trial failed or has not run."""
     trials = results.trials()
     selected_trials = trials[
         (trials["dataset"] == facts.name) & (trials["learner"] == learner) & mask_condition(trials, condition)
@@ -255,7 +269,7 @@ def _count_confusions(results: Results, facts: DataFacts, condition: ConditionFa
 
 
 def _drop_unused_label(tables: list[list[IntArray]]) -> None:
-    """The further label goes from each data set on which nobody abstained."""
+    """Drop the label of abstentions on data sets without any."""
     for index in range(len(tables[0]) if tables else 0):
         if not any(learner_tables[index][:, -1].any() for learner_tables in tables):
             for learner_tables in tables:

@@ -64,6 +64,12 @@ def draw(results: Results | Judgement, name: str, **options: Any) -> Any:
 def list_figure_names() -> tuple[str, ...]:
     """List the names of all figures, sorted.
 
+    Returns
+    -------
+    tuple of str
+
+    Examples
+    --------
     >>> "cost-curve" in list_figure_names()
     True
     """
@@ -73,6 +79,17 @@ def list_figure_names() -> tuple[str, ...]:
 def list_figure_options(name: str) -> tuple[str, ...]:
     """List the options of a figure.
 
+    Parameters
+    ----------
+    name : str
+        Name of a figure.
+
+    Returns
+    -------
+    tuple of str
+
+    Examples
+    --------
     >>> list_figure_options("times")
     ('dataset', 'title')
     """

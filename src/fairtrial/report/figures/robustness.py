@@ -39,8 +39,27 @@ _LOSS_TITLES = {"rla": "Relative loss of accuracy (RLA)", "ela": "Equalized loss
 def draw_levels(
     frame: Any, *, value: str = "mean", axis_title: str = "Accuracy", title: str = "Scores under noise", explanation: str = ""
 ) -> Any:
-    """Lines over levels, one for each learner, with bars for their intervals: columns level, learner, `value`, low and high.
+    """Draw scores against noise levels, one line per learner, with intervals.
 
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Columns level, learner, `value`, low and high.
+    value : str
+        Column of the scores.
+    axis_title : str
+        Title of the vertical axis.
+    title : str
+        Title of the chart.
+    explanation : str
+        Line below the title.
+
+    Returns
+    -------
+    altair.Chart
+
+    Examples
+    --------
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"level": [0, 0.2], "learner": "tree", "mean": [0.9, 0.8], "low": [0.8, 0.7], "high": [1, 0.9]})
     >>> chart = draw_levels(frame)
@@ -48,7 +67,7 @@ def draw_levels(
     ['rule', 'line', 'point']
     """
     lines = _prepare_level_lines(frame, value)
-    subtitle = "Bars: intervals" if lines["low"].notna().any() else "No intervals: there is a single score of each"
+    subtitle = "Bars: intervals" if lines["low"].notna().any() else "No intervals: each has a single score"
     chart = _draw_level_panel(lines, axis_title).properties(
         width=430, height=300, title=build_title(title, explanation or subtitle)
     )
@@ -56,8 +75,23 @@ def draw_levels(
 
 
 def draw_losses(frame: Any, *, which: str | tuple[str, ...] = ("rla", "ela"), title: str = "Loss of accuracy") -> Any:
-    """RLA and ELA over levels, side by side or one of them: what `Results.robustness` gives, of one data set or over all.
+    """Draw RLA and ELA against noise levels.
 
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Result of `Results.robustness`.
+    which : str or tuple of str
+        "rla", "ela", or both.
+    title : str
+        Title of the chart.
+
+    Returns
+    -------
+    altair.Chart
+
+    Examples
+    --------
     >>> import pandas as pd
     >>> line = {"level": [0.2], "learner": ["tree"], "rla": [0.1], "rla_low": [0.0], "rla_high": [0.2]}
     >>> chart = draw_losses(pd.DataFrame(line), which="rla")
@@ -81,7 +115,7 @@ def draw_losses(frame: Any, *, which: str | tuple[str, ...] = ("rla", "ela"), ti
 
 
 def _prepare_level_lines(frame: Any, value: str) -> pd.DataFrame:
-    """What is drawn, with learners set a little apart at each level so that their bars do not cover each other."""
+    """Prepare the rows; learners are offset at each level so their bars do not overlap."""
     lines = require_columns("frame", to_frame(frame), ["level", "learner", value, "low", "high"])
     lines = lines.assign(value=lines[value].astype(np.float64), learner=lines["learner"].astype(str))
     names = list(dict.fromkeys(lines["learner"]))
@@ -143,12 +177,25 @@ def compute_loss_contours(low: float = 0.0) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=["measure", "value", "clean", "noisy"])
 
 
-def draw_loss_surface(frame: Any, *, title: str = "How RLA and ELA see the same accuracies") -> Any:
-    """Learners by accuracy without noise and with it, on the surfaces of RLA and ELA.
+def draw_loss_surface(frame: Any, *, title: str = "The same accuracies by RLA and ELA") -> Any:
+    """Draw accuracies with and without noise on the surfaces of RLA and ELA.
 
-    `frame` has the columns learner, level, clean and noisy (shares). Colours and lines show the height of the surface; the path
-    of a learner leads from no noise (small) to the highest level (large).
+    Colours and contours show the height of the surface. The path of a learner leads from no noise (small) to the highest level
+    (large).
 
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Columns learner, level, clean and noisy (accuracies between 0 and 1).
+    title : str
+        Title of the chart.
+
+    Returns
+    -------
+    altair.Chart
+
+    Examples
+    --------
     >>> import pandas as pd
     >>> chart = draw_loss_surface(pd.DataFrame({"learner": ["tree"], "level": [0.2], "clean": [0.9], "noisy": [0.8]}))
     >>> len(chart.to_dict()["hconcat"])
@@ -158,12 +205,12 @@ def draw_loss_surface(frame: Any, *, title: str = "How RLA and ELA see the same 
 
     lines = require_columns("frame", to_frame(frame), ["learner", "level", "clean", "noisy"]).dropna(subset=["clean", "noisy"])
     if lines.empty:
-        raise InputError("frame must hold at least 1 line with accuracies, got none that is defined")
+        raise InputError("frame must hold at least 1 row with defined accuracies, got none")
     least = float(min(lines["clean"].min(), lines["noisy"].min()))
     low = max(0.0, np.floor(10 * (least - 0.03)) / 10)
     panels = [_draw_surface_panel(lines, name, low) for name in ("rla", "ela")]
-    subtitle = "Each path is a learner, from no noise to the highest level. Lines join places of equal loss; "
-    subtitle += "the redder, the more is lost"
+    subtitle = "Each path is a learner, from no noise to the highest level. Lines: equal loss; "
+    subtitle += "red: larger loss"
     return style_chart(alt.hconcat(*panels, spacing=44).properties(title=build_title(title, subtitle)))
 
 
@@ -188,7 +235,7 @@ def _draw_surface_panel(lines: pd.DataFrame, measure: str, low: float) -> Any:
 
 
 def _collect_learner_paths(lines: pd.DataFrame) -> list[dict[str, Any]]:
-    """A point for each learner and level, and one without noise: on the diagonal."""
+    """Build one point per learner and level, and one without noise on the diagonal."""
     import pandas as pd
 
     start = lines.drop_duplicates("learner").assign(level=0.0, noisy=lambda frame: frame["clean"])
@@ -197,7 +244,7 @@ def _collect_learner_paths(lines: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _draw_contour_bands(contours: pd.DataFrame, low: float, x: Any, y: Any) -> list[Any]:
-    """Areas between neighbouring lines, the lines, and their values where they leave the square."""
+    """Draw contours, the areas between them, and their labels at the border."""
     import altair as alt
 
     values = sorted(contours["value"].unique())
@@ -219,7 +266,7 @@ def _draw_contour_bands(contours: pd.DataFrame, low: float, x: Any, y: Any) -> l
 
 
 def _locate_contour_label(value: float, ends: Any, low: float) -> dict[str, Any] | None:
-    """Where a line leaves the square: on the right, or at the bottom or the top."""
+    """Find where a contour leaves the square."""
     start, end = float(ends[0]), float(ends[1])
     if low + 0.01 * (1 - low) < end <= 1:
         return {"clean": 1.0, "noisy": min(end, 1 - 0.04 * (1 - low)), "text": f"{value:g}"}
@@ -238,7 +285,7 @@ _SELECT = ("condition", "dataset")
 
 @register_figure("noise", select=(*_SELECT, "positive"))
 def draw_study_noise(results: Results, selection: Selection, measure: str = "accuracy", alpha: float = 0.05) -> Any:
-    """A measure against the level of a condition, with intervals, over all data sets or on one."""
+    """Draw a measure against noise levels, with intervals, over all data sets or on one."""
     name = _find_condition_name(results, selection)
     selection.check_dataset(results)
     levels = {**list_changed_conditions(results, test_only=False), **list_changed_conditions(results, test_only=True)}[name]
@@ -253,27 +300,27 @@ def draw_study_noise(results: Results, selection: Selection, measure: str = "acc
 
 @register_figure("rla", select=_SELECT)
 def draw_study_rla(results: Results, selection: Selection, alpha: float = 0.05) -> Any:
-    """Relative loss of accuracy against the level."""
+    """Draw the relative loss of accuracy against noise levels."""
     frame, name = _collect_losses(results, selection, alpha)
     return draw_losses(frame, which="rla", title=f"Loss of accuracy under {name}{_format_dataset_suffix(results, selection)}")
 
 
 @register_figure("ela", select=_SELECT)
 def draw_study_ela(results: Results, selection: Selection, alpha: float = 0.05) -> Any:
-    """Equalized loss of accuracy against the level."""
+    """Draw the equalized loss of accuracy against noise levels."""
     frame, name = _collect_losses(results, selection, alpha)
     return draw_losses(frame, which="ela", title=f"Loss of accuracy under {name}{_format_dataset_suffix(results, selection)}")
 
 
 @register_figure("loss-surface", "surface", select=_SELECT)
 def draw_study_loss_surface(results: Results, selection: Selection) -> Any:
-    """Learners on the surfaces of RLA and ELA."""
+    """Draw learners on the surfaces of RLA and ELA."""
     frame, name = _collect_losses(results, selection, 0.05)
     return draw_loss_surface(frame, title=f"RLA and ELA under {name}{_format_dataset_suffix(results, selection)}")
 
 
 def _collect_losses(results: Results, selection: Selection, alpha: float) -> tuple[pd.DataFrame, str]:
-    """RLA and ELA of one condition: over all data sets, or of one, which a study of one always means."""
+    """Compute RLA and ELA of one condition over all data sets, or of one data set."""
     name = _find_condition_name(results, selection)
     selection.check_dataset(results)
     dataset = selection.dataset
@@ -284,16 +331,16 @@ def _collect_losses(results: Results, selection: Selection, alpha: float) -> tup
 
 
 def _find_condition_name(results: Results, selection: Selection) -> str:
-    """The name of a condition that changes something; it need not be given where there is only one."""
+    """Choose a condition that changes the data; the name is optional if there is only one."""
     condition = selection.condition
     condition_names = list(
         {**list_changed_conditions(results, test_only=False), **list_changed_conditions(results, test_only=True)}
     )
     if not condition_names:
-        raise InputError("the study must have a condition that changes something for this figure, got clean alone")
+        raise InputError("this figure needs a condition other than clean, got only clean")
     if condition is None and len(condition_names) > 1:
         raise InputError(
-            f"condition must be given for a study of several, got None: choose one of {', '.join(condition_names)}"
+            f"condition must be given if the study has several, got None: choose one of {', '.join(condition_names)}"
         )
     if condition is not None and condition not in condition_names:
         raise InputError(f"condition must be one of the study's, got {condition!r}: {suggest_name(condition, condition_names)}")

@@ -1,4 +1,4 @@
-"""Figures of curves by name: of one data set under one condition, a curve for each learner."""
+"""Figures of curves of a study: one data set, one condition, one curve per learner."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def draw_study_roc(
     band: Literal["curve", "points", "none"] | None = None,
     confidence: float = 0.95,
 ) -> Any:
-    """ROC curves with their hulls; bands by default for up to three learners, of the first repeat."""
+    """Draw ROC curves with hulls, and by default bands for up to three learners (first repeat)."""
     frames = collect_curve_frames(results, "roc", selection)
     hulls = collect_curve_frames(results, "roc-hull", selection) if hull else None
     chart = curves.draw_roc(frames, hulls, title=_format_title("ROC curve", results, selection))
@@ -54,14 +54,14 @@ def draw_study_roc(
 
 @register_figure("precision-recall", "pr", serves=("study", "judgement"), select=_SELECT)
 def draw_study_precision_recall(results: Results, selection: Selection) -> Any:
-    """Precision over recall."""
+    """Draw precision-recall curves."""
     frames = collect_curve_frames(results, "precision-recall", selection)
     return curves.draw_precision_recall(frames, title=_format_title("Precision-recall curve", results, selection))
 
 
 @register_figure("cost-curve", "cost", serves=("study", "judgement"), select=_SELECT)
 def draw_study_cost_curve(results: Results, selection: Selection, lines: bool = False, winners: bool = True) -> Any:
-    """Cost curves with a strip of who wins where; `lines` adds the line of each threshold."""
+    """Draw cost curves with a strip of the best learner; `lines` adds the line of each threshold."""
     frames = collect_curve_frames(results, "cost", selection)
     threshold_lines = collect_curve_frames(results, "cost-lines", selection) if lines else None
     chart = curves.draw_cost(frames, threshold_lines, title=_format_title("Cost curve", results, selection))
@@ -70,14 +70,14 @@ def draw_study_cost_curve(results: Results, selection: Selection, lines: bool = 
 
 @register_figure("brier-curve", "brier", select=_SELECT)
 def draw_study_brier_curve(results: Results, selection: Selection) -> Any:
-    """Brier curves, of learners that give probabilities."""
+    """Draw Brier curves of learners with probabilities."""
     frames = collect_curve_frames(results, "brier", selection)
     return curves.draw_brier(frames, title=_format_title("Brier curve", results, selection))
 
 
 @register_figure("ks", "kolmogorov-smirnov", serves=("study", "judgement"), select=_SELECT)
 def draw_study_ks(results: Results, selection: Selection) -> Any:
-    """True and false positive rate over the thresholds, a panel for each learner."""
+    """Draw true and false positive rates against the threshold, one panel per learner."""
     frames = collect_curve_frames(results, "tpr-fpr", selection)
     return curves.draw_tpr_fpr(frames, title=_format_title("Kolmogorov-Smirnov chart", results, selection))
 
@@ -91,13 +91,13 @@ def draw_study_gain(results: Results, selection: Selection) -> Any:
 
 @register_figure("calibration", "reliability", serves=("study", "judgement"), select=_SELECT)
 def draw_study_calibration(results: Results, selection: Selection) -> Any:
-    """Calibration curves, of learners that give probabilities."""
+    """Draw calibration curves of learners with probabilities."""
     frames = collect_curve_frames(results, "calibration", selection)
     return curves.draw_calibration(frames, title=_format_title("Calibration", results, selection))
 
 
 def collect_curve_frames(results: Results, kind: str, selection: Selection) -> dict[str, pd.DataFrame]:
-    """The curves of `results.curves` as a frame for each learner; with several classes the rarest stands against the rest."""
+    """Collect `results.curves` by learner; with several classes, of the rarest class against the rest."""
     options = dict(vars(selection))
     datasets = [facts for facts in results.archive.datasets if selection.dataset in (None, facts.name)]
     if selection.positive is None and len(datasets) == 1:
@@ -116,17 +116,28 @@ def _format_title(curve_name: str, results: Results, selection: Selection) -> st
 
 
 def _find_drawn_dataset(results: Results, selection: Selection) -> DataFacts:
-    """The data set whose curves were collected, so that it exists."""
+    """Find the data set whose curves were collected."""
     return next(facts for facts in results.archive.datasets if selection.dataset in (None, facts.name))
 
 
 def find_cost_winners(curves: Frames) -> pd.DataFrame:
-    """Ranges of the probability cost with the learner of least expected cost: start, end, winner, learner.
+    """Find the learner with the lowest expected cost in each range of probability costs.
 
-    `curves` are those of `cost_curve` by learner. `winner` is "learner", "several alike", or "no better than a trivial
-    classifier" where calling everything negative or everything positive costs as little; `learner` is empty there. Costs are
-    straight between the rows of curves, so that borders are exact.
+    Costs are linear between the rows of the curves, so the borders are exact.
 
+    Parameters
+    ----------
+    curves : mapping of str to dataframe
+        Curves by learner, as `cost_curve` returns them.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns start, end, winner and learner. `winner` is "learner", "several alike", or "no better than a trivial
+        classifier"; `learner` is empty unless it is "learner".
+
+    Examples
+    --------
     >>> import pandas as pd
     >>> tree = pd.DataFrame({"probability_cost": [0.0, 0.5, 1.0], "expected_cost": [0.0, 0.2, 0.0]})
     >>> bayes = pd.DataFrame({"probability_cost": [0.0, 0.2, 0.6, 1.0], "expected_cost": [0.0, 0.15, 0.15, 0.0]})
@@ -157,7 +168,7 @@ def find_cost_winners(curves: Frames) -> pd.DataFrame:
 
 
 def _find_cost_edges(costs: list[tuple[FloatArray, FloatArray]]) -> FloatArray:
-    """All rows of all curves, and where two of them cross between rows; the trivial lines have their corner at a half."""
+    """Collect the rows of all curves and their crossings; the trivial lines meet at one half."""
     rows = np.unique(np.concatenate([[0.0, 0.5, 1.0], *(x for x, _ in costs)]))
     heights = np.array([*(np.interp(rows, *curve) for curve in costs), np.minimum(rows, 1 - rows)])
     crossings = [rows]
@@ -209,5 +220,5 @@ def with_winners(chart: Any, winners: pd.DataFrame, learners: Frames) -> Any:
             strip = build_chart(rows).mark_rect(**look)
             positioned_strip = strip.encode(x, x2="end:Q", y=alt.value(-13), y2=alt.value(-3), tooltip=hint)
             chart.layer.append(positioned_strip if shade else positioned_strip.encode(encode_colour(learners)))
-    chart.title.subtitle = [*chart.title.subtitle, "Strip on top: who has the least cost there. Grey: nobody alone"]
+    chart.title.subtitle = [*chart.title.subtitle, "Strip on top: learner with the lowest cost. Grey: no single one"]
     return chart

@@ -1,4 +1,4 @@
-"""The figure of times: what fitting and predicting took, by learner, and memory."""
+"""Figure of fitting time, prediction time and memory by learner."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _LEAST = 1e-5
 
 @register_figure("times", "time", select=("dataset",))
 def draw_study_times(results: Results, selection: Selection) -> Any:
-    """Seconds to fit and to predict, and memory, by learner."""
+    """Draw seconds to fit and to predict, and memory, by learner."""
     frame = results.times()
     if selection.dataset is not None:
         frame = frame[frame["dataset"] == selection.find_dataset(results).name]
     if frame.empty or not (frame[["fit_time", "predict_time", "memory"]] > 0).any(axis=None):
-        raise InputError("times need trials that ran here, got none: predictions from elsewhere carry no times")
+        raise InputError("times need trials that fairtrial ran, got none: imported predictions have no times")
     names = [facts.name for facts in results.archive.datasets if selection.dataset in (None, facts.name)]
     return draw_times(frame, title=f"Time and memory: {names[0] if len(names) == 1 else f'{len(names)} data sets'}")
 
@@ -59,10 +59,23 @@ def compute_learner_times(times: Any) -> pd.DataFrame:
 
 
 def draw_times(times: Any, *, title: str = "Time and memory") -> Any:
-    """A panel for fitting, for predicting and for memory: circles are data sets, bars the median of a learner; log scales.
+    """Draw fitting time, prediction time and memory on log scales.
 
-    `times` is what `Results.times` gives.
+    Circles are data sets, bars the median of a learner.
 
+    Parameters
+    ----------
+    times : pandas.DataFrame
+        Result of `Results.times`.
+    title : str
+        Title of the chart.
+
+    Returns
+    -------
+    altair.Chart
+
+    Examples
+    --------
     >>> import pandas as pd
     >>> line = {"dataset": ["a", "b"], "learner": "tree", "fit_time": [1.0, 3.0], "predict_time": 0.1}
     >>> chart = draw_times(pd.DataFrame({**line, "fit_cpu": 1.0, "predict_cpu": 0.1, "memory": 4096.0}))
@@ -79,7 +92,7 @@ def draw_times(times: Any, *, title: str = "Time and memory") -> Any:
     if not panel_fields:
         raise InputError("times must hold at least 1 time or size above 0, got none")
     panels = [_draw_time_panel(frame, medians, name, order, first=name == panel_fields[0]) for name in panel_fields]
-    subtitle = "Circles: the median on a data set. Bars: the median over data sets. Logarithmic scales"
+    subtitle = "Circles: median on a data set. Bars: median over data sets. Log scales"
     return style_chart(alt.hconcat(*panels, spacing=22).properties(title=build_title(title, subtitle)))
 
 
@@ -104,6 +117,6 @@ def _draw_time_panel(frame: pd.DataFrame, medians: pd.DataFrame, field: str, ord
 
 
 def _list_powers(low: float, high: float) -> list[float]:
-    """Powers of ten, about five of them."""
+    """Choose about five powers of ten."""
     first, last = round(np.log10(low)), round(np.log10(high))
     return [10.0**power for power in range(first, last + 1, max(1, (last - first) // 5))]

@@ -1,4 +1,4 @@
-"""The figure of a decision tree, from left to right."""
+"""Figure of a decision tree."""
 
 from __future__ import annotations
 
@@ -17,20 +17,34 @@ _COLUMNS = ("node", "parent", "sign", "value", "leaf", "splits_on", "class", "ca
 _LINE, _LETTER, _GAP = 30, 7.4, 22
 _COUNT_COLUMNS = ("cases", "errors")
 _SIGNS = {"<=": "≤", ">": ">"}
-_LEGEND = "Leaves: class (cases/errors in training)"
+_LEGEND = "Leaves: class (training rows/errors)"
 
 
 def draw_tree(tree: Any, *, title: str = "Decision tree", most_leaves: int = 60) -> Any:
-    """A tree from the root on the left to the leaves on the right: what each node asks, each answer, each leaf's class.
+    """Draw a decision tree from the root (left) to the leaves (right).
 
-    Leaves show their class, and in brackets the training cases and how many of them are of another class. `tree` is a tree with
-    `frame()` such as `C45().fit(X, y).tree_`, or such a frame. A tree of more than `most_leaves` leaves is refused: print it.
+    A leaf shows its class and, in parentheses, the number of training rows and of those of another class.
 
+    Parameters
+    ----------
+    tree : tree or dataframe
+        A tree with `frame()`, e.g. `C45().fit(X, y).tree_`, or such a frame.
+    title : str
+        Title of the chart.
+    most_leaves : int
+        Larger trees are refused; print them instead.
+
+    Returns
+    -------
+    altair.Chart
+
+    Examples
+    --------
     >>> from sklearn.datasets import load_iris
     >>> from fairtrial.learners.c45 import C45
     >>> chart = draw_tree(C45().fit(*load_iris(return_X_y=True, as_frame=True)).tree_)
     >>> chart.to_dict()["title"]["subtitle"]
-    ['5 leaves, 9 nodes. Leaves: class (cases/errors in training)']
+    ['5 leaves, 9 nodes. Leaves: class (training rows/errors)']
     """
     import altair as alt
 
@@ -97,7 +111,7 @@ def _compute_depths(parents: Any) -> Any:
 
 
 def _compute_heights(nodes: pd.DataFrame) -> Any:
-    """Leaves one below the other in the order of branches, each other node midway between its first and its last child."""
+    """Place leaves below each other in the order of branches, and other nodes midway between their children."""
     parents = nodes["parent"].to_numpy()
     children: list[list[int]] = [[] for _ in parents]
     for node, parent in enumerate(parents):
@@ -117,7 +131,7 @@ def _compute_heights(nodes: pd.DataFrame) -> Any:
 
 
 def _compute_text_extents(nodes: pd.DataFrame, depth: Any) -> dict[str, Any]:
-    """Where the words of each node begin and end: those of one depth begin at one place, behind the longest answer."""
+    """Compute the horizontal extent of the text of each node; nodes of one depth are aligned."""
     text_widths, answer_widths = (_LETTER * nodes[name].str.len().to_numpy(float) for name in ("text", "answer"))
     begin, inner = np.zeros(depth.max() + 1), ~nodes["leaf"].to_numpy(bool)
     for level in range(1, len(begin)):
@@ -128,7 +142,7 @@ def _compute_text_extents(nodes: pd.DataFrame, depth: Any) -> dict[str, Any]:
 
 
 def _draw_branches(layout: pd.DataFrame, x: Any, y: Any) -> list[Any]:
-    """From behind a question by a right angle to each child, with the answer on the line."""
+    """Draw the lines from each node to its children, with the answers."""
     import altair as alt
 
     lines, answers = [], []
@@ -150,7 +164,7 @@ def _draw_branches(layout: pd.DataFrame, x: Any, y: Any) -> list[Any]:
 
 
 def _locate_forks(layout: pd.DataFrame) -> list[float]:
-    """Where the lines to the children of each node part: at one place for all nodes of one depth."""
+    """Compute where the lines to the children branch, at one position per depth."""
     ends: dict[int, float] = {}
     for row in layout.to_dict("records"):
         if not row["leaf"]:

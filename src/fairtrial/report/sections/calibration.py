@@ -1,4 +1,4 @@
-"""Calibration: whether what is forecast with a probability comes true that often."""
+"""Calibration: whether predicted probabilities agree with observed frequencies."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairtrial._text import capitalize, join_names
 from fairtrial.measures.intervals import compute_wilson_limits
 from fairtrial.report.figures import curves
 from fairtrial.report.judgement import drop_single_dataset, list_datasets, list_models, select_largest_datasets
-from fairtrial.report.names import concat_sentences, join_names
 from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number, section
 from fairtrial.report.selection import make_unique_keys
 
@@ -29,7 +29,7 @@ _CALIBRATION_NAMES = {"mean_predicted": _PREDICTED, "observed_frequency": _OBSER
 
 @section("calibration", title="Calibration", order=90, serves=("judgement",))
 def build_judgement_section(source: ReportSource) -> Section | None:
-    """Forecasts and what came of them in ten bins; None where no model gives probabilities."""
+    """Build predicted probabilities and observed frequencies in ten bins; None if no model has probabilities."""
     judgement = source.get_judgement()
     if not len(judgement.calibration):
         return None
@@ -37,11 +37,13 @@ def build_judgement_section(source: ReportSource) -> Section | None:
     frame = build_calibration_frame(judgement)
     bins = drop_single_dataset(judgement.calibration.rename(columns=_CALIBRATION_NAMES), several)
     formats = dict.fromkeys([_PREDICTED, _OBSERVED, DISTANCE, BIAS, *_LIMITS], "{:.4f}") | {"rows": "{:,.6g}"}
-    note = "The mean distance between forecast and share over the bins, each counted by its rows; zero is perfect. Limits of "
-    note += "the mean forecast less the share are Wilson's of the share."
+    note = (
+        "Mean distance: mean absolute difference between predicted probability and observed frequency over the bins, weighted "
+        "by rows. Low and high: limits of mean predicted minus observed, from the Wilson limits of the observed frequency."
+    )
     tables = (
-        ReportTable(CALIBRATION_KEY, "How far forecasts lie from what came true", frame, formats, note),
-        ReportTable("calibration-bins", "Every bin of forecasts", bins, formats, _explain_bin_limits(judgement), None, True),
+        ReportTable(CALIBRATION_KEY, "Calibration of each model", frame, formats, note),
+        ReportTable("calibration-bins", "Bins of predicted probabilities", bins, formats, _explain_bin_limits(judgement), None, True),
     )
     return Section(
         "calibration",
@@ -54,17 +56,17 @@ def build_judgement_section(source: ReportSource) -> Section | None:
 
 
 def _explain_bin_limits(judgement: Judgement) -> str:
-    """What the limits of a bin rest on."""
+    """Explain the confidence limits of a bin."""
     if not judgement.roles.get("weight"):
-        return "Limits are those of the share."
+        return "Low and high: confidence limits of the observed frequency."
     return (
-        "Limits are those of the share; weighted rows count as their effective number, the square of the sum of a bin's "
-        "weights over the sum of their squares."
+        "Low and high: confidence limits of the observed frequency, for the effective number of rows: the squared sum of the "
+        "weights of a bin divided by the sum of their squares."
     )
 
 
 def build_calibration_frame(judgement: Judgement) -> pd.DataFrame:
-    """A line for each data set and model, the best calibrated first within a data set."""
+    """Build a row for each data set and model, the best calibrated model of a data set first."""
     import pandas as pd
 
     lines = []
@@ -90,7 +92,7 @@ def build_calibration_frame(judgement: Judgement) -> pd.DataFrame:
 
 
 def _compute_bias_limits(judgement: Judgement, probability: float, proportion: float, rows: float) -> tuple[float, float]:
-    """Limits of the mean forecast less the share that came true: Wilson's of the share; none of weighted rows."""
+    """Compute limits of mean predicted probability minus observed frequency (Wilson); NaN for weighted rows."""
     if judgement.roles.get("weight"):
         return float("nan"), float("nan")
     low, high = compute_wilson_limits(proportion * rows, rows, judgement.level)
@@ -111,7 +113,7 @@ def _describe_dataset_calibration(model_rows: pd.DataFrame, dataset: str) -> tup
     if not len(model_rows):
         return ()
     first, last = int(model_rows.index[0]), int(model_rows.index[-1])
-    where, parts = ("On {dataset}, ", {"dataset": dataset}) if dataset else ("", {})
+    where, parts = ("on {dataset}, ", {"dataset": dataset}) if dataset else ("", {})
     numbers = {"least": format_number(model_rows, CALIBRATION_KEY, first, DISTANCE)}
     parts["first"] = str(model_rows.loc[first, "model"])
     if len(model_rows) == 1 or model_rows[DISTANCE].iloc[0] == model_rows[DISTANCE].iloc[-1]:
@@ -120,30 +122,17 @@ def _describe_dataset_calibration(model_rows: pd.DataFrame, dataset: str) -> tup
             if len(model_rows) == 1
             else join_names([str(model) for model in model_rows["model"]])
         )
-        verb = "lie" if len(model_rows) == 1 else "all lie"
-        template = f"the forecasts of {{first}} {verb} {{least}} from what came true, on average."
-        return (
-            concat_sentences(
-                [
-                    build_sentence(_start_sentence(where, template), **(parts | {"first": name}), **numbers),
-                    *_describe_bias(model_rows),
-                ]
-            ),
-        )
+        template = f"{where}the predicted probabilities of {{first}} have a mean distance of {{least}} from observed frequencies."
+        sentence = build_sentence(capitalize(template), **(parts | {"first": name}), **numbers)
+        return (sentence, *_describe_bias(model_rows, dataset))
     numbers["most"] = format_number(model_rows, CALIBRATION_KEY, last, DISTANCE)
-    template = (
-        "the forecasts of {first} lie nearest to what came true, {least} away on average, those of {last} farthest, {most}."
-    )
-    sentence = build_sentence(_start_sentence(where, template), last=str(model_rows.loc[last, "model"]), **parts, **numbers)
-    return (concat_sentences([sentence, *_describe_bias(model_rows)]),)
+    template = f"{where}{{first}} is calibrated best (mean distance {{least}}) and {{last}} worst ({{most}})."
+    sentence = build_sentence(capitalize(template), last=str(model_rows.loc[last, "model"]), **parts, **numbers)
+    return (sentence, *_describe_bias(model_rows, dataset))
 
 
-def _start_sentence(where: str, template: str) -> str:
-    return where + (template if where else template[0].upper() + template[1:])
-
-
-def _describe_bias(model_rows: pd.DataFrame) -> tuple[Sentence, ...]:
-    """The model whose forecasts are the farthest too high or too low on the whole, if that is more than chance."""
+def _describe_bias(model_rows: pd.DataFrame, dataset: str) -> tuple[Sentence, ...]:
+    """Describe the model with the largest significant bias of its predicted probabilities, if there is one."""
     significant = model_rows[(model_rows[_LIMITS[0]] > 0) | (model_rows[_LIMITS[1]] < 0)]
     if significant.empty:
         return ()
@@ -151,14 +140,15 @@ def _describe_bias(model_rows: pd.DataFrame) -> tuple[Sentence, ...]:
     bias = float(significant[BIAS][line])
     parts: dict[str, Any] = {
         name: format_number(model_rows, CALIBRATION_KEY, line, column)
-        for name, column in (("mean", _PREDICTED), ("came", _OBSERVED))
+        for name, column in (("mean", _PREDICTED), ("observed", _OBSERVED))
     }
     side = "too high" if bias > 0 else "too low"
     model = str(model_rows.loc[line, "model"])
     return (
         build_sentence(
-            " On the whole {model} forecasts {side}: {mean} on average, where {came} came true.",
+            "The predicted probabilities of {model} are {side}{where}: mean {mean}, observed frequency {observed}.",
             model=model,
+            where=f" on {dataset}" if dataset else "",
             side=side,
             **parts,
         ),
@@ -168,7 +158,7 @@ def _describe_bias(model_rows: pd.DataFrame) -> tuple[Sentence, ...]:
 def _note_missing_probabilities(judgement: Judgement) -> tuple[str, ...]:
     with_probabilities = set(judgement.calibration["model"])
     absent = [name for name in list_models(judgement) if name not in with_probabilities]
-    return (f"No calibration for {', '.join(absent)}: no probabilities.",) if absent else ()
+    return (f"No calibration for {join_names(absent)}: no predicted probabilities.",) if absent else ()
 
 
 def _draw_calibration_figures(judgement: Judgement) -> tuple[Figure, ...]:
@@ -182,7 +172,7 @@ def _draw_calibration_figures(judgement: Judgement) -> tuple[Figure, ...]:
         where = f" on {name}" if several else ""
         label = str(bins["class"].iloc[0])
         title = f"Calibration{where}: " + (f"{label} class" if label == MOST_LIKELY else f"class {label}")
-        alt = f"What came true over what was forecast{where}, a line for each model; the diagonal is perfect."
+        alt = f"Observed frequency against predicted probability{where}, one line per model. The diagonal is perfect calibration."
         figures.append(
             Figure(f"calibration-{key}", title, curves.draw_calibration(frames, title=title), alt, bins.reset_index(drop=True))
         )

@@ -1,4 +1,4 @@
-"""Curves: what each learner or model could do at every threshold and for every cost."""
+"""Curves: ROC, precision-recall, cost, Kolmogorov-Smirnov and calibration curves of learners and models."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial._check import FloatArray
+from fairtrial._text import capitalize, join_names
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.predictions.tables import MAX_CURVE_POINTS
 from fairtrial.report.figures import curves as drawings
 from fairtrial.report.figures.curves import compute_roc_band, with_band
 from fairtrial.report.figures.study_curves import collect_curve_frames, find_cost_winners, with_winners
 from fairtrial.report.judgement import MAX_PARTS, list_datasets, list_models, select_largest_datasets
-from fairtrial.report.names import join_names
 from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number, section
 from fairtrial.report.selection import Selection, count_tested_classes, get_main_condition, make_unique_keys, map_unique_keys
 
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 
     Frames = dict[str, pd.DataFrame]
 
-AREA, HULL, KS, COST, WON = "area under ROC", "area under hull", "KS", "area under cost", "least cost on"
-OFF = "off calibration by"
+AREA, HULL, KS, COST, WON = "AUC", "AUC of hull", "KS", "area under cost curve", "lowest cost on"
+OFF = "calibration error"
 _MOST_DATA_SETS, _MOST_WHOLE, _MOST_BANDS, _MOST_PANELS = 6, 2, 3, 3
 _KINDS = ("roc", "roc-hull", "precision-recall", "cost", "tpr-fpr", "calibration")
 
 
 @section("curves", title="Curves", order=100, serves=("study",))
 def build_section(source: ReportSource) -> Section | None:
-    """A part for each of up to six data sets, those with the most rows; None where no learner gives scores."""
+    """Build a subsection for each of the six largest data sets; None if no learner has scores."""
     results = source.get_results()
     facts, detailed = _select_largest(results, _MOST_DATA_SETS), _select_largest(results, _MOST_WHOLE)
     keys = map_unique_keys(dataset_facts.name for dataset_facts in results.archive.datasets)
@@ -51,22 +51,22 @@ def build_section(source: ReportSource) -> Section | None:
     if not subsections:
         return None
     n_left_out = len(results.archive.datasets) - len(facts)
-    notes = ["A curve is that of the test rows of all folds of the first repeat, as if one model had scored them all."]
+    notes = ["Each curve pools the test rows of all folds of the first repeat and assumes that their scores have the same scale."]
     if len(subsections) > _MOST_WHOLE:
         notes.append(
-            "The data sets with the most rows have all kinds of curves, the others ROC and cost curves; draw(results, 'ks', "
-            "dataset=...) and its like give the rest, and the tables have their numbers."
+            "The two largest data sets have all kinds of curves, the others ROC and cost curves. To draw the rest, call "
+            "draw(results, 'ks', dataset=...) or another figure."
         )
     if n_left_out:
-        names = ", ".join(f"'{dataset_facts.name}'" for dataset_facts in results.archive.datasets if dataset_facts not in facts)
+        names = [f"'{dataset_facts.name}'" for dataset_facts in results.archive.datasets if dataset_facts not in facts]
         notes.append(
-            f"Shown are the data sets with the most rows. draw(results, 'roc', dataset=...) gives the others: {names}."
+            f"Only the largest data sets are shown. draw(results, 'roc', dataset=...) draws the others: {join_names(names, None)}."
         )
     return Section("curves", "Curves", notes=tuple(notes), subsections=tuple(subsections))
 
 
 def _select_largest(results: Results, count: int) -> list[DataFacts]:
-    """The data sets with the most rows, in the order of the study."""
+    """Select the data sets with the most rows, in the order of the study."""
     datasets = list(results.archive.datasets)
     largest = sorted(datasets, key=lambda dataset: -len(dataset.codes))[:count]
     return [dataset for dataset in datasets if dataset in largest]
@@ -97,12 +97,12 @@ def _build_dataset_curves(results: Results, facts: DataFacts, key: str, detailed
 
 
 def _describe_curve_subject(facts: DataFacts, label: object) -> str:
-    rest = "" if int((facts.counts > 0).sum()) <= 2 else " against the rest"
+    rest = "" if int((facts.counts > 0).sum()) <= 2 else " against the other classes"
     return f"{facts.name}, class {label}{rest}"
 
 
 def _collect_defined_curves(results: Results, kind: str, selection: Selection) -> Frames:
-    """Curves that are defined, by learner; none where no learner has what it takes."""
+    """Collect the curves that are defined, by learner; empty if no learner has the scores they need."""
     try:
         with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
             curves = collect_curve_frames(results, kind, selection)
@@ -114,7 +114,7 @@ def _collect_defined_curves(results: Results, kind: str, selection: Selection) -
 
 
 def _build_learner_areas(frames: dict[str, Frames], key: str, name: str) -> ReportTable:
-    """Areas by learner, the largest area under ROC first."""
+    """Build the areas by learner, the largest AUC first."""
     import pandas as pd
 
     won = compute_winning_fractions(find_cost_winners(frames["cost"]))
@@ -133,11 +133,11 @@ def _build_learner_areas(frames: dict[str, Frames], key: str, name: str) -> Repo
     frame = pd.DataFrame(lines).set_index("learner").sort_values(AREA, ascending=False, kind="stable")
     frame = frame if frames["calibration"] else frame.drop(columns=OFF)
     formats = dict.fromkeys(frame.columns, "{:.3f}")
-    return ReportTable(key, f"What the curves of {name} enclose", frame, formats, _format_cost_note("learner"))
+    return ReportTable(key, f"Areas under the curves: {name}", frame, formats, _format_cost_note("learner"))
 
 
 def _compute_calibration_offset(curve: pd.DataFrame | None) -> float:
-    """How far forecasts lie from what came true, on average over cases; NaN without probabilities."""
+    """Compute the mean distance between predicted probability and observed frequency; NaN without probabilities."""
     if curve is None:
         return float("nan")
     return float(np.average((curve["mean_predicted"] - curve["observed_frequency"]).abs(), weights=curve["weight"]))
@@ -147,10 +147,10 @@ def _build_curve_notes(results: Results, frames: dict[str, Frames]) -> tuple[str
     notes = []
     absent = [learner.name for learner in results.archive.learners if learner.name not in frames["roc"]]
     if absent:
-        notes.append(f"No curve for {', '.join(absent)}: trials failed or have not run, or the learner gives no scores.")
+        notes.append(f"No curve for {join_names(absent)}: trials failed or have not run, or the learner has no scores.")
     uncalibrated = [name for name in frames["roc"] if name not in frames["calibration"]]
     if uncalibrated and frames["calibration"]:
-        notes.append(f"No calibration for {', '.join(uncalibrated)}: no probabilities.")
+        notes.append(f"No calibration for {join_names(uncalibrated)}: no predicted probabilities.")
     return tuple(notes)
 
 
@@ -165,7 +165,7 @@ def _draw_roc_figure(frames: dict[str, Frames], areas: pd.DataFrame, counts: tup
             {learner: compute_roc_band(curves[learner], *counts) for learner in banded}, ["fpr", "low", "high"]
         )
         chart = with_band(chart, bands, reduced)
-    alt = f"ROC curves on {name}. {_format_extremes(areas, AREA, 'area under ROC', highest=True)}"
+    alt = f"ROC curves on {name}. {_format_extremes(areas, AREA, 'AUC', highest=True)}"
     return Figure(f"curves-roc-{key}", f"ROC curves of {name}", chart, alt)
 
 
@@ -174,9 +174,9 @@ def _draw_precision_recall_figure(frames: dict[str, Frames], name: str, key: str
     chart = drawings.draw_precision_recall(reduce_curve_points(curves, ["recall", "precision"]))
     best_precision = {learner: float(frame.loc[frame["recall"] >= 0.8, "precision"].max()) for learner, frame in curves.items()}
     best = max(best_precision, key=lambda learner: best_precision[learner])
-    extremes = f"From a recall of 0.8 on none is more precise than {best}, {best_precision[best]:.3f}."
-    alt = f"Precision over recall on {name}. {extremes}"
-    return Figure(f"curves-precision-recall-{key}", f"Precision and recall of {name}", chart, alt)
+    extremes = f"{best} has the highest precision at a recall of 0.8 or more, {best_precision[best]:.3f}."
+    alt = f"Precision against recall on {name}. {extremes}"
+    return Figure(f"curves-precision-recall-{key}", f"Precision-recall curves of {name}", chart, alt)
 
 
 def _draw_cost_figure(frames: dict[str, Frames], areas: pd.DataFrame, name: str, key: str) -> Figure:
@@ -187,45 +187,44 @@ def _draw_cost_figure(frames: dict[str, Frames], areas: pd.DataFrame, name: str,
         curves,
     )
     alt = f"Cost curves on {name}. {_format_extremes(areas, COST, 'area under the cost curve', highest=False)}"
-    return Figure(f"curves-cost-{key}", f"Cost curves of {name}, and who wins where", chart, alt)
+    return Figure(f"curves-cost-{key}", f"Cost curves of {name}, with the learner of lowest cost", chart, alt)
 
 
 def _draw_ks_figure(frames: dict[str, Frames], learners: list[str], areas: pd.DataFrame, name: str, key: str) -> Figure:
     curves = {learner: frames["tpr-fpr"][learner] for learner in learners}
     chart = drawings.draw_tpr_fpr(reduce_curve_points(curves, ["position", "tpr", "fpr"], most=80, peak="difference"))
-    extremes = _format_extremes(areas.loc[learners], KS, "widest gap (KS)", highest=True)
-    few = "" if len(learners) == len(areas) else f" (the {len(learners)} largest areas)"
+    extremes = _format_extremes(areas.loc[learners], KS, "Kolmogorov-Smirnov distance", highest=True)
+    few = "" if len(learners) == len(areas) else f" (the {len(learners)} learners with the highest AUC)"
     return Figure(
         f"curves-ks-{key}",
         f"Kolmogorov-Smirnov chart of {name}{few}",
         chart,
-        f"True and false positive rates on {name}. {extremes}",
+        f"True and false positive rates over thresholds on {name}. {extremes}",
     )
 
 
 def _draw_calibration_figure(frames: dict[str, Frames], areas: pd.DataFrame, name: str, key: str) -> Figure:
     curves = frames["calibration"]
     best = str(areas[OFF].idxmin())
-    away = f"{areas[OFF].min():.3f} away on average over its cases"
-    alt = f"Calibration on {name}. None lies nearer to the diagonal than {best}, {away}."
+    alt = f"Calibration curves on {name}. {best} has the lowest calibration error, {areas[OFF].min():.3f}."
     rounded = {learner: curve.round(4) for learner, curve in curves.items()}
-    return Figure(f"curves-calibration-{key}", f"Calibration of {name}", drawings.draw_calibration(rounded), alt)
+    return Figure(f"curves-calibration-{key}", f"Calibration curves of {name}", drawings.draw_calibration(rounded), alt)
 
 
 def _format_extremes(frame: pd.DataFrame, column: str, quantity: str, *, highest: bool) -> str:
-    """Who is ahead, with the number, and who comes last."""
+    """Describe the best and the worst value of a column."""
     values: Any = frame[column]
     first, last = (values.idxmax(), values.idxmin()) if highest else (values.idxmin(), values.idxmax())
     side = ("highest", "lowest") if highest else ("lowest", "highest")
     if values[first] == values[last]:
         subject = str(first) if len(frame) == 1 else "All learners"
         return f"{subject}: {quantity} {values[first]:.3f}."
-    return f"{first} has the {side[0]} {quantity}, {values[first]:.3f}; {last} the {side[1]}, {values[last]:.3f}."
+    return f"{first} has the {side[0]} {quantity} ({values[first]:.3f}), {last} the {side[1]} ({values[last]:.3f})."
 
 
 @section("curves", title="Curves", order=100, serves=("judgement",))
 def build_judgement_section(source: ReportSource) -> Section | None:
-    """A part for each data set and class, those with the most rows; None where there are no curves."""
+    """Build a subsection for each of the largest data sets and classes; None without curves."""
     judgement = source.get_judgement()
     if "roc" not in judgement.curves:
         return None
@@ -235,19 +234,19 @@ def build_judgement_section(source: ReportSource) -> Section | None:
         _build_class_section(judgement, *dataset_class, key)
         for dataset_class, key in zip(chosen, make_unique_keys(names), strict=True)
     ]
-    notes = [f"Shown are the data sets and classes with the most rows; {n_omitted} more are left out."] if n_omitted else []
+    notes = [f"Only the data sets and classes with the most rows are shown; {n_omitted} more are left out."] if n_omitted else []
     if any(
         (points.groupby(["dataset", "model", "class"]).size() >= MAX_CURVE_POINTS).any() for points in judgement.curves.values()
     ):
-        notes.append(f"Curves are drawn from {MAX_CURVE_POINTS:,} of their points; areas under ROC are those of all rows.")
+        notes.append(f"Curves are drawn from {MAX_CURVE_POINTS:,} points; the AUC uses all rows.")
     absent = [name for name in list_models(judgement) if name not in set(judgement.curves["roc"]["model"])]
     if absent:
-        notes.append(f"No curve for {', '.join(absent)}: no scores.")
+        notes.append(f"No curve for {join_names(absent)}: no scores.")
     return Section("curves", "Curves", notes=tuple(notes), subsections=tuple(part for part in parts if part is not None))
 
 
 def _choose_dataset_classes(judgement: Judgement) -> tuple[list[tuple[str, str]], int]:
-    """Data sets and classes that are shown, and how many others there are."""
+    """Choose the data sets and classes to show, and count the others."""
     all_pairs = [
         (str(name), str(label)) for name, label in judgement.curves["roc"][["dataset", "class"]].drop_duplicates().to_numpy()
     ]
@@ -264,7 +263,7 @@ def _choose_dataset_classes(judgement: Judgement) -> tuple[list[tuple[str, str]]
 
 
 def _select_defined_curves(judgement: Judgement, kind: str, dataset: str, label: str) -> Frames:
-    """Curves that are defined, by model."""
+    """Select the curves that are defined, by model."""
     points = judgement.curves.get(kind)
     if points is None:
         return {}
@@ -295,12 +294,12 @@ def _build_class_section(judgement: Judgement, dataset: str, label: str, key: st
     ]
     if judgement.curves["roc"].loc[judgement.curves["roc"]["dataset"] == dataset, "class"].nunique() == 1:
         figures.append(_draw_model_ks_figure(frames, [str(name) for name in table.frame.index[:_MOST_PANELS]], where, key))
-    title = where[0].upper() + where[1:]
+    title = where if len(list_datasets(judgement)) > 1 else capitalize(where)
     return Section(f"curves-{key}", title, build_curve_sentences(table, "model"), tuple(figures), (table,))
 
 
 def _build_model_areas(judgement: Judgement, frames: dict[str, Frames], dataset: str, label: str, key: str) -> ReportTable:
-    """Areas by model, the largest area under ROC first; that area is the one of all rows."""
+    """Build the areas by model, the largest AUC first; the AUC uses all rows."""
     import pandas as pd
 
     classes = judgement.classes
@@ -319,7 +318,7 @@ def _build_model_areas(judgement: Judgement, frames: dict[str, Frames], dataset:
     frame = pd.DataFrame(lines).set_index("model").sort_values(AREA, ascending=False, kind="stable")
     return ReportTable(
         f"curves-areas-{key}",
-        f"What the curves enclose: class {label}",
+        f"Areas under the curves: class {label}",
         frame,
         dict.fromkeys(frame.columns, "{:.4f}"),
         _format_cost_note("model"),
@@ -337,12 +336,12 @@ def _draw_model_roc_figure(
     if all(min(class_counts) > 0 for class_counts in counts.values()):
         bands = {name: compute_roc_band(curves[name], *counts[name], level=judgement.level) for name in banded}
         chart = with_band(chart, reduce_curve_points(bands, ["fpr", "low", "high"]), thin, level=judgement.level)
-    alt = f"ROC curves of {where}, a line for each model; the largest area is that of {areas.index[0]}."
+    alt = f"ROC curves of {where}, one line per model. {areas.index[0]} has the highest AUC."
     return Figure(f"curves-roc-{key}", f"ROC curves: {where}", chart, alt)
 
 
 def _count_class_rows(judgement: Judgement, dataset: str, label: str, model: str) -> tuple[int, int]:
-    """Rows of the class and of the rest; none where rows have weights, for bands need counts."""
+    """Count the rows of the class and of the other classes; 0 for weighted rows, because bands need counts."""
     if judgement.roles.get("weight") is not None:
         return 0, 0
     classes = judgement.classes
@@ -353,28 +352,28 @@ def _count_class_rows(judgement: Judgement, dataset: str, label: str, model: str
 
 def _draw_model_precision_recall_figure(frames: dict[str, Frames], where: str, key: str) -> Figure:
     chart = drawings.draw_precision_recall(reduce_curve_points(frames["precision_recall"], ["recall", "precision"]))
-    alt = f"Precision over recall of {where}, a line for each model."
-    return Figure(f"curves-precision-recall-{key}", f"Precision and recall: {where}", chart, alt)
+    alt = f"Precision against recall for {where}, one line per model."
+    return Figure(f"curves-precision-recall-{key}", f"Precision-recall curves: {where}", chart, alt)
 
 
 def _draw_model_cost_figure(frames: dict[str, Frames], where: str, key: str) -> Figure:
     curves = frames["cost"]
     thin = reduce_curve_points(curves, ["probability_cost", "expected_cost"])
     chart = with_winners(drawings.draw_cost(thin), find_cost_winners(curves), curves)
-    alt = f"Cost curves of {where}, a line for each model; lower is better. A strip on top tells who wins where."
-    return Figure(f"curves-cost-{key}", f"Cost curves, and who wins where: {where}", chart, alt)
+    alt = f"Cost curves of {where}, one line per model. The strip at the top shows the model with the lowest cost."
+    return Figure(f"curves-cost-{key}", f"Cost curves, with the model of lowest cost: {where}", chart, alt)
 
 
 def _draw_model_ks_figure(frames: dict[str, Frames], models: list[str], where: str, key: str) -> Figure:
     curves = {name: frames["tpr_fpr"][name] for name in models}
     chart = drawings.draw_tpr_fpr(reduce_curve_points(curves, ["position", "tpr", "fpr"], peak="difference"))
-    few = "" if len(models) == len(frames["tpr_fpr"]) else ", the models with the largest areas"
-    alt = f"True and false positive rate of {where} over the thresholds, a panel for each model."
+    few = "" if len(models) == len(frames["tpr_fpr"]) else ", the models with the highest AUC"
+    alt = f"True and false positive rates over thresholds for {where}, one panel per model."
     return Figure(f"curves-ks-{key}", f"Kolmogorov-Smirnov chart: {where}{few}", chart, alt)
 
 
 def compute_area(frame: pd.DataFrame | None, x: str, y: str) -> float:
-    """The area under straight lines between the points; NaN without a curve."""
+    """Compute the area under the straight lines between the points; NaN without a curve."""
     if frame is None:
         return float("nan")
     along, height = frame[x].to_numpy(np.float64), frame[y].to_numpy(np.float64)
@@ -382,15 +381,14 @@ def compute_area(frame: pd.DataFrame | None, x: str, y: str) -> float:
 
 
 def _format_cost_note(noun: str) -> str:
-    """What the column WON means."""
-    return f"Least cost on: the share of the range of probability costs on which the {noun} alone has the least expected cost."
+    """Explain the column WON."""
+    return f"{capitalize(WON)}: proportion of the range of probability costs on which only this {noun} has the lowest expected cost."
 
 
 def build_curve_sentences(table: ReportTable, noun: str, about: str = "") -> tuple[Sentence, ...]:
-    """Who has the largest area, and who wins where; `table` has the columns AREA and WON by name, the largest area first.
+    """Describe the highest and lowest AUC and the lowest cost; `table` has the columns AREA and WON, sorted by AREA.
 
-    `noun` is what a line of the table is ("learner", "model"); `about` comes first: the data set and class, where the heading
-    does not say it.
+    `noun` names a row of the table ("learner", "model"). `about` names the data set and class if the heading does not.
     """
     frame, areas = table.frame, table.frame[AREA]
     parts: dict[str, Any] = {"area": format_number(frame, table.key, frame.index[0], AREA)}
@@ -399,42 +397,40 @@ def build_curve_sentences(table: ReportTable, noun: str, about: str = "") -> tup
         prefix, parts["about"] = "{about}: ", about
     ahead, behind = (join_names([str(name) for name in frame.index[areas == areas.iloc[index]]]) for index in (0, -1))
     if len(frame) == 1:
-        return (build_sentence(f"{prefix}{{ahead}} has an area under ROC of {{area}}.", ahead=ahead, **parts),)
+        return (build_sentence(f"{prefix}{{ahead}} has an AUC of {{area}}.", ahead=ahead, **parts),)
     if areas.iloc[0] == areas.iloc[-1]:
-        template = f"{prefix}all {noun}s with a curve have the same area under ROC, {{area}}."
+        template = f"{prefix}all {noun}s with a curve have the same AUC ({{area}})."
         return (build_sentence(template if about else "A" + template[1:], **parts), _describe_cost_winner(table, noun))
     has = "has" if (areas == areas.iloc[0]).sum() == 1 else "have"
     parts |= {"ahead": ahead, "behind": behind, "least": format_number(frame, table.key, frame.index[-1], AREA)}
-    template = f"{prefix}{{ahead}} {has} the largest area under ROC, {{area}}, {{behind}} the smallest, {{least}}."
+    template = f"{prefix}{{ahead}} {has} the highest AUC ({{area}}) and {{behind}} the lowest ({{least}})."
     return (build_sentence(template, **parts), _describe_cost_winner(table, noun))
 
 
 def _describe_cost_winner(table: ReportTable, noun: str) -> Sentence:
-    """Who has the least cost where."""
+    """Describe which learner or model has the lowest expected cost on the largest range of costs."""
     won = table.frame[WON]
     if not (won > 0).any():
-        return build_sentence(f"No {noun} alone has the least expected cost anywhere.")
+        return build_sentence(f"No single {noun} has the lowest expected cost at any cost ratio.")
     leader = str(won.idxmax())
-    parts: dict[str, Any] = {"leader": leader, "share": format_number(table.frame, table.key, leader, WON)}
+    parts: dict[str, Any] = {"leader": leader, "proportion": format_number(table.frame, table.key, leader, WON)}
     others = [str(name) for name in won.index[won > 0] if name != leader]
-    template = "{leader} has the least expected cost on a share of {share} of the range of costs"
+    template = "{leader} has the lowest expected cost on the largest part of the range of costs (proportion {proportion})"
     if not others:
-        return build_sentence(f"{template}; no other {noun} has it alone anywhere.", **parts)
-    template = f"Which {noun} is best depends on the costs: {template}, the largest part; elsewhere {{others}}."
-    return build_sentence(template, others=" or ".join(others), **parts)
+        return build_sentence(f"{template}; no other {noun} has the lowest cost anywhere.", **parts)
+    return build_sentence(f"{template}; elsewhere it is {{others}}.", others=join_names(others, conjunction="or"), **parts)
 
 
 def compute_winning_fractions(winners: pd.DataFrame) -> pd.Series[float]:
-    """For each learner that wins somewhere, the share of the range of probability costs on which it does."""
+    """Compute the fraction of the range of probability costs on which each learner has the lowest cost."""
     won_ranges = winners[winners["winner"] == "learner"]
     return (won_ranges["end"] - won_ranges["start"]).groupby(won_ranges["learner"], sort=False).sum()
 
 
 def reduce_curve_points(frames: Frames, columns: Sequence[str], *, most: int = 160, peak: str = "") -> dict[str, pd.DataFrame]:
-    """Frames with only the first of the points in a row that fall on one place of a grid, the last of all, and the peak.
+    """Thin curves to about `most` points: the first point in each cell of a grid, the last point, and the peak.
 
-    The grid is as fine as about `most` points allow, so that a page of many figures stays small. `columns` are those that are
-    drawn; `peak` names one of which the row farthest from 0 must stay.
+    `columns` are those that are drawn. `peak` names a column; its row farthest from 0 is kept.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"x": [0.0, 0.0004, 0.0005, 0.5, 1.0]})
@@ -452,7 +448,7 @@ def reduce_curve_points(frames: Frames, columns: Sequence[str], *, most: int = 1
 
 
 def _find_visible_points(points: FloatArray, most: int) -> npt.NDArray[np.bool_]:
-    """The first points on each place of the finest grid that keeps no more than `most` of them."""
+    """Find the first points in the cells of the finest grid that keeps at most `most` points."""
     span = np.ptp(points, axis=0)
     positions = (points - points[0]) / np.where(span > 0, span, 1)
     grid = 400.0

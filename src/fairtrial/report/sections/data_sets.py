@@ -1,4 +1,4 @@
-"""The section of data sets: what each is like, who is best on it, and all means side by side."""
+"""Results by data set: facts on each data set, its best learner, and the means of all learners."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairtrial._text import capitalize, join_names
 from fairtrial.data.faults import format_fault
 from fairtrial.measures import get_measure
 from fairtrial.report.means import average_by_dataset, compute_scores
-from fairtrial.report.names import concat_sentences, format_condition_phrase, format_measure_name, join_names, join_sentences
+from fairtrial.report.names import format_condition_phrase, format_measure_name
 from fairtrial.report.section import ReportTable, Section, Sentence, build_sentence, format_number, section
 from fairtrial.report.selection import get_main_condition, make_unique_keys
 from fairtrial.study.archive import DataFacts
@@ -25,14 +26,14 @@ if TYPE_CHECKING:
 _COUNTS = ("numeric", "nominal", "missing")
 _FORMATS = {"mean": "{:.4f}", "low": "{:.4f}", "high": "{:.4f}", "ahead by": "{:.4f}", "imbalance ratio": "{:.2f}"}
 _BEST_NOTE = (
-    "Means over splits with 95 % intervals, corrected for the overlap of training rows (Nadeau and Bengio). Ahead by: the "
-    "distance to the next mean. Being first on one data set is no verdict."
+    "Mean over splits with 95 % intervals, corrected for the overlap of training sets (Nadeau-Bengio). Ahead by: difference "
+    "from the next best mean. These differences are not tested."
 )
 
 
-@section("data-sets", title="Data set by data set", order=130, serves=("study",))
+@section("data-sets", title="Results by data set", order=130, serves=("study",))
 def build_section(source: ReportSource) -> Section:
-    """Facts of each data set, the best learner there under each declared measure, and the means of all learners."""
+    """Build the facts on each data set, its best learner under each declared measure, and the means of all learners."""
     results = source.get_results()
     main = get_main_condition(results)
     facts = build_facts_frame(results.archive.datasets)
@@ -40,9 +41,9 @@ def build_section(source: ReportSource) -> Section:
     means = average_by_dataset(results, compute_scores(results, names)[0])
     main_means = means[mask_condition(means, main)]
     best = build_best_frame(main_means)
-    tables = [ReportTable("data-sets-facts", "The data sets", facts, _FORMATS, _format_facts_note(facts), None, True)]
+    tables = [ReportTable("data-sets-facts", "Data sets", facts, _FORMATS, _format_facts_note(facts), None, True)]
     if len(best):
-        title = f"The best learner on each data set, {format_condition_phrase(main)}"
+        title = f"Best learner on each data set, {format_condition_phrase(main)}"
         tables.append(ReportTable("data-sets-best", title, best, _FORMATS, _BEST_NOTE, None, True))
     if len(results.archive.learners) > 1:
         tables += [
@@ -50,11 +51,11 @@ def build_section(source: ReportSource) -> Section:
             for name, key in zip(names, make_unique_keys(names), strict=True)
             if (main_means["measure"] == name).any()
         ]
-    return Section("data-sets", "Data set by data set", _build_dataset_sentences(facts), (), tuple(tables))
+    return Section("data-sets", "Results by data set", _build_dataset_sentences(facts), (), tuple(tables))
 
 
 def build_facts_frame(datasets: Sequence[DataFacts]) -> pd.DataFrame:
-    """A line for each data set: rows, attributes, missing values, classes, how uneven they are, notes."""
+    """Build a row for each data set: rows, attributes, missing values, classes, imbalance ratio, notes."""
     import pandas as pd
 
     frame = pd.DataFrame(
@@ -90,12 +91,12 @@ def _collect_facts(dataset: DataFacts) -> dict[str, Any]:
 
 
 def _format_facts_note(facts: pd.DataFrame) -> str:
-    note = "Imbalance ratio: rows of the largest class for each row of the smallest."
-    return note if "attributes" in facts else f"{note} Attributes are not known: the evidence holds predictions alone."
+    note = "Imbalance ratio: size of the largest class divided by that of the smallest."
+    return note if "attributes" in facts else f"{note} Attributes are unknown because only predictions are available."
 
 
 def build_best_frame(means: pd.DataFrame) -> pd.DataFrame:
-    """For each data set and measure the learners with the best mean, its interval, and how far the next lies behind."""
+    """Find the best mean on each data set under each measure, with its interval and its lead over the next mean."""
     import pandas as pd
 
     lines = []
@@ -123,7 +124,7 @@ def build_best_frame(means: pd.DataFrame) -> pd.DataFrame:
 def _build_wide_table(results: Results, measure: str, key: str) -> ReportTable:
     main = get_main_condition(results)
     frame = results.wide(measure, main.name, main.level).rename_axis(index="data set")
-    title = f"Means on each data set, {format_condition_phrase(main)}: {format_measure_name(measure)}"
+    title = f"{capitalize(format_measure_name(measure))} on each data set, {format_condition_phrase(main)}"
     formats = dict.fromkeys((str(name) for name in frame.columns), "{:.4f}")
     return ReportTable(f"data-sets-{key}", title, frame, formats, "", get_measure(measure).facts.direction, True)
 
@@ -133,7 +134,7 @@ def _build_dataset_sentences(facts: pd.DataFrame) -> tuple[Sentence, ...]:
         name = facts.index[0]
         return (
             build_sentence(
-                "{name} has {rows} rows of {classes} classes.",
+                "{name} has {rows} rows and {classes} classes.",
                 name=name,
                 **_format_fact_numbers(facts, name, "rows", "classes"),
             ),
@@ -142,31 +143,27 @@ def _build_dataset_sentences(facts: pd.DataFrame) -> tuple[Sentence, ...]:
     if least == most:
         sentences = [build_sentence("All data sets have {rows} rows.", **_format_fact_numbers(facts, least, "rows"))]
     else:
-        small = build_sentence(
-            "The smallest data set is {name} with {rows} rows, ", name=least, **_format_fact_numbers(facts, least, "rows")
-        )
-        sentences = [
-            small,
-            build_sentence("the largest {name} with {rows}.", name=most, **_format_fact_numbers(facts, most, "rows")),
-        ]
-    return (join_sentences([concat_sentences(sentences), _describe_imbalance(facts)]),)
+        rows = {"few": _format_fact_numbers(facts, least, "rows")["rows"], "many": _format_fact_numbers(facts, most, "rows")["rows"]}
+        template = "The data sets have between {few} ({least}) and {many} rows ({most})."
+        sentences = [build_sentence(template, least=least, most=most, **rows)]
+    return (*sentences, *_describe_imbalance(facts))
 
 
-def _describe_imbalance(facts: pd.DataFrame) -> Sentence | None:
-    """Where the classes are most uneven; or that they are equal."""
+def _describe_imbalance(facts: pd.DataFrame) -> tuple[Sentence, ...]:
+    """Name the data sets with the highest imbalance ratio."""
     ratios = facts["imbalance ratio"].dropna()
     if ratios.empty:
-        return None
+        return ()
     if ratios.max() == 1:
-        return build_sentence("Every data set has equally many rows of each class.")
+        return (build_sentence("All data sets are balanced: their classes have the same number of rows."),)
     worst = ratios.index[ratios == ratios.max()]
     ratio = format_number(facts, "data-sets-facts", worst[0], "imbalance ratio", _choose_ratio_format(ratios.max()))
-    template = "The classes are most uneven in {names}, with an imbalance ratio of {ratio}."
-    return build_sentence(template, names=join_names([str(name) for name in worst]), ratio=ratio)
+    template = "The classes of {names} are the most imbalanced (ratio {ratio})."
+    return (build_sentence(template, names=join_names(worst), ratio=ratio),)
 
 
 def _choose_ratio_format(ratio: float) -> str:
-    """With so many digits that classes which are not equal do not seem so."""
+    """Choose enough digits to show that classes of different size are not balanced."""
     return next(
         (number_format for number_format in ("{:.2f}", "{:.3f}", "{:.4f}") if float(number_format.format(ratio)) != 1), "{:.6g}"
     )

@@ -1,4 +1,4 @@
-"""Drift: what conditions that change the test part alone cost learners that were trained before."""
+"""Drift: how much the error rate rises under conditions that change only the test set."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairtrial._text import join_names
 from fairtrial.errors import UndefinedMeasureWarning
 from fairtrial.report.figures.environments import draw_deterioration
-from fairtrial.report.names import join_names
 from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number, section
 from fairtrial.report.selection import get_main_condition, list_changed_conditions, with_levels
 from fairtrial.study.results.selection import CLEAN
@@ -27,25 +27,24 @@ _NAMES = {
     "error": "error after",
     "loss_low": "loss low",
     "loss_high": "loss high",
-    "ideal": "error, trained on the change",
+    "ideal": "error, trained on changed data",
     "trivial": "trivial error",
     "pd": "pD",
 }
-_RATES = ("error before", "error after", "loss", "loss low", "loss high", "error, trained on the change", "trivial error")
+_RATES = ("error before", "error after", "loss", "loss low", "loss high", "error, trained on changed data", "trivial error")
 _TWO, _THREE = "{:z.2f}", "{:z.3f}"  # no "-0.00"
 _FORMATS = {"level": "{:g}", "pD": _TWO, **dict.fromkeys(_RATES, _THREE)}
 _ALPHA = 0.05
-_MEANS_NOTE = "Means over the data sets that have both errors; of the loss with Student's 95 % interval over these data sets."
+_MEANS_NOTE = "Means over the data sets that have both error rates. Interval of the loss: 95 % t interval over these data sets."
 _NO_CLEAN = (
-    "What the change costs cannot be told, for the study has no clean condition to compare it with: put the level zero into "
-    "the list of levels of a condition."
+    "The loss is undefined because the study has no clean condition for comparison. Add level zero to the levels of a condition."
 )
 _MOST_COLUMNS = 15
 
 
 @section("drift", title="Drift", order=120, serves=("study",))
 def build_section(source: ReportSource) -> Section | None:
-    """What the change costs, by learner and by data set; None where no condition changes the test part alone."""
+    """Build the losses by learner and by data set; None if no condition changes only the test set."""
     results = source.get_results()
     if not list_changed_conditions(results, test_only=True):
         return None
@@ -57,14 +56,14 @@ def build_section(source: ReportSource) -> Section | None:
     tables = (
         ReportTable(
             _MEANS,
-            "What the change costs, over all data sets",
+            "Loss by learner, over all data sets",
             means,
             _FORMATS,
             _MEANS_NOTE if frame["dataset"].nunique() > 1 else _format_interval_note(frame),
         ),
         ReportTable(
             _LINES,
-            "What the change costs, by data set",
+            "Loss by data set",
             _build_dataset_table(frame),
             _FORMATS,
             _format_interval_note(frame),
@@ -83,14 +82,14 @@ def build_section(source: ReportSource) -> Section | None:
 
 def _format_interval_note(frame: pd.DataFrame) -> str:
     return (
-        "Loss: rise of the error rate, its interval corrected for the overlap of splits."
+        "Loss: increase of the error rate. Its interval is corrected for the overlap of splits."
         if frame["loss_low"].notna().any()
         else ""
     )
 
 
 def _average_losses(frame: pd.DataFrame) -> pd.DataFrame:
-    """A line for each condition and learner: mean errors, loss and pD."""
+    """Average errors, loss and pD for each condition and learner."""
     columns = ["clean", "error", "loss", "ideal", "trivial", "pd"]
     keys = ["learner", "condition", "level"]
     plain = frame.astype(dict.fromkeys(["learner", "condition"], object))
@@ -103,7 +102,7 @@ def _average_losses(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _compute_loss_limits(lines: pd.DataFrame) -> tuple[float, float]:
-    """Of the mean loss: Student's over data sets; of a single one its own, over splits."""
+    """Compute the limits of the mean loss over data sets; with one data set, those over its splits."""
     losses = lines["loss"].dropna().to_numpy(dtype=np.float64)
     if len(lines) == 1:
         return float(lines["loss_low"].iloc[0]), float(lines["loss_high"].iloc[0])
@@ -123,7 +122,7 @@ def _build_dataset_table(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _build_drift_sentences(means: pd.DataFrame, clean: bool) -> tuple[Sentence, ...]:
-    """For each condition who loses least and most, and how sure that is; then by pD."""
+    """Describe the smallest and largest loss under each condition, their intervals, and pD."""
     sentences: list[Sentence | None] = []
     if not clean:
         sentences.append(build_sentence(_NO_CLEAN))
@@ -137,35 +136,35 @@ def _build_drift_sentences(means: pd.DataFrame, clean: bool) -> tuple[Sentence, 
 
 
 def _describe_losses(means: pd.DataFrame, defined: pd.DataFrame) -> Sentence:
-    """Whose error rate rises least and most, as the numbers are shown; or that none rises."""
+    """Describe the smallest and the largest loss, rounded as they are printed."""
     values = defined["loss"].round(3)
     (least, few), (most, many) = (_find_learners_at(means, values, end) for end in (values.min(), values.max()))
     prefix, parts = _format_condition_prefix(means, least)
     parts |= {"least": few, "loss": format_number(means, _MEANS, least, "loss", _THREE)}
     if values.min() == values.max():
         who = "the error rate of {least}" if len(defined) == 1 else "the error rate of all learners"
-        return build_sentence(f"{prefix} {who} changes by {{loss}}.", **_select_used_parts(f"{prefix}{who}{{loss}}", parts))
+        return build_sentence(f"{prefix}, {who} changes by {{loss}}.", **_select_used_parts(f"{prefix}{who}{{loss}}", parts))
     parts |= {"most": many, "worst": format_number(means, _MEANS, most, "loss", _THREE)}
     if values.max() <= 0:
         return build_sentence(
-            f"{prefix} no error rate rises: that of {{least}} changes by {{loss}}, that of {{most}} by {{worst}}.", **parts
+            f"{prefix}, no error rate rises: it changes by {{loss}} for {{least}} and by {{worst}} for {{most}}.", **parts
         )
     if values.min() <= 0:
-        predicate = "does not rise (it changes by {loss}), that of {most} rises most, by {worst}."
-        return build_sentence(f"{prefix} the error rate of {{least}} {predicate}", **parts)
+        predicate = "does not rise for {least} (change {loss}). It rises most for {most}, by {worst}."
+        return build_sentence(f"{prefix}, the error rate {predicate}", **parts)
     return build_sentence(
-        f"{prefix} the error rate of {{least}} rises least, by {{loss}}, that of {{most}} most, by {{worst}}.", **parts
+        f"{prefix}, the error rate rises least for {{least}}, by {{loss}}, and most for {{most}}, by {{worst}}.", **parts
     )
 
 
 def _find_learners_at(means: pd.DataFrame, values: pd.Series[float], end: float) -> tuple[Any, str]:
-    """The first line with this value, and all learners that have it."""
+    """Find the first line with this value, and the names of all learners that have it."""
     lines = values.index[values == end]
     return lines[0], join_names([str(means.loc[line, "learner"]) for line in lines])
 
 
 def _format_condition_prefix(means: pd.DataFrame, line: Any) -> tuple[str, dict[str, Any]]:
-    """The condition, and its level where it has one."""
+    """Name the condition, and its level if it has one."""
     parts: dict[str, Any] = {"condition": str(means.loc[line, "condition"])}
     if "level" not in means or np.isnan(means["level"].loc[line]):
         return "Under {condition}", parts
@@ -177,46 +176,43 @@ def _select_used_parts(template: str, parts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _describe_loss_certainty(defined: pd.DataFrame) -> Sentence:
-    """For whom the interval of the loss excludes zero."""
+    """Name the learners whose loss has an interval without zero."""
     if defined["loss low"].isna().all():
-        return build_sentence("There is no interval of the loss: it takes several data sets, or several splits of one.")
+        return build_sentence("The loss has no interval: it needs several data sets, or several splits of one data set.")
     sure = defined.loc[(defined["loss low"] > 0) | (defined["loss high"] < 0), "learner"].astype(str).tolist()
     if not sure:
-        return build_sentence("No interval of the loss excludes zero: the changes may be chance.")
+        return build_sentence("All intervals of the loss contain zero: the changes may be due to chance.")
     if len(sure) == len(defined):
         return build_sentence("The interval of the loss excludes zero for {names}.", names=join_names(sure))
-    return build_sentence("The interval of the loss excludes zero for {names} alone.", names=join_names(sure))
+    return build_sentence("The interval of the loss excludes zero only for {names}.", names=join_names(sure))
 
 
 def _find_extremes(values: pd.Series[float]) -> tuple[Any, Any]:
-    """Where the lowest and the highest value stand."""
+    """Find the labels of the lowest and the highest value."""
     return values.idxmin(), values.idxmax()
 
 
 def _describe_pd(means: pd.DataFrame, defined: pd.DataFrame) -> Sentence | None:
-    """How much of what could be learnt the change destroys, as the numbers are shown; that it is nothing where it is."""
+    """Describe the performance deterioration (pD), rounded as it is printed; None with a single learner."""
     if len(defined) < 2:
         return None
     values = defined["pD"].round(2)
     (least, few), (most, many) = (_find_learners_at(means, values, end) for end in (values.min(), values.max()))
     worst = format_number(means, _MEANS, most, "pD", _TWO)
     if values.min() == values.max():
-        return build_sentence("Performance deterioration (pD) is {worst} for all.", worst=worst)
+        return build_sentence("The performance deterioration (pD) is {worst} for all learners.", worst=worst)
     parts: dict[str, Any] = {"most": many, "worst": worst}
     if values.max() <= 0:
-        return build_sentence("Nothing of what could be learnt is destroyed: pD is at most {worst}, of {most}.", **parts)
-    parts |= {"least": few, "share": format_number(means, _MEANS, least, "pD", _TWO)}
-    who = "nothing" if values.min() <= 0 else "least"
-    template = (
-        f"Of what could be learnt the change destroys {who} for {{least}} (pD {{share}}) and most for {{most}} (pD {{worst}})."
-    )
+        return build_sentence("No learner deteriorates: the highest performance deterioration (pD) is {worst}, for {most}.", **parts)
+    parts |= {"least": few, "lowest": format_number(means, _MEANS, least, "pD", _TWO)}
+    template = "The performance deterioration (pD) is lowest for {least} ({lowest}) and highest for {most} ({worst})."
     return build_sentence(template, **parts)
 
 
 def _build_drift_notes(frame: pd.DataFrame) -> tuple[str, ...]:
-    notes = [f"pD is undefined where: {note}." for note in dict.fromkeys(frame["note"]) if note]
+    notes = [f"pD is undefined: {note}." for note in dict.fromkeys(frame["note"]) if note]
     if frame["dataset"].nunique() > _MOST_COLUMNS:
-        notes.append("The figure shows the first data sets; draw(results, 'deterioration') shows all.")
+        notes.append("The figure shows the first data sets. draw(results, 'deterioration') shows all.")
     return tuple(notes)
 
 
@@ -229,10 +225,10 @@ def _draw_drift_figures(frame: pd.DataFrame) -> tuple[Figure, ...]:
     defined = frame[frame[value].notna()]
     low, high = _find_extremes(defined[value])
     worst, best = defined.loc[high], defined.loc[low]
-    name = "pD" if value == "pd" else "loss in error rate"
+    name = "pD" if value == "pd" else "loss"
     alt = (
-        f"A matrix of learners by data sets. The highest {name} is {worst[value]:z.2f}, of {worst['learner']} on "
-        f"{worst['dataset']}; the lowest {best[value]:z.2f}, of {best['learner']} on {best['dataset']}."
+        f"Matrix of learners by data sets. The highest {name} is {worst[value]:z.2f} ({worst['learner']} on "
+        f"{worst['dataset']}), the lowest {best[value]:z.2f} ({best['learner']} on {best['dataset']})."
     )
-    chart = draw_deterioration(drawn_lines, value=value, title="What drift costs")
-    return (Figure("drift-deterioration", "What drift costs, learners by data sets", chart, alt, frame),)
+    chart = draw_deterioration(drawn_lines, value=value, title="Loss under drift")
+    return (Figure("drift-deterioration", "Loss under drift, learners by data sets", chart, alt, frame),)

@@ -1,4 +1,4 @@
-"""The folds: what splits and classes alone tell of them. Shift of attributes needs the data: `fairtrial audit`."""
+"""Folds: sizes, class proportions and leaks, from splits and classes. `fairtrial audit` also compares attributes."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtrial._frames import read_columns
+from fairtrial._text import join_names
 from fairtrial.report.figures.folds import build_splits, draw_rarest_class
-from fairtrial.report.names import join_names
 from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number, section
 from fairtrial.resampling.layout import AuditFinding, Coverage, SplitLayout, count_coverage, find_coverage_problems
 
@@ -24,9 +24,9 @@ _MOST_LINES = 300
 _FORMATS = dict.fromkeys(("proportion in test", "proportion overall", "lowest proportion", "highest proportion"), "{:.3f}")
 
 
-@section("folds", title="The folds", order=150, serves=("study",))
+@section("folds", title="Folds", order=150, serves=("study",))
 def build_section(source: ReportSource) -> Section | None:
-    """Sizes, class shares, rows never tested and leaks of all splits; None where nothing was split."""
+    """Build sizes, class proportions, rows never tested and leaks of all splits; None without data sets."""
     results = source.get_results()
     import pandas as pd
 
@@ -47,30 +47,30 @@ def build_section(source: ReportSource) -> Section | None:
         return None
     summary = pd.DataFrame(summaries).set_index("data set")
     all_lines = pd.concat(lines, ignore_index=True)
-    notes = ["Whether attributes of test and training parts differ needs the data itself: draw(results, 'audit', data=...)."]
+    notes = ["To compare the attributes of test and training sets, pass the data: draw(results, 'audit', data=...)."]
     tables = [
-        ReportTable(_SUMMARY, "Folds by data set", summary, _FORMATS, "Shares are those of the rarest class in the test parts.")
+        ReportTable(_SUMMARY, "Folds by data set", summary, _FORMATS, "Proportions are those of the rarest class in the test sets.")
     ]
     if findings:
         findings_frame = pd.DataFrame(findings, columns=["data set", "level", "finding"])
         tables.append(
             ReportTable(
                 _FINDINGS,
-                "What the counts show",
+                "Problems with the folds",
                 findings_frame,
-                note="A fault makes estimates wrong; a caution may be meant so.",
+                note="A fault makes estimates wrong. A caution may be intended.",
                 long=True,
             )
         )
     if len(all_lines) <= _MOST_LINES:
         tables.append(
-            ReportTable(_LINES, "Split by split", all_lines, _FORMATS, "Repeats and folds are counted from 0.", long=True)
+            ReportTable(_LINES, "Every split", all_lines, _FORMATS, "Repeats and folds are counted from 0.", long=True)
         )
     else:
-        notes.append("There are too many splits to list one by one here.")
+        notes.append("There are too many splits to list each of them.")
     return Section(
         "folds",
-        "The folds",
+        "Folds",
         _build_fold_sentences(summary),
         _draw_fold_figures(all_lines, summary),
         tuple(tables),
@@ -79,7 +79,7 @@ def build_section(source: ReportSource) -> Section | None:
 
 
 def _count_from_zero(lines: pd.DataFrame) -> pd.DataFrame:
-    """Repeats and folds counted from 0, as in the other tables of results."""
+    """Count repeats and folds from 0, as in the other tables of results."""
     return lines.assign(repeat=lines["repeat"] - 1, fold=lines["fold"] - 1)
 
 
@@ -97,7 +97,7 @@ def _summarize_folds(lines: pd.DataFrame, counts: Coverage, repeated: int, leake
         "never tested": int(counts.never_tested.max()),
         "in train and test": int(counts.in_both.sum()),
         "rows with a repeated id": repeated,
-        "of them in both training and test": leaked,
+        "repeated id in training and test": leaked,
         "faults": faults,
     }
 
@@ -108,21 +108,21 @@ def _build_fold_sentences(summary: pd.DataFrame) -> tuple[Sentence, ...]:
     if bad.empty:
         sentences.append(
             build_sentence(
-                "No fault was found: no row is in both parts of a split, and no class is absent from a training part."
+                "No faults found: training and test sets share no rows, and every training set contains all classes."
             )
         )
     else:
         sentences.append(
             build_sentence(
-                "Splits of {names} have faults: estimates from them are wrong. The table says which.",
+                "Splits of {names} have faults, which make estimates wrong. The table lists them.",
                 names=join_names(list(map(str, bad.index))),
             )
         )
     for column, template in (
-        ("in train and test", "{name}: {number} test rows over all splits are in the training part of their own split."),
+        ("in train and test", "{name}: {number} test rows, counted over all splits, are also in the training set of their split."),
         (
-            "of them in both training and test",
-            "{name}: {number} test rows over all splits have a row of the same id in the training part.",
+            "repeated id in training and test",
+            "{name}: {number} test rows, counted over all splits, share their id with a row of the training set.",
         ),
     ):
         sentences += [
@@ -136,10 +136,10 @@ def _build_fold_sentences(summary: pd.DataFrame) -> tuple[Sentence, ...]:
             name: format_number(summary, _SUMMARY, worst, column)
             for name, column in (("low", "lowest proportion"), ("high", "highest proportion"), ("all", "proportion overall"))
         }
-        template = "The share of the rarest class varies most on {name}: from {low} to {high} in test parts, {all} in all rows."
+        template = "The proportion of the rarest class varies most on {name}: {low} to {high} in the test sets, {all} overall."
         sentences.append(build_sentence(template, name=str(worst), **parts))
     else:
-        sentences.append(build_sentence("Every test part of a data set has the same share of its rarest class."))
+        sentences.append(build_sentence("The proportion of the rarest class is the same in all test sets of a data set."))
     return tuple(sentences)
 
 
@@ -150,14 +150,14 @@ def _draw_fold_figures(lines: pd.DataFrame, summary: pd.DataFrame) -> tuple[Figu
     worst: Any = spread.idxmax()
     limits = f"from {summary.loc[worst, 'lowest proportion']:.3f} to {summary.loc[worst, 'highest proportion']:.3f}"
     spread_text = (
-        f"It varies most on {worst}: {limits}." if spread.max() > 0 else "It is the same in all test parts of a data set."
+        f"It varies most on {worst}: {limits}." if spread.max() > 0 else "It is the same in all test sets of a data set."
     )
-    alt = f"The share of the rarest class in each test part, by data set. {spread_text}"
-    return (Figure("folds-shares", "The rarest class in each fold", draw_rarest_class(lines), alt, lines),)
+    alt = f"Proportion of the rarest class in each test set, by data set. {spread_text}"
+    return (Figure("folds-shares", "Proportion of the rarest class in each fold", draw_rarest_class(lines), alt, lines),)
 
 
 def count_fold_coverage(results: Results, facts: DataFacts) -> tuple[SplitLayout, Coverage]:
-    """The splits beside the classes, and what is counted of them."""
+    """Combine the splits with the classes, and count rows and classes of each split."""
     splits = build_splits(results, facts)
     unknown = bool((facts.codes < 0).any())
     labels = np.where(facts.codes < 0, len(facts.classes), facts.codes).astype(np.intp)
@@ -173,9 +173,9 @@ def count_fold_coverage(results: Results, facts: DataFacts) -> tuple[SplitLayout
 
 
 def select_fold_findings(layout: SplitLayout, counts: Coverage) -> list[AuditFinding]:
-    """What the counts show, folds counted from 0 as in the tables of results.
+    """Find problems with the folds, numbered from 0; without training rows, only those of test sets.
 
-    Splits without any training row are predictions from elsewhere: their training is not judged.
+    Predictions that were made elsewhere have splits without training rows.
     """
     findings = find_coverage_problems(layout, counts, use_split_numbers=True)
     trained = counts.train.any()
@@ -183,7 +183,7 @@ def select_fold_findings(layout: SplitLayout, counts: Coverage) -> list[AuditFin
 
 
 def build_fold_lines(name: str, layout: SplitLayout, counts: Coverage) -> pd.DataFrame:
-    """A line for each split: rows, rows in both parts, and the share of the rarest class in the test part and in all."""
+    """Count rows and shared rows of each split, with the proportion of the rarest class in its test set and overall."""
     import pandas as pd
 
     rarest = int(np.argmin(np.bincount(layout.labels, minlength=len(layout.classes))))
@@ -205,7 +205,7 @@ def build_fold_lines(name: str, layout: SplitLayout, counts: Coverage) -> pd.Dat
 
 
 def count_repeated_ids(facts: DataFacts, layout: SplitLayout) -> tuple[int, int]:
-    """How many rows carry an id that another row has, and how many test rows (over all splits) have such a twin in training."""
+    """Count the rows with a repeated id, and the test rows over all splits that share their id with a training row."""
     import pandas as pd
 
     id_codes = pd.factorize(pd.Series(list(facts.row_ids), dtype=object))[0]

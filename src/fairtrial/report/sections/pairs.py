@@ -6,28 +6,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairtrial._text import capitalize, choose_p_format, join_names
 from fairtrial.report.figures.curves import draw_intervals
 from fairtrial.report.judgement import (
     ALPHA,
     PAIRS_KEY,
     build_pairs_frame,
     get_fact,
-    join_test_names,
     list_datasets,
     list_models,
     order_pairs_best_first,
 )
-from fairtrial.report.names import describe_test, format_measure_name
+from fairtrial.report.names import format_measure_name
 from fairtrial.report.section import (
     Figure,
     ReportTable,
     Section,
     Sentence,
     build_sentence,
-    choose_p_format,
     format_number,
     section,
 )
+from fairtrial.significance.names import get_display_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,20 +42,20 @@ _PAIR_FORMATS = dict.fromkeys(["difference", "low", "high"], "{:z.4f}")
 
 @section("pairs", title="Paired tests", order=40, serves=("judgement",))
 def build_judgement_section(source: ReportSource) -> Section | None:
-    """All tests; None for one model alone."""
+    """Build all paired tests; None with a single model."""
     judgement = source.get_judgement()
     if len(list_models(judgement)) < 2:
         return None
     if not len(judgement.pairs):
         unpaired = judgement.predictions is None and judgement.roles.get("model") and not judgement.roles.get("row")
-        why = "no column tells the rows apart" if unpaired else "no two models both give labels, or both give scores"
-        return Section("pairs", "Paired tests", (build_sentence("No pair of models could be tested: {why}.", why=why),))
+        why = "no column identifies the rows" if unpaired else "no two models have labels in common, or scores in common"
+        return Section("pairs", "Paired tests", (build_sentence("No pair of models can be tested: {why}.", why=why),))
     frame = build_pairs_frame(judgement)
     note = (
-        "The first model of a pair is the one with the better value of the main measure; the difference is first less second. "
-        "Intervals are of each pair alone; adjusted p: Holm's procedure over the pairs of a data set, for each test. At its "
-        "floor p is the smallest that the resamples can give: it is at most that. The permutation test has no interval. The "
-        "test that decides is the one that fits the main measure."
+        "The first model of a pair has the better value of the main measure. Differences are first minus second. Intervals are "
+        "not adjusted. Adjusted p: Holm over the pairs of a data set, for each test. A p-value at its minimum, the smallest "
+        "that the number of resamples allows, is an upper bound. The permutation test has no interval. The primary test is the "
+        "one for the main measure."
     )
     p_values = frame[["p", "adjusted p"]].to_numpy(dtype=np.float64).ravel()
     formats = _PAIR_FORMATS | dict.fromkeys(["p", "adjusted p"], choose_p_format(p_values, judgement.alpha))
@@ -64,13 +64,13 @@ def build_judgement_section(source: ReportSource) -> Section | None:
 
 
 def build_counts_table(frame: pd.DataFrame) -> ReportTable:
-    """How many pairs each test tells apart."""
+    """Count the pairs and the significant pairs of each test."""
     grouped = (
         frame.assign(significant=frame["significant"] == "yes").groupby("test", sort=False)["significant"].agg(["size", "sum"])
     )
     counts = grouped.set_axis(["pairs", "significant"], axis=1).astype(int)
     counts["primary"] = frame.groupby("test", sort=False)["primary"].agg(lambda values: "yes" if "yes" in set(values) else "no")
-    return ReportTable(COUNTS_KEY, "How many pairs each test tells apart", counts)
+    return ReportTable(COUNTS_KEY, "Significant pairs by test", counts)
 
 
 def _describe_pairs(judgement: Judgement, frame: pd.DataFrame) -> tuple[Sentence, ...]:
@@ -78,38 +78,41 @@ def _describe_pairs(judgement: Judgement, frame: pd.DataFrame) -> tuple[Sentence
     deciding = [str(name) for name in judgement.pairs.loc[judgement.pairs["primary"], "test"].unique()]
     measure = format_measure_name(judgement.main)
     if not deciding:
-        return (build_sentence("None of these tests is about {measure}, so that none decides.", measure=measure),)
-    sentences = [build_sentence("By {measure}, {tests} decides.", measure=measure, tests=join_test_names(deciding))]
+        return (build_sentence("None of these tests applies to {measure}, so there is no primary test.", measure=measure),)
+    sentences = []
     for name in deciding:
-        line = describe_test(name).removeprefix("the ")
+        line = get_display_name(name)
         parts: dict[str, Any] = {
+            "test": capitalize(line),
+            "measure": measure,
             "pairs": format_number(counts, COUNTS_KEY, line, "pairs", "{:,}"),
             "significant": format_number(counts, COUNTS_KEY, line, "significant", "{:,}"),
             "alpha": get_fact(judgement, ALPHA),
         }
-        sentences.append(build_sentence("It tells {significant} of {pairs} pairs apart at alpha {alpha}.", **parts))
+        template = "{test} for {measure}: {significant} of {pairs} pairs differ significantly (alpha = {alpha})."
+        sentences.append(build_sentence(template, **parts))
     main_tests = frame[frame["measure"] == judgement.main]
     return (*sentences, _describe_agreement(main_tests, measure)) if (main_tests["primary"] == "no").any() else tuple(sentences)
 
 
 def _describe_agreement(main_tests: pd.DataFrame, measure: str) -> Sentence:
-    """Whether the tests of the main measure that do not decide agree with the one that does."""
+    """Describe whether the other tests of the main measure agree with the primary test."""
     keys = [name for name in ("data set", "first", "second") if name in main_tests]
     n_outcomes = main_tests.groupby(keys, sort=False)["significant"].nunique()
     if (n_outcomes == 1).all():
-        return build_sentence("The other tests of {measure} agree with it on every pair.", measure=measure)
+        return build_sentence("The other tests of {measure} agree with this on every pair.", measure=measure)
     where = "data set" in keys
     names = [
         " and ".join(map(str, pair[-2:])) + (f" on {pair[0]}" if where else "") for pair in n_outcomes.index[n_outcomes > 1]
     ]
-    few = ", ".join(names[:3]) + (" and others" if len(names) > 3 else "")
+    few = join_names(names, 3) if len(names) == 1 else "; ".join(names[:3]) + ("; and others" if len(names) > 3 else "")
     return build_sentence(
-        "The tests of {measure} do not all agree on {pairs}: treat these with care.", measure=measure, pairs=few
+        "The tests of {measure} disagree on {pairs}: interpret these pairs with caution.", measure=measure, pairs=few
     )
 
 
 def _draw_pair_figures(judgement: Judgement) -> tuple[Figure, ...]:
-    """The differences of the test that decides, with their intervals: as many as there is room for."""
+    """Draw the differences of the primary test with their intervals, up to a maximum."""
     pairs = order_pairs_best_first(judgement).rename(columns={"difference": "estimate"})
     pairs = pairs[pairs["primary"] & np.isfinite(pairs[["estimate", "low", "high"]].to_numpy(dtype=np.float64)).all(axis=1)]
     several, measure = len(list_datasets(judgement)) > 1, format_measure_name(judgement.main)
@@ -121,7 +124,7 @@ def _draw_pair_figures(judgement: Judgement) -> tuple[Figure, ...]:
             second=[f"{second} on {name}" for second, name in zip(drawn["second"], drawn["dataset"], strict=True)]
         )
     few = "" if len(drawn) == len(pairs) else f" (the first {len(drawn)} of {len(pairs):,} pairs)"
-    title = f"Differences in {measure}, first less second{few}"
+    title = f"Differences in {measure}, first minus second{few}"
     frame = drawn[["first", "second", "estimate", "low", "high"]].reset_index(drop=True)
-    alt = f"Dots and intervals: the difference in {measure} of each pair of models. The table has the same numbers."
+    alt = f"Estimate and interval of the difference in {measure} for each pair of models. The table below has the same numbers."
     return (Figure("pairs-differences", title, draw_intervals(frame, title=title), alt, frame),)

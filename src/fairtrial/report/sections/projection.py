@@ -1,4 +1,4 @@
-"""All measures at once: learners as points around Ideal by their confusion tables, and efficiency over declared measures."""
+"""All measures at once: projection of the learners by their confusion matrices, and efficiency over declared measures."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairtrial._text import join_names
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.measures import efficiency, get_measure, projection
 from fairtrial.measures.projection import IDEAL
 from fairtrial.report.figures.projection import ConfusionTables, compute_confusion_tables, draw_projection
-from fairtrial.report.names import find_best_names, format_measure_name, join_names
+from fairtrial.report.names import find_best_names, format_measure_name
 from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number, section
 from fairtrial.report.selection import get_main_condition
 
@@ -29,7 +30,7 @@ _FAR = "distance to Ideal"
 
 @section("projection", title="All measures at once", order=140, serves=("study",))
 def build_section(source: ReportSource) -> Section | None:
-    """The projection of all learners; None with fewer than two that ran on a common data set."""
+    """Build the projection of all learners; None with fewer than two learners on a common data set."""
     results = source.get_results()
     confusion = compute_confusion_tables(results, get_main_condition(results))
     if len(confusion.tables) < 2:
@@ -37,7 +38,7 @@ def build_section(source: ReportSource) -> Section | None:
     points = projection(confusion.tables, normalise=len(confusion.datasets) > 1)
     frame = points.frame().rename(columns={"distance_to_ideal": _FAR, "parent": "joined to"}).sort_values(_FAR, kind="stable")
     table = ReportTable(
-        _POINTS, "Where the learners lie", frame, dict.fromkeys(("x", "y", _FAR), "{:.3f}"), _format_distance_note(points)
+        _POINTS, "Positions of the learners", frame, dict.fromkeys(("x", "y", _FAR), "{:.3f}"), _format_distance_note(points)
     )
     efficiency_tables = _build_efficiency_tables(results)
     fit = _build_fit_table(points)
@@ -58,18 +59,18 @@ def build_section(source: ReportSource) -> Section | None:
 
 
 def _format_distance_note(points: Projection) -> str:
-    return f"Distances {points.distance}. Those to Ideal and along the lines are exact."
+    return f"{points.distance} distances. Distances to Ideal and along the lines are exact."
 
 
 def _build_fit_table(points: Projection) -> ReportTable:
     import pandas as pd
 
     frame = pd.DataFrame({"stress": [points.stress]}, index=pd.Index(["all distances"], name="of"))
-    return ReportTable(_FIT, "How far the picture distorts distances", frame, {"stress": "{:.3f}"})
+    return ReportTable(_FIT, "Distortion of the distances", frame, {"stress": "{:.3f}"})
 
 
 def _describe_distortion(fit: ReportTable) -> Sentence:
-    template = "The picture keeps the other distances with a stress of {stress}, where zero would be no distortion."
+    template = "The figure distorts the other distances with a stress of {stress}; zero means no distortion."
     return build_sentence(template, stress=format_number(fit.frame, _FIT, "all distances", "stress", "{:.3f}"))
 
 
@@ -78,13 +79,13 @@ def _describe_nearest(frame: pd.DataFrame) -> list[Sentence]:
     best, worst = str(learners.index[0]), str(learners.index[-1])
     if learners[_FAR].iloc[0] == learners[_FAR].iloc[-1]:
         return [
-            build_sentence("All learners lie at one distance from Ideal, {far}.", far=format_number(frame, _POINTS, best, _FAR))
+            build_sentence("All learners have the same distance to Ideal, {far}.", far=format_number(frame, _POINTS, best, _FAR))
         ]
     alike = [str(name) for name in learners.index[1:] if learners.loc[name, _FAR] == learners.loc[best, _FAR]]
     template = (
-        "{best} and {alike} lie nearest to Ideal ({near}), {worst} lies farthest ({far})."
+        "{best} and {alike} are nearest to Ideal (distance {near}); {worst} is farthest ({far})."
         if alike
-        else ("{best} lies nearest to Ideal ({near}), {worst} farthest ({far}).")
+        else "{best} is nearest to Ideal (distance {near}); {worst} is farthest ({far})."
     )
     parts = {"near": format_number(frame, _POINTS, best, _FAR), "far": format_number(frame, _POINTS, worst, _FAR)}
     return [build_sentence(template, best=best, alike=", ".join(alike), worst=worst, **parts)]
@@ -92,30 +93,32 @@ def _describe_nearest(frame: pd.DataFrame) -> list[Sentence]:
 
 def _draw_projection_figure(points: Projection, frame: pd.DataFrame) -> Figure:
     learners = frame.drop(index=IDEAL)
-    ends = [f"{learners.index[index]} at {learners[_FAR].iloc[index]:.3f}" for index in (0, -1)]
-    extremes = f"None lies nearer to Ideal than {ends[0]}, none farther than {ends[1]}."
-    alt = f"Learners as points around Ideal, joined by a spanning tree. {extremes}"
-    return Figure("projection-tree", "Learners by how they err", draw_projection(points), alt, frame)
+    ends = [f"{learners.index[index]} ({learners[_FAR].iloc[index]:.3f})" for index in (0, -1)]
+    alt = f"Learners as points around Ideal, joined by a spanning tree. Nearest: {ends[0]}. Farthest: {ends[1]}."
+    return Figure("projection-tree", "Learners by their errors", draw_projection(points), alt, frame)
 
 
 def _build_projection_notes(confusion: ConfusionTables) -> tuple[str, ...]:
     notes = [
-        "A learner is the list of all cells of its confusion tables; Ideal makes no error (Japkowicz, Sanghi & Tischer 2008)."
+        "Each learner is represented by all cells of its confusion matrices. Ideal makes no errors (Japkowicz, Sanghi & "
+        "Tischer 2008)."
     ]
     if len(confusion.datasets) > 1:
-        notes.append("Tables are divided by their totals, so that large data sets do not drown small ones.")
+        notes.append("Each confusion matrix is divided by its total, which gives all data sets the same weight.")
     if confusion.learners_left_out:
-        notes.append(f"Left out, for they have no data set without a hole: {', '.join(confusion.learners_left_out)}.")
+        notes.append(f"Learners left out because trials are missing on every data set: {join_names(confusion.learners_left_out)}.")
     if confusion.datasets_left_out:
         notes.append(
-            f"Data sets left out, for a learner failed or has not run there: {', '.join(confusion.datasets_left_out)}."
+            f"Data sets left out because a learner failed or has not run: {join_names(confusion.datasets_left_out)}."
         )
     return tuple(notes)
 
 
 def _build_efficiency_tables(results: Results) -> tuple[ReportTable, ...]:
-    """Efficiency, the last, where the study declares measures of both directions and learners have all of them on common data
-    sets; before it the count of these where there are others."""
+    """Build the table of efficiency, after that of its data sets if some are left out.
+
+    There are none if the study does not declare measures of both directions, or if no data set has all of them.
+    """
     import pandas as pd
 
     main = get_main_condition(results)
@@ -133,19 +136,22 @@ def _build_efficiency_tables(results: Results) -> tuple[ReportTable, ...]:
     names = {"super_efficiency": "super-efficiency"}
     frame = efficiency_result.frame().rename(columns=names).join(means).rename_axis(index="learner")
     formats = dict.fromkeys([name for name in frame.columns if name != "rank"], "{:.4f}")
-    sides = f"More is better: {', '.join(efficiency_result.outputs)}; less is better: {', '.join(efficiency_result.inputs)}."
+    outputs, inputs = (
+        join_names(map(format_measure_name, names)) for names in (efficiency_result.outputs, efficiency_result.inputs)
+    )
+    sides = f"Outputs (larger is better): {outputs}. Inputs (smaller is better): {inputs}."
     counts = _build_count_tables(int(complete.sum()), len(results.archive.datasets))
-    note = f"{sides} Each learner with the weights that suit it best.{_format_efficiency_basis(counts)}"
+    note = f"{sides} Each learner is evaluated with the weights most favourable to it.{_format_efficiency_basis(counts)}"
     return (*counts, ReportTable(_EFFICIENCY, "Efficiency over the declared measures", frame, formats, note))
 
 
 def _build_count_tables(used: int, total: int) -> tuple[ReportTable, ...]:
-    """How many data sets the efficiency rests on; nothing where they are all."""
+    """Count the data sets that the efficiency is computed from; no table if they are all."""
     import pandas as pd
 
     if used == total:
         return ()
-    index = pd.Index(["used for the efficiency", "of the study"], name="data sets")
+    index = pd.Index(["used for the efficiency", "in the study"], name="data sets")
     return (ReportTable(_SETS, "Data sets of the efficiency", pd.DataFrame({"number": [used, total]}, index=index)),)
 
 
@@ -153,7 +159,7 @@ def _format_efficiency_basis(counts: tuple[ReportTable, ...]) -> str:
     if not counts:
         return ""
     used, total = counts[0].frame["number"]
-    return f" Means over {used:,} of {total:,} data sets: on the others not every learner has a finite value of each measure."
+    return f" Means over {used:,} of {total:,} data sets, those on which each learner has a finite value of each measure."
 
 
 def _describe_efficiency(table: ReportTable) -> list[Sentence]:
@@ -162,17 +168,17 @@ def _describe_efficiency(table: ReportTable) -> list[Sentence]:
     if len(efficient) == len(frame):
         return [
             build_sentence(
-                "All learners stand on the frontier of outputs over inputs: efficiency does not choose between them."
+                "All learners are efficient over the declared measures, so efficiency does not rank them."
             )
         ]
-    stand = "{full} alone stands" if len(efficient) == 1 else "{full} stand"
-    template = f"{stand} on the frontier of outputs over inputs; the others lie below it."
+    verb = "Only {full} is" if len(efficient) == 1 else "{full} are"
+    template = f"{verb} efficient over the declared measures; the others are not."
     single = _describe_best_below(frame.drop(index=efficient), frame)
     if not single:
         return [build_sentence(template, full=join_names(efficient))]
     return [
         build_sentence(
-            template + " By single measures it can be otherwise: {single}.",
+            template + " In single measures, others can be best: {single}.",
             full=join_names(efficient),
             single="; ".join(single),
         )
@@ -180,7 +186,7 @@ def _describe_efficiency(table: ReportTable) -> list[Sentence]:
 
 
 def _describe_best_below(below: pd.DataFrame, frame: pd.DataFrame) -> list[str]:
-    """Which learners below the frontier have the best mean of a measure, alone."""
+    """Describe which inefficient learners have the best mean of a measure."""
     measures_by_learner: dict[str, list[str]] = {}
     for measure in frame.columns.drop(["efficiency", "super-efficiency", "rank"]):
         best = find_best_names(frame[measure], get_measure(str(measure)).facts.direction)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairtrial._text import join_names
 from fairtrial.errors import UndefinedMeasureWarning
 from fairtrial.report.figures.robustness import draw_levels, draw_loss_surface, draw_losses
 from fairtrial.report.means import compute_level_means
-from fairtrial.report.names import join_names
 from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number, section
 from fairtrial.report.selection import get_main_condition, list_changed_conditions, map_unique_keys, with_levels
 from fairtrial.study.results.selection import CLEAN

@@ -1,4 +1,4 @@
-"""What was run, and what was judged: data sets, learners, conditions, settings, trials; columns, rows and models."""
+"""Setup: data sets, learners, conditions, settings and trials of a study; columns, rows and models of a judgement."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from fairtrial._narrative import render_all
+from fairtrial._text import join_names
 from fairtrial.report.cache import get_declared_section, has_only_predictions, select_condition, unwrap_estimator
 from fairtrial.report.judgement import FACTS, build_facts_frame, drop_single_dataset, get_fact, list_datasets, list_models
-from fairtrial.report.names import get_verdict_measure_name, join_names
+from fairtrial.report.names import format_measure_name, get_verdict_measure_name
 from fairtrial.report.section import ReportTable, Section, Sentence, build_sentence, format_number, section
 from fairtrial.study.results.selection import get_level
 from fairtrial.study.results.summary import count_abstentions
@@ -25,33 +26,33 @@ _STATUSES = {"ok": "succeeded", "missing": "not run"}
 _COUNTS, _ABSTENTIONS = "what-was-run-counts", "what-was-run-abstentions"
 _MANY = 30
 _LEARNER_NOTE = (
-    "Parameters that are None are left out. Encoding and scaling, where a learner needs them, happen inside each training part."
+    "Parameters that are None are left out. Encoding and scaling, if a learner needs them, are fitted on each training set."
 )
-_ABSTENTION_NOTE = "Rows that a learner gave no class. Test rows are those of the trials in which it abstained."
+_ABSTENTION_NOTE = "Test rows for which a learner predicted no class, in the trials in which it abstained."
 
 
-@section("what-was-run", title="What was run", order=20, serves=("study",))
+@section("what-was-run", title="Setup", order=20, serves=("study",))
 def build_section(source: ReportSource) -> Section:
-    """Sentences with the counts, then a table of each kind of thing."""
+    """Build the counts, then the tables of learners, conditions, settings, trials, runs and failures."""
     results = source.get_results()
     counts = build_counts_frame(results)
     tables = [
-        ReportTable(_COUNTS, "How much was run", counts),
+        ReportTable(_COUNTS, "Size of the study", counts),
         ReportTable("what-was-run-learners", "Learners", build_learners_frame(results), note=_LEARNER_NOTE),
         ReportTable("what-was-run-conditions", "Conditions", build_conditions_frame(results), {"realised": "{:.4f}"}),
         ReportTable("what-was-run-settings", "Settings", build_settings_frame(results)),
-        ReportTable("what-was-run-trials", "How the trials went", build_status_frame(results)),
+        ReportTable("what-was-run-trials", "Status of the trials", build_status_frame(results)),
     ]
     runs, versions, failures = build_runs_frame(results), build_versions_frame(results), build_failures_frame(results)
     tables += [ReportTable("what-was-run-runs", "Runs", runs)] if len(runs) else []
     tables += [ReportTable("what-was-run-versions", "Versions", versions)] if len(versions) else []
     if len(failures):
-        note = "The first of each kind stands for the others of its learner."
+        note = "One row per learner and error, with the first message."
         tables.append(ReportTable("what-was-run-failures", "Failures", failures, note=note, long=len(failures) > _MANY))
     abstentions = build_abstentions_frame(results)
     tables += [ReportTable(_ABSTENTIONS, "Abstentions", abstentions, note=_ABSTENTION_NOTE)] if len(abstentions) else []
     sentences = [*_build_run_sentences(results, counts), *_describe_abstentions(abstentions)]
-    return Section("what-was-run", "What was run", tuple(sentences), (), tuple(tables), _build_run_notes(results))
+    return Section("what-was-run", "Setup", tuple(sentences), (), tuple(tables), _build_run_notes(results))
 
 
 def _build_run_sentences(results: Results, counts: pd.DataFrame) -> list[Sentence]:
@@ -63,8 +64,8 @@ def _build_run_sentences(results: Results, counts: pd.DataFrame) -> list[Sentenc
 
     sentences = [
         build_sentence(
-            "{study} tries {learners} {learner_noun} on {sets} {set_noun} under {conditions} {condition_noun}, "
-            "in {splits} {split_noun}: {trials} {trial_noun}.",
+            "{study} evaluates {learners} {learner_noun} on {sets} {set_noun} under {conditions} {condition_noun}, "
+            "with {splits} {split_noun}: {trials} {trial_noun}.",
             study="This study" if results.archive.name == "study" else results.archive.name,
             learners=format_count("learners"),
             learner_noun=format_noun("learners"),
@@ -85,26 +86,22 @@ def _describe_outcomes(counts: pd.DataFrame, format_count: Any) -> list[Sentence
     bad, waiting = (int(counts["count"].loc[row]) for row in ("trials that failed", "trials not run"))
     sentences = []
     if not bad and not waiting:
-        sentences.append(build_sentence("All of them ran well."))
+        sentences.append(build_sentence("All trials succeeded."))
     if bad:
-        sentences.append(build_sentence("{failed} of them failed.", failed=format_count("trials that failed")))
+        sentences.append(build_sentence("Failed trials: {failed}.", failed=format_count("trials that failed")))
     if waiting:
         sentences.append(
-            build_sentence(
-                "{waiting} of them {have} not run.",
-                waiting=format_count("trials not run"),
-                have="have" if waiting > 1 else "has",
-            )
+            build_sentence("Trials not run: {waiting}.", waiting=format_count("trials not run"))
         )
     return sentences
 
 
 def _describe_abstentions(abstentions: pd.DataFrame) -> list[Sentence]:
-    """A sentence for each learner that gave rows no class."""
+    """Write a sentence for each learner that abstained."""
     return [
         build_sentence(
-            "{learner} abstained in {some} of {every} {trial_noun}, on {rows} of the {tested} test {noun} there: "
-            "each counts as an error.",
+            "{learner} abstained in {some} of {every} {trial_noun}, on {rows} of {tested} test {noun}. Abstentions count as "
+            "errors.",
             learner=abstentions["learner"].iloc[line],
             rows=format_number(abstentions, _ABSTENTIONS, line, "abstentions", "{:,d}"),
             tested=format_number(abstentions, _ABSTENTIONS, line, "of test rows", "{:,d}"),
@@ -118,14 +115,14 @@ def _describe_abstentions(abstentions: pd.DataFrame) -> list[Sentence]:
 
 
 def _build_run_notes(results: Results) -> tuple[str, ...]:
-    alone = "Models are known by their predictions alone." if has_only_predictions(results) else ""
+    alone = "Only the predictions of the models are known." if has_only_predictions(results) else ""
     declared_notes = results.archive.declaration.get("notes")
     more = [str(note) for note in declared_notes] if isinstance(declared_notes, (list, tuple)) else []
     return tuple(note for note in (alone, *more) if note)
 
 
 def build_counts_frame(results: Results) -> pd.DataFrame:
-    """How many data sets, learners, conditions, splits and trials."""
+    """Count data sets, learners, conditions, splits and trials."""
     import pandas as pd
 
     trials, archive = results.trials(), results.archive
@@ -140,11 +137,11 @@ def build_counts_frame(results: Results) -> pd.DataFrame:
         "trials that failed": int((~status.isin(["ok", "missing"])).sum()),
         "trials not run": int((status == "missing").sum()),
     }
-    return pd.DataFrame({"count": list(counts.values())}, index=pd.Index(counts, name="what"))
+    return pd.DataFrame({"count": list(counts.values())}, index=pd.Index(counts, name="number of"))
 
 
 def build_learners_frame(results: Results) -> pd.DataFrame:
-    """A line for each learner: class and parameters; sampler and tuning, where any learner has them."""
+    """Build a row for each learner: class, parameters, and sampler and tuning if any learner has them."""
     import pandas as pd
 
     declared = get_declared_section(results, "learners")
@@ -154,7 +151,7 @@ def build_learners_frame(results: Results) -> pd.DataFrame:
         declaration = declared.get(learner.name)
         tuned = "yes" if isinstance(declaration, Mapping) and declaration.get("tune") else "no"
         lines.append(
-            (learner.name, kind or "not known", format_parameters(parameters), _format_sampler(learner.parameters), tuned)
+            (learner.name, kind or "unknown", format_parameters(parameters), _format_sampler(learner.parameters), tuned)
         )
     frame = pd.DataFrame(lines, columns=["learner", "class", "parameters", "sampler", "tuned in the fold"])
     default_values = {"sampler": "none", "tuned in the fold": "no"}
@@ -167,7 +164,7 @@ def _format_sampler(parameters: Mapping[str, Any]) -> str:
 
 
 def format_parameters(values: Mapping[str, Any], separator: str = "=") -> str:
-    """Names and values in one line; what is None is left out.
+    """Format names and values in one line, without those that are None.
 
     >>> format_parameters({"max_depth": 3, "seed": None, "inner": {"class": "sklearn.svm.SVC", "parameters": {"C": 1.0}}})
     'max_depth=3, inner=sklearn.svm.SVC(C=1.0)'
@@ -182,7 +179,7 @@ def _format_parameter(value: Any) -> str:
 
 
 def build_conditions_frame(results: Results) -> pd.DataFrame:
-    """A line for each condition and level: what it does, and the mean level that it reached in the trials that went well."""
+    """Build a row for each condition and level: its effect, and the mean realized level in successful trials."""
     import pandas as pd
 
     trials = results.trials()
@@ -195,30 +192,30 @@ def build_conditions_frame(results: Results) -> pd.DataFrame:
             (
                 condition.name,
                 get_level(condition),
-                "nothing is changed" if condition.name == "clean" else condition.summary,
+                "no change" if condition.name == "clean" else condition.summary,
                 mean,
             )
         )
-    return pd.DataFrame(lines, columns=["condition", "level", "what it does", "realised"])
+    return pd.DataFrame(lines, columns=["condition", "level", "effect", "realised"])
 
 
 def build_settings_frame(results: Results) -> pd.DataFrame:
-    """Resampling, measures, verdict, limits and seed, as text."""
+    """Format resampling, measures, verdict, resource limits and seed."""
     import pandas as pd
 
     verdict = {"measure": get_verdict_measure_name(results)} | dict(get_declared_section(results, "verdict"))
     lines = {
         "resampling": format_parameters(get_declared_section(results, "resampling")) or "not declared",
-        "measures": ", ".join(results.measures),
+        "measures": ", ".join(map(format_measure_name, results.measures)),
         "verdict": format_parameters(verdict),
-        "limits of a trial": format_parameters(get_declared_section(results, "limits")) or "not declared",
+        "limits per trial": format_parameters(get_declared_section(results, "limits")) or "not declared",
         "seed": str(results.archive.seed),
     }
     return pd.DataFrame({"setting": list(lines), "value": list(lines.values())})
 
 
 def build_runs_frame(results: Results) -> pd.DataFrame:
-    """A line for each run: when and how."""
+    """Build a row for each run: start, end, engine, jobs, trials."""
     import pandas as pd
 
     lines = [
@@ -237,7 +234,7 @@ def build_runs_frame(results: Results) -> pd.DataFrame:
 
 
 def build_versions_frame(results: Results) -> pd.DataFrame:
-    """A line for each package of the runs and learners, with its version, or with all where they differ."""
+    """Build a row for each package of the runs and learners with its versions."""
     import pandas as pd
 
     version_maps = [run.get("versions") or {} for run in results.archive.runs]
@@ -250,7 +247,7 @@ def build_versions_frame(results: Results) -> pd.DataFrame:
 
 
 def build_status_frame(results: Results) -> pd.DataFrame:
-    """A line for each learner: how many trials ended in which way."""
+    """Count the trials of each learner by status."""
     import pandas as pd
 
     trials = results.trials()
@@ -264,13 +261,13 @@ def build_status_frame(results: Results) -> pd.DataFrame:
 
 
 def build_abstentions_frame(results: Results) -> pd.DataFrame:
-    """A line for each learner that abstained: on how many of how many test rows, and in how many trials."""
+    """Build a row for each learner that abstained: numbers of test rows and of trials."""
     names = {"abstained": "abstentions", "rows": "of test rows", "abstaining": "in trials", "trials": "of trials"}
     return count_abstentions(results.archive, results.trials())[["learner", *names]].rename(columns=names)
 
 
 def build_failures_frame(results: Results) -> pd.DataFrame:
-    """A line for each learner, status and error: how many trials, on how many data sets, and the first message."""
+    """Count failed trials and their data sets by learner, status and error, with the first message."""
     frame = results.failures().astype({"learner": str, "dataset": str, "status": str})
     frame["error"], frame["message"] = frame["error"].fillna(""), frame["message"].fillna("")
     counts = frame.groupby(["learner", "status", "error"], sort=False).agg(
@@ -279,19 +276,19 @@ def build_failures_frame(results: Results) -> pd.DataFrame:
     return counts.reset_index().rename(columns={"sets": "data sets", "message": "first message"})
 
 
-@section("predictions", title="What was judged", order=20, serves=("judgement",))
+@section("predictions", title="Predictions", order=20, serves=("judgement",))
 def build_judgement_section(source: ReportSource) -> Section:
-    """The file in words and tables; notes repeat every repair and assumption."""
+    """Build the description of the predictions; notes list all assumptions and corrections."""
     judgement = source.get_judgement()
     tables: tuple[ReportTable, ...] = (
-        ReportTable(FACTS, "The judgement in numbers", build_facts_frame(judgement), {"value": "{:,}"}),
-        ReportTable("judged-columns", "What each column was taken for", judgement.roles.frame(), long=True),
-        ReportTable("judged-models", "The models", build_models_frame(judgement), long=True),
+        ReportTable(FACTS, "Size of the judgement", build_facts_frame(judgement), {"value": "{:,}"}),
+        ReportTable("judged-columns", "Role of each column", judgement.roles.frame(), long=True),
+        ReportTable("judged-models", "Models", build_models_frame(judgement), long=True),
     )
     if judgement.positives.classes:
         tables += (
             ReportTable(
-                POSITIVE, "The positive class", build_positive_frame(judgement), long=len(judgement.positives.classes) > 12
+                POSITIVE, "Positive class", build_positive_frame(judgement), long=len(judgement.positives.classes) > 12
             ),
         )
     sentences = (
@@ -300,11 +297,11 @@ def build_judgement_section(source: ReportSource) -> Section:
         *_describe_positive_class(judgement),
         *explain_omissions(judgement),
     )
-    return Section("predictions", "What was judged", sentences, (), tables, render_all(judgement.notes, "model"))
+    return Section("predictions", "Predictions", sentences, (), tables, render_all(judgement.notes, "model"))
 
 
 def build_models_frame(judgement: Judgement) -> pd.DataFrame:
-    """A line for each data set and model: what it gives; of a counted file its rows alone."""
+    """Build a row for each data set and model: its predictions; only the number of rows of a streamed file."""
     several = len(list_datasets(judgement)) > 1
     if judgement.predictions is not None:
         return drop_single_dataset(judgement.predictions.frame(), several)
@@ -313,7 +310,7 @@ def build_models_frame(judgement: Judgement) -> pd.DataFrame:
 
 
 def build_positive_frame(judgement: Judgement) -> pd.DataFrame:
-    """A line for each data set: its positive class, the other one, and how it was chosen."""
+    """Build a row for each data set: its positive class, the other class, and the reason for the choice."""
     import pandas as pd
 
     positives = judgement.positives
@@ -323,7 +320,7 @@ def build_positive_frame(judgement: Judgement) -> pd.DataFrame:
 
 
 def _describe_positive_class(judgement: Judgement) -> tuple[Sentence, ...]:
-    """Which class is the positive one; where data sets differ the table tells of each."""
+    """Name the positive class, or refer to the table if it differs between data sets."""
     positives = judgement.positives
     labels = list(dict.fromkeys(label for label, _ in positives.classes.values()))
     if not labels:
@@ -331,16 +328,16 @@ def _describe_positive_class(judgement: Judgement) -> tuple[Sentence, ...]:
     if len(labels) > 1:
         return (
             build_sentence(
-                "The positive class differs between data sets, {how}: the table names it for each.", how=positives.reason
+                "The positive class differs between data sets ({how}); the table lists it for each.", how=positives.reason
             ),
         )
-    return (build_sentence("The positive class is {label}, {how}.", label=labels[0], how=positives.reason),)
+    return (build_sentence("The positive class is {label} ({how}).", label=labels[0], how=positives.reason),)
 
 
 def _describe_file(judgement: Judgement) -> Sentence:
     numbers = {"rows": get_fact(judgement, "rows", "{:,}"), "models": get_fact(judgement, "models", "{:,}")}
     count = len(list_models(judgement))
-    template = "{source} holds the predictions of {models} " + ("model" if count == 1 else "models") + " for {rows} rows"
+    template = "{source} contains predictions of {models} " + ("model" if count == 1 else "models") + " for {rows} rows"
     if len(list_datasets(judgement)) > 1:
         return build_sentence(
             template + " of {sets} data sets.",
@@ -353,7 +350,7 @@ def _describe_file(judgement: Judgement) -> Sentence:
 
 def _describe_columns(judgement: Judgement) -> Sentence:
     roles = judgement.roles
-    layout_text = "a line for each row and model" if roles.get("model") else "a line for each row"
+    layout_text = "one line per row and model" if roles.get("model") else "one line per row"
     frame = roles.frame()
     guessed = sorted(set(frame.loc[(frame["how"] == "guessed") & (frame["role"] != "unused"), "role"]))
     parts = {
@@ -362,26 +359,26 @@ def _describe_columns(judgement: Judgement) -> Sentence:
         "unused": join_names(list(roles.unused)),
         "guessed": join_names(guessed),
     }
-    template = "The file is {layout}, {what}."
-    template += " Guessed from names and contents: {guessed}." if guessed else " What the columns are for was given."
-    template += " Left alone: {unused}." if roles.unused else ""
+    template = "Layout: {layout}, {what}."
+    template += " Roles guessed from column names and values: {guessed}." if guessed else " The roles of all columns were given."
+    template += " Unused columns: {unused}." if roles.unused else ""
     return build_sentence(template, **{name: part for name, part in parts.items() if "{" + name + "}" in template})
 
 
 def explain_omissions(judgement: Judgement) -> tuple[Sentence, ...]:
-    """Parts that other judgements have and this one has not, each with the reason."""
+    """Explain which sections this judgement does not have."""
     sentences = []
     streamed = judgement.predictions is None
     if not judgement.curves:
         many = streamed and len(judgement.classes["class"].unique()) > 2
-        why = "a counted file of more than two classes has none" if many else "the file has no scores"
+        why = "streamed files with more than two classes have none" if many else "the file has no scores"
         sentences.append(build_sentence("There are no curves: {why}.", why=why))
     if not len(judgement.calibration):
-        sentences.append(build_sentence("Calibration is left out: no model gives probabilities."))
+        sentences.append(build_sentence("There is no calibration: no model has predicted probabilities."))
     if not judgement.roles.subgroups:
-        sentences.append(build_sentence("There are no subgroups: no column names groups of rows."))
+        sentences.append(build_sentence("There are no subgroups: no subgroup column was given or recognized."))
     if len(list_models(judgement)) < 2:
-        sentences.append(build_sentence("There are no paired tests: one model has nothing to be compared with."))
+        sentences.append(build_sentence("There are no paired tests: the file has only one model."))
     elif judgement.verdict is None:
         sentences.append(_explain_no_verdict(judgement, streamed))
     return tuple(sentences)
@@ -390,9 +387,9 @@ def explain_omissions(judgement: Judgement) -> tuple[Sentence, ...]:
 def _explain_no_verdict(judgement: Judgement, streamed: bool) -> Sentence:
     scope = "data sets" if len(list_datasets(judgement)) > 1 else "splits"
     if streamed:
-        why = "the file was counted and its rows were not held"
+        why = "the file was streamed"
     elif len(list_datasets(judgement)) == 1 and not judgement.roles.get("fold") and not judgement.roles.get("repeat"):
         why = "the file has one split of one data set"
     else:
-        why = "not every model has a value of the main measure everywhere, or there is one split alone"
-    return build_sentence("There is no verdict over {what}: {why}.", what=scope, why=why)
+        why = "a model has no value of the main measure on some of them, or there is only one split"
+    return build_sentence("There is no comparison over {what}: {why}.", what=scope, why=why)

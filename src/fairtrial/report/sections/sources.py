@@ -1,4 +1,4 @@
-"""Where it all comes from: the section of references, and the section that says how to reproduce the numbers."""
+"""References, and how to reproduce the results."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def get_citation(name: str) -> str:
-    """The works that describe a test or procedure; empty if there is none."""
+    """Get the short citation of a test or procedure; empty if there is none."""
     return methods[name].cite if name in methods else ""
 
 
@@ -86,7 +86,7 @@ def _list_methods(source: ReportSource) -> tuple[list[str], list[str], list[tupl
 
 
 def _get_family_key(work: str) -> tuple[str, str]:
-    """Works are sorted by the family name of the first author: initials, which end in a point, come before it."""
+    """Build the sort key of a work: the family name of its first author, without initials."""
     first = re.split(r" \(| and | et al|,", work, maxsplit=1)[0]
     family = " ".join(word for word in first.split() if not word.endswith("."))
     plain = unicodedata.normalize("NFKD", family).encode("ascii", "ignore").decode()
@@ -94,13 +94,13 @@ def _get_family_key(work: str) -> tuple[str, str]:
 
 
 def list_tests_used(verdict: Verdict) -> list[str]:
-    """The test of a verdict, how pairs were adjusted, and the Bayesian test."""
+    """List the test of a verdict, the adjustment of its pairs, and the Bayesian test."""
     further = [] if verdict.posthoc is None else [verdict.posthoc.method]
     return [verdict.outcome.test, *further, *([] if verdict.posterior is None else [verdict.posterior.test])]
 
 
 def _get_citation(measure: str) -> str:
-    """Of a measure that is registered; scores that are compared may be of another one."""
+    """Get the short citation of a measure; empty if it is not registered."""
     try:
         return str(get_measure(measure).facts.cite)
     except InputError:
@@ -108,7 +108,7 @@ def _get_citation(measure: str) -> str:
 
 
 def split_citation(cite: str) -> list[str]:
-    """The works of a short citation, one by one.
+    """Split a short citation into works.
 
     >>> split_citation("Cohen 1960, 1968; Sáez, Luengo & Herrera 2011")
     ['Cohen 1960', 'Cohen 1968', 'Sáez, Luengo & Herrera 2011']
@@ -122,17 +122,17 @@ def split_citation(cite: str) -> list[str]:
 
 @cache
 def read_bibliography() -> dict[str, str]:
-    """The full text of each work by its short name."""
+    """Read the full reference of each work by its short citation."""
     text = files("fairtrial.report").joinpath("bibliography.toml").read_text(encoding="utf-8")
     return {name: str(work) for name, work in tomllib.loads(text).items()}
 
 
 @section("reproduce", title="How to reproduce", order=180, serves=("study",))
 def build_reproduction_section(source: ReportSource) -> Section:
-    """Commands, then the study file; of a file of predictions only what can be said."""
+    """Build the commands and the study file; for given predictions, only the command."""
     results = source.get_results()
     if has_only_predictions(results):
-        sentence = build_sentence("These are judgements of given predictions: the same file gives the same report.")
+        sentence = build_sentence("The predictions were made elsewhere. Judging the same file again gives the same report.")
         code = f"fairtrial judge {shlex.quote(results.archive.name)}\n"
         return Section("reproduce", "How to reproduce", (sentence,), (), _build_hash_tables(results), code=code)
     text, why_not = format_study_file(results)
@@ -142,18 +142,18 @@ def build_reproduction_section(source: ReportSource) -> Section:
         subsections.append(
             Section(
                 "reproduce-study",
-                "The study file",
+                "Study file",
                 (build_sentence("Save this as {name}.", name=_format_study_filename(results)),),
                 code=text,
             )
         )
-    sentences = (build_sentence("The same versions, study file and data give the same evidence, however many workers run it."),)
-    notes = (f"The study file cannot be written: {why_not}.",) if why_not else ()
+    sentences = (build_sentence("The same versions, study file and data give the same results, whatever the number of workers."),)
+    notes = (f"The study cannot be written as a file: {why_not}.",) if why_not else ()
     return Section("reproduce", "How to reproduce", sentences, (), _build_hash_tables(results), notes, tuple(subsections))
 
 
 def format_study_file(results: Results) -> tuple[str, str]:
-    """The study's declaration as TOML; or nothing and why."""
+    """Format the study as TOML; if that is impossible, return an empty text and the reason."""
     declaration = results.archive.declaration
     sections: dict[str, Any] = {name: declaration[name] for name in _DECLARED_SECTIONS if declaration.get(name)}
     try:
@@ -164,7 +164,7 @@ def format_study_file(results: Results) -> tuple[str, str]:
 
 
 def collect_versions(results: Results) -> dict[str, str]:
-    """The versions of the last run and of the learners' packages; `python` among them where it is known."""
+    """Collect the package versions of the last run and of the learners, with `python` if known."""
     runs = results.archive.runs
     versions = {str(name): str(version) for name, version in (runs[-1].get("versions") or {}).items()} if runs else {}
     for learner in results.archive.learners:
@@ -186,10 +186,10 @@ def _build_commands_section(results: Results, versions: dict[str, str], has_stud
             f"fairtrial report {store} --out report.html",
         ]
     sentences: tuple[Sentence, ...] = (
-        build_sentence("Install the versions of the last run, run the study, and write this page."),
+        build_sentence("Install the versions of the last run, run the study and write this page:"),
     )
     if not has_study_file:
-        sentences = (build_sentence("Install the versions of the last run, then run the Python code that declared the study."),)
+        sentences = (build_sentence("Install the versions of the last run, then run the Python code that declares the study."),)
     return Section("reproduce-commands", "Commands", sentences, code="".join(f"{line}\n" for line in lines))
 
 
@@ -199,12 +199,12 @@ def _format_study_filename(results: Results) -> str:
 
 def _build_hash_tables(results: Results) -> tuple[ReportTable, ...]:
     frame = build_hashes_frame(results)
-    note = "Evidence of the same hash is the same, whoever ran it and when; data of the same hash have the same content."
+    note = "Equal hashes mean equal results or equal data, regardless of time and computer."
     return (ReportTable("reproduce-hashes", "Hashes", frame, note=note),)
 
 
 def build_hashes_frame(results: Results) -> pd.DataFrame:
-    """The hash of the evidence where there is a store, and those of the data sets."""
+    """Build the hashes of the results file, if there is one, and of the data sets."""
     import pandas as pd
 
     lines = [("data set", dataset.name, dataset.content_hash) for dataset in results.archive.datasets]
@@ -217,21 +217,21 @@ def build_hashes_frame(results: Results) -> pd.DataFrame:
 
 @section("reproduce", title="How to reproduce", order=180, serves=("judgement",))
 def build_judgement_reproduction_section(source: ReportSource) -> Section:
-    """Of files their command and hashes; of a frame that it came from memory."""
+    """Build the command and the hashes of the judged files."""
     judgement = source.get_judgement()
     origin = judgement.origin
-    version = build_sentence("This page was made by fairtrial {version}.", version=origin.version or "of an unknown version")
+    version = build_sentence("This judgement was made with fairtrial {version}.", version=origin.version or "(unknown version)")
     if not origin.files:
-        sentence = build_sentence("The predictions were given in memory: write them to a file to judge it again by a command.")
+        sentence = build_sentence("The predictions were passed as a data frame. Write them to a file to judge them from the command line.")
         return Section("reproduce", "How to reproduce", (sentence, version))
     sentence = build_sentence("The same files and the same version give the same numbers.")
-    table = ReportTable("reproduce-files", "The files that were judged", build_files_frame(judgement))
+    table = ReportTable("reproduce-files", "Judged files", build_files_frame(judgement))
     code = f"pip install fairtrial=={origin.version}\n{origin.command}\n"
     return Section("reproduce", "How to reproduce", (sentence, version), (), (table,), code=code)
 
 
 def build_files_frame(judgement: Judgement) -> pd.DataFrame:
-    """A line for each file with its SHA-256."""
+    """Build a row for each file with its SHA-256."""
     import pandas as pd
 
     return pd.DataFrame(list(judgement.origin.files), columns=["file", "SHA-256"])

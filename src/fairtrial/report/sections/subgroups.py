@@ -1,4 +1,4 @@
-"""Subgroups: whether a model serves one part of the rows worse than another."""
+"""Subgroups: whether a model is worse for some rows than for others."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SUBGROUP_FORMATS = dict.fromkeys(["estimate", "low", "high", "lowest", "highest
 
 @section("subgroups", title="Subgroups", order=80, serves=("judgement",))
 def build_judgement_section(source: ReportSource) -> Section | None:
-    """Measures of every subgroup, and the widest gaps between them; None where no column names groups."""
+    """Build the measures of every subgroup and the largest differences; None without subgroups."""
     judgement = source.get_judgement()
     if not len(judgement.subgroups):
         return None
@@ -38,24 +38,24 @@ def build_judgement_section(source: ReportSource) -> Section | None:
     tables: tuple[ReportTable, ...] = (everything,)
     if len(differences):
         note = (
-            f"Subgroups of fewer than {MIN_SUBGROUP_ROWS} rows are left aside. Intervals that do not overlap speak for a "
-            "difference; those that do overlap do not speak against one."
+            f"Subgroups with fewer than {MIN_SUBGROUP_ROWS} rows are left out. Intervals that do not overlap indicate a "
+            "difference. Overlapping intervals do not show that there is none."
         )
         tables = (
-            ReportTable(DIFFERENCES_KEY, "The widest gap between subgroups", differences, _SUBGROUP_FORMATS, note, None, True),
+            ReportTable(DIFFERENCES_KEY, "Largest difference between subgroups", differences, _SUBGROUP_FORMATS, note, None, True),
             everything,
         )
     return Section("subgroups", "Subgroups", _describe_subgroups(differences), _draw_subgroup_figures(judgement), tables)
 
 
 def choose_subgroup_measure(judgement: Judgement) -> str:
-    """The measure by which subgroups are compared: the main one, or the first that they have."""
+    """Choose the measure that compares subgroups: the main measure, or the first that they have."""
     names = list(dict.fromkeys(judgement.subgroups["measure"].dropna()))
     return judgement.main if judgement.main in names or not names else str(names[0])
 
 
 def build_subgroup_differences(judgement: Judgement) -> pd.DataFrame:
-    """For each column of groups and model the subgroups with the lowest and the highest value."""
+    """Find the subgroups with the lowest and the highest value for each subgroup column and model."""
     import pandas as pd
 
     measure, comparable = choose_subgroup_measure(judgement), _select_comparable(judgement)
@@ -81,18 +81,18 @@ def _select_comparable(judgement: Judgement) -> pd.DataFrame:
 
 def _describe_subgroups(differences: pd.DataFrame) -> tuple[Sentence, ...]:
     if not len(differences):
-        return (build_sentence("No two subgroups have enough rows to be compared."),)
+        return (build_sentence("Fewer than two subgroups have enough rows for a comparison."),)
     sentences = [
         _describe_widest_difference(differences, int(differences.index[differences["column"] == column][0]))
         for column in dict.fromkeys(differences["column"])
     ]
     if (differences["intervals overlap"] == "yes").all():
-        sentences.append(build_sentence("In no case are the intervals apart: these gaps may be chance."))
+        sentences.append(build_sentence("All intervals overlap: these differences may be due to chance."))
     return tuple(sentences)
 
 
 def _describe_widest_difference(differences: pd.DataFrame, line: int) -> Sentence:
-    """The widest gap of a column of groups."""
+    """Describe the largest difference between the subgroups of a column."""
     widest: Any = differences.loc[line]
     names = {name: str(widest[name]) for name in ("column", "model")}
     names |= {
@@ -110,19 +110,19 @@ def _describe_widest_difference(differences: pd.DataFrame, line: int) -> Sentenc
     if worse_side == "higher":
         first, second = second, first
     if widest["difference"] == 0:
-        equal_template = "By {column}, all subgroups have the same {measure}, {lowest}" + where
+        equal_template = "By {column}, all subgroups have the same {measure}" + where + " ({lowest})"
         params = {
             name: part for name, part in (names | {"lowest": numbers["lowest"]}).items() if "{" + name + "}" in equal_template
         }
         return build_sentence(equal_template + ".", **params)
     template = (
-        f"By {{column}}, the widest gap is that of {{model}}{where}: {{measure}} {{{first[1]}}} for {{{first[0]}}}, the worst, "
+        f"By {{column}}, {{model}} has the largest difference{where}: {{measure}} {{{first[1]}}} for {{{first[0]}}} (worst) and "
     )
-    return build_sentence(template + f"and {{{second[1]}}} for {{{second[0]}}}, the best{tail}.", **names, **numbers)
+    return build_sentence(template + f"{{{second[1]}}} for {{{second[0]}}} (best){tail}.", **names, **numbers)
 
 
 def _draw_subgroup_figures(judgement: Judgement) -> tuple[Figure, ...]:
-    """A forest of the subgroups of each column."""
+    """Draw estimates and intervals of the subgroups of each column."""
     if len(list_models(judgement)) > _MAX_COLOURS:
         return ()
     subgroups, several, measure_text = (
@@ -142,7 +142,7 @@ def _draw_subgroup_figures(judgement: Judgement) -> tuple[Figure, ...]:
         frame = frame[["measure", "learner", "estimate", "low", "high"]].reset_index(drop=True)
         drawn = frame if frame["learner"].nunique() > 1 else frame.drop(columns="learner")
         title = f"Intervals: {measure_text} by {column}{where}"
-        alt = f"Dots and intervals of {measure_text} for each subgroup of {column}{where} and each model."
-        alt += " The table has the same numbers."
+        alt = f"Estimates and intervals of {measure_text} for each subgroup of {column}{where} and each model. The table below "
+        alt += "has the same numbers."
         figures.append(Figure(f"subgroups-{key}", title, draw_intervals(drawn, title=title), alt, frame))
     return tuple(figures)

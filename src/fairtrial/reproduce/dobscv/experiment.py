@@ -66,7 +66,7 @@ def run(request: Request) -> Reproduction:
 
 
 def compare_without_damaged(data: ImbalancedData, averages: FoldAverages) -> dict[str, tuple[float, float]]:
-    """Return the mean difference for each learner, over all data sets and over the undamaged ones."""
+    """Return the mean difference for each learner, over all data sets and over the uncorrupted ones."""
     differences = averages.compare_runs()
     is_intact = ~differences["dataset"].isin(data.damaged)
     means, intact = (rows.groupby("learner", sort=False)["value"].mean() for rows in (differences, differences[is_intact]))

@@ -40,7 +40,7 @@ _COLUMNS = ["scheme", "run", "dataset", "learner", "fold", "value", "status"]
 class ImbalancedData:
     """Scaled data sets by the paper's names, and KEEL's folds of those that have an archive.
 
-    `skipped` gives the reason for each missing data set or archive. `damaged` names the data sets with known faults in KEEL's
+    `skipped` gives the reason for each missing data set or archive. `damaged` names the data sets that are corrupted in KEEL's
     files. `simulated` is True if no data set of the paper was found.
     """
 
