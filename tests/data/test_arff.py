@@ -8,7 +8,7 @@ from scipy.io import arff as scipy_arff
 from fairtrial.data import arff as module
 from fairtrial.data.arff import read_arff
 from fairtrial.errors import InputError
-from tests.data.test_keel import facts, index, told
+from tests.data.test_keel import expected_facts, facts, index
 from tests.data.written import arff, same, tables
 
 TRICKY = rb"""% comment
@@ -56,27 +56,27 @@ def test_everything_an_arff_file_may_hold_is_read_as_weka_reads_it():
 
 
 @pytest.mark.parametrize(
-    ("row", "why"),
+    ("row", "value"),
     [
-        ("1,a,{2}", r"a weight \{...\} behind a row is not read"),
-        ("{0 1, 1 a}, {2}", r"a weight \{...\} behind a row is not read"),
-        ("{0 1, 0 2}", "stand once, got 0"),
-        ("{2 1}", "below 2 and stand once, got 2"),
-        ("{0 1, 1}", r"a sparse row must read \{index value"),
-        ("{0 1", r"a sparse row must read \{index value"),
-        ("{0 1} x", "nothing may follow a sparse row, got 'x'"),
-        ("{-1 1}", r"a sparse row must read"),
-        ("1,'a", "must be in quotes as a whole"),
-        ("1,a'b", "must be in quotes as a whole"),
-        ("1,'a'b", "must be in quotes as a whole"),
-        ("1,b c", "spaces or quotes inside must be in quotes, got 'b c'"),
-        ("1 a", "a row must hold 2 values, one for each attribute, got 1"),
-        ("1,50%", "must be declared, got '50'"),
-        ("1,%a", "a value must not be empty"),
+        ("1,a,{2}", "weight"),
+        ("{0 1, 1 a}, {2}", "weight"),
+        ("{0 1, 0 2}", "index.*got 0"),
+        ("{2 1}", "index.*got 2"),
+        ("{0 1, 1}", r"\{index value"),
+        ("{0 1", r"\{index value"),
+        ("{0 1} x", "got 'x'"),
+        ("{-1 1}", r"\{index value"),
+        ("1,'a", 'got "\'a"'),
+        ("1,a'b", """got "a'b\""""),
+        ("1,'a'b", """got "'a'b\""""),
+        ("1,b c", "got 'b c'"),
+        ("1 a", "2 values.*got 1"),
+        ("1,50%", "got '50'"),
+        ("1,%a", "empty"),
     ],
 )
-def test_rows_that_are_not_arff_are_refused(row, why):
-    with pytest.raises(InputError, match=f"line 5: .*{why}"):
+def test_rows_that_are_not_arff_are_refused(row, value):
+    with pytest.raises(InputError, match=f"line 5: .*{value}"):
         read_arff(f"@attribute n numeric\n@attribute c {{a,'b c'}}\n@data\n2,a\n{row}\n".encode())
 
 
@@ -93,12 +93,12 @@ def test_sparse_rows():
 
 def test_a_sparse_file_cannot_claim_all_memory(monkeypatch):
     monkeypatch.setattr(module, "MAX_CELLS", 10)
-    with pytest.raises(InputError, match="line 9: sparse rows must not stand for more than 10 values"):
+    with pytest.raises(InputError, match="line 9: .*10 values"):
         read_arff(b"@attribute n numeric\n@attribute c {a,b}\n@data\n" + b"{}\n" * 6)
 
 
-def test_dates_that_are_none_are_refused():
-    with pytest.raises(InputError, match="line 4: a value of 'd' must be a date like %Y-%m-%dT%H:%M:%S, got 'today'"):
+def test_invalid_dates_are_refused():
+    with pytest.raises(InputError, match="line 4: .*'d'.*'today'"):
         read_arff(b"@attribute d date\n@attribute c {a}\n@data\ntoday,a\n")
 
 
@@ -115,7 +115,7 @@ def test_random_bytes_are_refused(raw):
 
 
 @given(st.data())
-def test_damaged_files_are_read_or_refused(given_data):
+def test_corrupted_files_are_read_or_refused(given_data):
     place = given_data.draw(st.integers(0, len(TRICKY)))
     cut = given_data.draw(st.integers(0, 3))
     odd = st.sampled_from([b"@", b"{", b"}", b"%", b",", b"'", b'"', b"\n", b"\\", b"?"])
@@ -136,7 +136,7 @@ def test_all_real_files_hold_what_the_index_says(shared_data):
     assert len(listed) == 21
     for line in listed:
         path = shared_data / line["file"]
-        assert facts(read_arff(path, target=target(path))) == told(line), path
+        assert facts(read_arff(path, target=target(path))) == expected_facts(line), path
 
 
 @pytest.fixture
@@ -173,7 +173,7 @@ def test_many_rows_come_through_blocks_unchanged():
     assert np.array_equal(data.X.to_numpy(), numbers)
     assert np.array_equal(data.y.cat.codes, codes)
     lines[29_000] = lines[29_000].replace(",", ";", 1)
-    with pytest.raises(InputError, match="line 29006: a row must hold 4 values"):
+    with pytest.raises(InputError, match="line 29006: .*4 values"):
         read_arff(
             b"@attribute x real\n@attribute y real\n@attribute z real\n@attribute c {a,b}\n@data\n" + "\n".join(lines).encode()
         )

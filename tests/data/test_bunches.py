@@ -36,12 +36,12 @@ def test_numbers_without_names_stay_numbers():
 
 
 def test_faults():
-    with pytest.raises(InputError, match="a bunch must hold data and target, got dict"):
+    with pytest.raises(InputError, match="bunch.*got dict"):
         read_bunch({"data": [[1]]})
-    with pytest.raises(InputError, match=r"a single target, got shape \(2, 2\)"):
+    with pytest.raises(InputError, match=r"bunch.*\(2, 2\)"):
         read_bunch({"data": np.eye(2), "target": np.eye(2)})
 
 
-def test_a_bunch_of_measurements_is_told():
-    with pytest.warns(SuspectInputWarning, match="the class 'class' of the table holds 214 different numbers"):
+def test_a_bunch_of_measurements_warns():
+    with pytest.warns(SuspectInputWarning, match="'class'.*214"):
         read_bunch(datasets.load_diabetes())

@@ -32,5 +32,5 @@ def test_files_are_kept_whole(tmp_path):
     path = write_atomically(tmp_path / "a" / "b.txt", b"one")
     assert write_atomically(path, b"two").read_bytes() == b"two"
     assert [each.name for each in path.parent.iterdir()] == ["b.txt"]
-    with pytest.raises(InputError, match=r"cannot be written: .*; set FAIRTRIAL_CACHE to another folder"):
+    with pytest.raises(InputError, match="FAIRTRIAL_CACHE"):
         write_atomically(path / "below a file", b"")

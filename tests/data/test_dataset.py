@@ -111,19 +111,19 @@ def test_rows_are_taken():
 
 @pytest.mark.parametrize("rows", [[3], [-1], [0.5], [[0]], [True, False], ["a"]])
 def test_rows_that_are_not_there_are_refused(rows):
-    with pytest.raises(InputError, match="rows must be positions"):
+    with pytest.raises(InputError, match="rows"):
         made().take(rows)
 
 
 def test_wrong_parts_are_refused():
-    with pytest.raises(InputError, match="X has 3, y has 2"):
+    with pytest.raises(InputError, match="got 3 and 2"):
         Dataset.from_table(TABLE, ["u", "v"])
-    with pytest.raises(InputError, match="target must differ from the columns of X, got 'a'"):
+    with pytest.raises(InputError, match="target.*'a'"):
         made(target="a")
     for ids in ([1, 1, 2], [1, 2], [[1, 2, 3]]):
-        with pytest.raises(InputError, match="row_ids must hold a different value for each of the 3 rows"):
+        with pytest.raises(InputError, match="row_ids.*3 rows"):
             made(row_ids=ids)
-    with pytest.raises(InputError, match="at least 1 row"):
+    with pytest.raises(InputError, match="1 row"):
         Dataset.from_table(TABLE.iloc[:0], [])
 
 

@@ -25,9 +25,9 @@ def test_patterns_of_java_are_understood(pattern, text, expected):
     assert parse_date(text, convert_date_format(pattern, InputError)) == expected
 
 
-@pytest.mark.parametrize(("pattern", "told"), [("yyyy-'T", "close its quotes"), ("yyyy-ww", "'w'"), ("yyyy yyyy", "once")])
-def test_patterns_that_cannot_be_read_are_refused(pattern, told):
-    with pytest.raises(InputError, match=told):
+@pytest.mark.parametrize(("pattern", "value"), [("yyyy-'T", "quotes"), ("yyyy-ww", "'w'"), ("yyyy yyyy", "'yyyy yyyy'")])
+def test_patterns_that_cannot_be_read_are_refused(pattern, value):
+    with pytest.raises(InputError, match=value):
         convert_date_format(pattern, InputError)
 
 

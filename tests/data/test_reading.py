@@ -46,7 +46,7 @@ def test_parquet_and_frames_and_bunches(tmp_path):
     assert read(tmp_path / "t.pq") == read(frame) == data.read(frame, name="other")
     assert read(read(frame)) == read(frame)
     assert read(load_iris(), name="iris") == data.load("iris")
-    with pytest.raises(InputError, match="target must be left out for a bunch"):
+    with pytest.raises(InputError, match="target"):
         read(load_iris(), target="class")
 
 
@@ -54,9 +54,9 @@ def test_a_declared_format_goes_before_the_suffix(tmp_path):
     path = tmp_path / "table"
     path.write_text(CSV)
     assert len(read(path, format="delimited", header=True)) == 2
-    with pytest.raises(InputError, match=r"must end in one of .*, got 'no suffix': pass format="):
+    with pytest.raises(InputError, match="'no suffix'.*format="):
         read(path)
-    with pytest.raises(InputError, match=r"format must be one of .*: did you mean 'parquet'"):
+    with pytest.raises(InputError, match="format.*'parquet'"):
         read(path, format="parket")
 
 
@@ -67,9 +67,9 @@ def test_overrides_and_wrong_names(tmp_path, name, text):
     assert read(path, nominal=["size"]).nominal == ("size",)
     assert read(path, numeric=["size"]).X["size"].tolist() == [1, 2]
     for argument in ("target", "nominal", "numeric", "drop"):
-        with pytest.raises(InputError, match="did you mean 'size'"):
+        with pytest.raises(InputError, match="'size'"):
             read(path, **{argument: "sise" if argument == "target" else ["sise"]})
-    with pytest.raises(InputError, match="at least 2 columns"):
+    with pytest.raises(InputError, match="2 columns"):
         read(path, drop=["size"])
 
 
@@ -77,21 +77,21 @@ def test_layouts_belong_to_text_tables(tmp_path):
     (tmp_path / "t.arff").write_text(ARFF)
     (tmp_path / "t.csv").write_text(CSV)
     assert len(read(tmp_path / "t.arff", encoding="latin-1")) == 2
-    with pytest.raises(InputError, match="header must be left out here"):
+    with pytest.raises(InputError, match="header"):
         read(tmp_path / "t.arff", header=True)
-    with pytest.raises(InputError, match="header must be left out here"):
+    with pytest.raises(InputError, match="header"):
         read(pd.DataFrame({"a": [1], "b": [2]}), header=True)
-    with pytest.raises(InputError, match="read has no option 'delimeter': did you mean 'delimiter'"):
+    with pytest.raises(InputError, match="'delimeter'.*'delimiter'"):
         read(tmp_path / "t.csv", delimeter=",")
 
 
 def test_places_that_hold_no_file(tmp_path):
     (tmp_path / "iris.csv").write_text(CSV)
-    with pytest.raises(InputError, match=r"irs\.csv: there is no such file; did you mean 'iris\.csv'"):
+    with pytest.raises(InputError, match=r"irs\.csv.*'iris\.csv'"):
         read(tmp_path / "irs.csv")
     with pytest.raises(InputError, match=r"no such file$"):
         read(tmp_path / "nowhere" / "x.csv")
-    with pytest.raises(InputError, match="got a folder: for a folder of KEEL folds use"):
+    with pytest.raises(InputError, match="read_folds"):
         read(tmp_path)
     (tmp_path / "folds.zip").write_bytes(b"PK")
     with pytest.raises(InputError, match=r"use fairtrial\.data\.read_folds"):
@@ -124,5 +124,5 @@ def test_a_file_is_meant_only_if_its_name_is_near(tmp_path):
     (tmp_path / "e.csv").write_text(CSV)
     with pytest.raises(InputError, match=r"no such file$"):
         read(tmp_path / "nope.csv")
-    with pytest.raises(InputError, match=r"did you mean 'e\.csv'"):
+    with pytest.raises(InputError, match=r"'e\.csv'"):
         read(tmp_path / "e.cvs")

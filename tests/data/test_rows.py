@@ -33,8 +33,8 @@ def test_numbers_are_pythons_own(values):
     ["nan", "NaN", "inf", "-Infinity", "1e999", "1_000", "0x10", "\u0663", "1,5", "1 2", "", " ", "'", "''", "1d", "--1"],
 )
 @pytest.mark.parametrize("others", [["1"], ["?"], ["'2'"]])
-def test_what_is_no_number_is_refused_with_its_line(text, others):
-    with pytest.raises(InputError, match=r"f, line 4: .*(number|empty|quotes)"):
+def test_texts_that_are_not_numbers_are_refused_with_their_line(text, others):
+    with pytest.raises(InputError, match="f, line 4: "):
         read("n", [*others, "1", "?", text or "\t"])
 
 
@@ -49,13 +49,13 @@ def test_values_are_understood_in_all_spellings():
 
 
 def test_a_value_that_is_not_declared_is_refused():
-    with pytest.raises(InputError, match=r"f, line 3: a value of 'c' must be declared, got 'bleu': did you mean 'blue'\?"):
+    with pytest.raises(InputError, match="f, line 3: .*'c'.*'bleu'.*'blue'"):
         read("c", ["red", "blue", "bleu"])
 
 
 def test_a_missing_class_is_refused():
     for kind in "nc":
-        with pytest.raises(InputError, match=f"f, line 2: the class '{kind}' must be known"):
+        with pytest.raises(InputError, match=f"f, line 2: .*'{kind}'"):
             read(kind, ["1" if kind == "n" else "red", "?"], whole=kind)
 
 
@@ -65,37 +65,34 @@ def test_strings_become_sorted_categories():
     assert found.tolist()[:2] == ["pear", "apple"]
     assert found.codes.tolist() == [1, 0, -1, 1, 2]
     assert read("s", ["?"])["s"].codes.tolist() == [-1]
-    with pytest.raises(InputError, match="in quotes"):
+    with pytest.raises(InputError, match="'two words'"):
         read("s", ["two words"])
     assert read("s", ["two words"], plain=True)["s"].tolist() == ["two words"]
 
 
 def test_what_sparse_rows_leave_out():
     assert read("c", [LEFT_OUT])["c"].tolist() == ["red"]
-    with pytest.raises(InputError, match="must not leave out the string"):
+    with pytest.raises(InputError, match="'s'"):
         read("s", [LEFT_OUT])
 
 
 def test_rows_of_another_length_are_refused_wherever_a_block_ends(monkeypatch):
     for cells in (1, 2**22):
         monkeypatch.setattr(declared, "_CELLS_AT_ONCE", cells)
-        with pytest.raises(InputError, match="f, line 4: a row must hold 2 values, one for each attribute, got 3"):
+        with pytest.raises(InputError, match="f, line 4: .*2 values.*got 3"):
             read("nc", ["1;red", "", "2;blue", "1;2;red", "7"])
 
 
-def test_the_first_value_outside_its_range_is_told_wherever_a_block_ends():
+def test_the_first_value_outside_its_range_warns_wherever_a_block_ends():
     lines = ["1;0", "?;0", "3;1.5", "11;-9", "-1;0"]
     attributes = [Attribute("a", "numeric", range=(0, 10)), Attribute("b", "numeric", range=(-1, 1))]
     blocks = [LineBlock(1, lines[:2]), LineBlock(3, lines[2:])]
-    with pytest.warns(SuspectInputWarning) as told:
+    with pytest.warns(SuspectInputWarning, match=r"f, line 3: 'b' is 1\.5.*\[-1, 1\].*4 such values") as caught:
         found = read_rows(blocks, attributes, "f", lambda line: line.split(";"), missing=["?"], complete_column="", plain=True)
-    assert len(told) == 1
-    assert str(told[0].message).startswith(
-        "f, line 3: 'b' is 1.5, outside its declared range [-1, 1]; such values in the file: 4"
-    )
+    assert len(caught) == 1
     assert found["a"][2:].tolist() == [3, 11, -1]
 
 
 def test_no_rows_are_refused():
-    with pytest.raises(InputError, match="at least 1 row"):
+    with pytest.raises(InputError, match="got 0"):
         read("n", ["", ""])

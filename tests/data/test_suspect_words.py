@@ -1,4 +1,4 @@
-"""Words that look like numbers or dates."""
+"""Texts that look like numbers or dates but cannot be read as such."""
 
 import pytest
 
@@ -6,27 +6,27 @@ from fairtrial.data.delimited import detect_number_format, find_equal_numbers
 
 
 @pytest.mark.parametrize(
-    ("words", "decimal", "told"),
+    ("texts", "decimal", "kind", "example"),
     [
-        (["1,5", "2"], ".", "numbers with decimal commas"),
-        (["0,234", "1,234"], ".", "numbers with decimal commas"),
-        (["1234,567", "1,234"], ".", "numbers with decimal commas"),
-        (["1,234", "4,567", "12"], ".", "pass decimal=',' if '1,234' is 1.234, take out the commas if it is 1234"),
-        (["-1,234"], ".", "if '-1,234' is -1.234, take out the commas if it is -1234"),
-        (["1,234", "12.5"], ".", "take out the commas"),
-        (["1,234,567", "1,234"], ".", "take out the commas"),
-        (["1,234.5"], ".", "take out the commas"),
-        (["1.234,5", "1,5"], ".", "take out the points and pass decimal=','"),
-        (["1.234.567", "12"], ".", "take out the points"),
-        (["1,5", "2.5"], ".", "write them alike"),
-        (["1.234", "1,5"], ",", "points, which decimal=',' does not allow"),
-        (["1.234,5"], ",", "points, which decimal=',' does not allow"),
-        (["1,234,567", "1"], ",", "take out the commas"),
-        (["2001-04-03", "2001-02-30"], ".", "dates, but '2001-02-30' is none"),
+        (["1,5", "2"], ".", "decimal commas", "1,5"),
+        (["0,234", "1,234"], ".", "decimal commas", "0,234"),
+        (["1234,567", "1,234"], ".", "decimal commas", "1234,567"),
+        (["1,234", "4,567", "12"], ".", "decimal or thousands commas", "1,234"),
+        (["-1,234"], ".", "decimal or thousands commas", "-1,234"),
+        (["1,234", "12.5"], ".", "thousands commas", "1,234"),
+        (["1,234,567", "1,234"], ".", "thousands commas", "1,234,567"),
+        (["1,234.5"], ".", "thousands commas", "1,234.5"),
+        (["1.234,5", "1,5"], ".", "thousands points and decimal commas", "1.234,5"),
+        (["1.234.567", "12"], ".", "thousands points", "1.234.567"),
+        (["1,5", "2.5"], ".", "points and commas", "1,5"),
+        (["1.234", "1,5"], ",", "points with decimal=','", "1.234"),
+        (["1.234,5"], ",", "points with decimal=','", "1.234,5"),
+        (["1,234,567", "1"], ",", "thousands commas", "1,234,567"),
+        (["2001-04-03", "2001-02-30"], ".", "wrong date", "2001-02-30"),
     ],
 )
-def test_what_is_told(words, decimal, told):
-    assert told in ": ".join(detect_number_format(words, decimal))
+def test_formats(texts, decimal, kind, example):
+    assert detect_number_format(texts, decimal) == (kind, example)
 
 
 @pytest.mark.parametrize(

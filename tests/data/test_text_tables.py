@@ -1,4 +1,4 @@
-"""The two passes over a text table agree, and what is wrong is named with its line."""
+"""The two passes over a text table agree, and errors name the line."""
 
 import gzip
 
@@ -70,25 +70,25 @@ def test_tables(tmp_path, text, rows):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a,b\n1,2\n1,2,3\n", "table.csv, line 3: 3 cells where 2 are named"),
-        ("1,2\n\n1\n", "table.csv, line 3: 1 cells where 2 are in line 1"),
-        ('a,b\n"x\ny",2\n1\n', "table.csv, line 4: 1 cells where 2 are named"),
-        ('a,b\n1,2\n3,"4\n', "table.csv, line 3 opens a quote that is never closed"),
-        ('"a","b","c"\n"1",2,"x"\n"3",4\n', "table.csv, line 3: 2 cells where 3 are named$"),
-        ('"a","kind"\n"1",5.1,"x"\n"2",4.9,"y"\n', "line 2: 3 cells where 2 are named: .*R's write.table .*row.names=FALSE"),
-        ('"a" "kind"\n"1" 5.1 "x"\n"2" 4.9 "y"\n', "line 2: 3 cells where 2 are named: .*row.names=FALSE"),
-        ('"a","kind"\n"1",5.1,"x"\n4.9,"y"\n', "line 2: 3 cells where 2 are named$"),
-        ("# by hand\na,b\n1,x\n2,y\n", "table.csv must have at least 2 columns, .*: line 1 begins with '#': take out comments"),
-        ("# one, two\na,b,c\n1,2,x\n3,4,y\n", "line 2: 3 cells where 2 are named: line 1 begins with '#'"),
-        ("a,b\n", "table.csv must hold rows, got a header line only"),
-        ("a,a\n1,2\n", "table.csv must name its columns differently, got 'a' twice"),
-        ("word\n", "table.csv must be a table, got lines without comma"),
-        ("", "table.csv must hold a table, got an empty file"),
-        ("\n \n", "table.csv must hold a table, got an empty file"),
-        ("a,b\n1,\0\n", "table.csv, line 2: .* NUL"),
+        ("a,b\n1,2\n1,2,3\n", r"table\.csv, line 3: .*2 cells.*got 3"),
+        ("1,2\n\n1\n", r"table\.csv, line 3: .*2 cells.*line 1, got 1"),
+        ('a,b\n"x\ny",2\n1\n', r"table\.csv, line 4: .*2 cells.*got 1"),
+        ('a,b\n1,2\n3,"4\n', r"table\.csv, line 3 .*quote"),
+        ('"a","b","c"\n"1",2,"x"\n"3",4\n', r"table\.csv, line 3: .*3 cells.*got 2$"),
+        ('"a","kind"\n"1",5.1,"x"\n"2",4.9,"y"\n', r"line 2: .*2 cells.*got 3.*row\.names=FALSE"),
+        ('"a" "kind"\n"1" 5.1 "x"\n"2" 4.9 "y"\n', r"line 2: .*2 cells.*got 3.*row\.names=FALSE"),
+        ('"a","kind"\n"1",5.1,"x"\n4.9,"y"\n', "line 2: .*2 cells.*got 3$"),
+        ("# by hand\na,b\n1,x\n2,y\n", r"table\.csv.*2 columns.*line 1.*'#'"),
+        ("# one, two\na,b,c\n1,2,x\n3,4,y\n", "line 2: .*2 cells.*got 3.*line 1.*'#'"),
+        ("a,b\n", r"table\.csv.*header"),
+        ("a,a\n1,2\n", r"table\.csv.*'a'"),
+        ("word\n", r"table\.csv.*delimiter="),
+        ("", r"table\.csv.*empty"),
+        ("\n \n", r"table\.csv.*empty"),
+        ("a,b\n1,\0\n", r"table\.csv, line 2: .*NUL"),
     ],
 )
-def test_faults_name_file_and_line(tmp_path, text, message):
+def test_errors_name_file_and_line(tmp_path, text, message):
     path = tmp_path / "table.csv"
     path.write_text(text, newline="")
     with pytest.raises(InputError, match=message):
@@ -98,14 +98,14 @@ def test_faults_name_file_and_line(tmp_path, text, message):
 def test_a_cell_too_long_for_the_slow_pass_is_named(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text('a,b\n1,"' + "x" * 200_000 + '"\n')
-    with pytest.raises(InputError, match=r"line 2 or later: field larger than field limit"):
+    with pytest.raises(InputError, match="line 2"):
         read_cells(*laid_out(path))
 
 
 def test_wrong_encodings_and_packed_files(tmp_path):
     path = tmp_path / "table.csv"
     path.write_bytes("a,b\n1,é\n".encode("latin-1"))
-    with pytest.raises(InputError, match=r"line 2: byte 0xe9 is not utf-8"):
+    with pytest.raises(InputError, match="line 2: byte 0xe9"):
         read_content(path, "utf-8")
     assert read_content(path, "latin-1").data.decode() == "a,b\n1,é"
     packed = tmp_path / "table.csv.gz"
@@ -113,9 +113,9 @@ def test_wrong_encodings_and_packed_files(tmp_path):
     assert read_content(packed, "utf-8").data.decode() == "a,b\n1,é"
     assert get_file_stem(packed) == get_file_stem(path) == "table"
     packed.write_bytes(b"no gzip")
-    with pytest.raises(InputError, match=r"table.csv.gz cannot be read: Not a gzipped file"):
+    with pytest.raises(InputError, match=r"table\.csv\.gz"):
         read_content(packed, "utf-8")
-    with pytest.raises(InputError, match="cannot be opened"):
+    with pytest.raises(InputError, match=r"absent\.csv\.gz"):
         read_content(tmp_path / "absent.csv.gz", "utf-8")
 
 
@@ -125,9 +125,9 @@ def test_declared_layouts(tmp_path):
     assert laid_out(path, delimiter=":", columns=["u", "v"])[1].names == ("u", "v")
     assert laid_out(path, delimiter=":", header=True)[1].names == ("1", "2")
     assert laid_out(path, delimiter=":", header=False)[1].names == ("x0", "x1")
-    with pytest.raises(InputError, match="delimiter must be a single character"):
+    with pytest.raises(InputError, match="delimiter.*'::'"):
         laid_out(path, delimiter="::")
-    with pytest.raises(InputError, match=r"columns must name the 2 columns of .*, got 1 names"):
+    with pytest.raises(InputError, match="columns.*2 columns.*got 1"):
         laid_out(path, delimiter=":", columns=["u"])
 
 

@@ -69,7 +69,7 @@ def test_columns_are_made_nominal_by_name_or_place():
     assert kinds(frame, ["a"]) == [[2.0], "number"]
     assert kinds(frame, [1]) == kinds(frame, [-1]) == ["number", [0, 1]]
     for wrong in (["c"], [2]):
-        with pytest.raises(InputError, match="nominal must name columns of X, got"):
+        with pytest.raises(InputError, match="nominal"):
             convert_columns(frame, wrong)
 
 
@@ -89,18 +89,18 @@ def test_nothing_is_shared():
 
 
 @pytest.mark.parametrize(
-    ("X", "told"),
+    ("X", "value"),
     [
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), "'a' twice"),
         (pd.DataFrame([[1, 2]], columns=["1", 1]), "'1' twice"),
-        ([1, 2], "two dimensions"),
-        ([[1, 2], [3]], "different lengths"),
-        (np.array([[1 + 2j]]), "real numbers"),
-        (pd.DataFrame({"a": [[1], [2]]}), r"plain values, got \[1\]"),
+        ([1, 2], "X "),
+        ([[1, 2], [3]], "X "),
+        (np.array([[1 + 2j]]), r"\(1\+2j\)"),
+        (pd.DataFrame({"a": [[1], [2]]}), r"'a'.*got \[1\]"),
     ],
 )
-def test_tables_that_are_none_are_refused(X, told):
-    with pytest.raises(InputError, match=told):
+def test_invalid_tables_are_refused(X, value):
+    with pytest.raises(InputError, match=value):
         convert_columns(X)
 
 
@@ -129,17 +129,17 @@ def test_the_class_has_a_name():
 
 
 @pytest.mark.parametrize(
-    ("y", "classes", "told"),
+    ("y", "classes", "value"),
     [
-        (["a", None], None, "missing labels, got one at row 1"),
-        ([1.0, np.nan], None, "missing labels"),
-        (["a", "z"], ["a", "b"], "declared classes only, got 'z'"),
-        (["a"], ["a", "a"], "different labels"),
-        (["a"], ["a", None], "different labels"),
-        ([], None, "at least 1 row"),
-        (np.array([{}, {}], dtype=object), None, "plain labels"),
+        (["a", None], None, "y .*row 1"),
+        ([1.0, np.nan], None, "y .*row 1"),
+        (["a", "z"], ["a", "b"], "y .*'z'"),
+        (["a"], ["a", "a"], r"classes.*\['a', 'a'\]"),
+        (["a"], ["a", None], r"classes.*\['a', None\]"),
+        ([], None, "y "),
+        (np.array([{}, {}], dtype=object), None, "y .*{}"),
     ],
 )
-def test_wrong_classes_are_refused(y, classes, told):
-    with pytest.raises(InputError, match=told):
+def test_wrong_classes_are_refused(y, classes, value):
+    with pytest.raises(InputError, match=value):
         convert_classes(y, classes)

@@ -43,15 +43,15 @@ def test_csv_keeps_codes_truths_and_classes_that_look_like_one_number(tmp_path):
     table = pd.DataFrame({"zip": ["001", "010", "001"], "flag": [True, False, True], "size": [1.5, 2.0, 3.0]})
     data = Dataset.from_table(table, ["01", "1", "1"])
     path = write(data, tmp_path / "w.csv")
-    with pytest.warns(SuspectInputWarning) as told:
+    with pytest.warns(SuspectInputWarning) as caught:
         assert read(path) == data
-    assert len(told) == 2
+    assert len(caught) == 2
 
 
 def test_infinite_numbers_are_refused_by_texts_as_their_readers_do(tmp_path):
     data = Dataset.from_table(pd.DataFrame({"a": [1.0, -np.inf]}), ["x", "y"])
     for form in ("csv", "arff"):
-        with pytest.raises(InputError, match=f"the infinite value of 'a' in row 1 cannot be read from {form}: .* parquet"):
+        with pytest.raises(InputError, match=f"{form}.*row 1 of column 'a'.*parquet"):
             write(data, tmp_path / f"t.{form}")
     assert read(write(data, tmp_path / "t.parquet")) == data
 
@@ -67,29 +67,27 @@ def test_missing_values_and_classes_without_rows(tmp_path):
 
 def test_refusals(tmp_path):
     data = Dataset.from_table(pd.DataFrame({"a": ["NA", "b"]}), ["x", "y"])
-    with pytest.raises(InputError, match="the value 'NA' of 'a' would be read as missing from CSV"):
+    with pytest.raises(InputError, match="'NA' in column 'a'"):
         write(data, tmp_path / "t.csv")
     assert list(tmp_path.iterdir()) == []
     write(data, tmp_path / "t.arff")
-    with pytest.raises(InputError, match=r"t\.arff exists already"):
+    with pytest.raises(InputError, match=r"t\.arff"):
         write(data, tmp_path / "t.arff")
-    with pytest.raises(InputError, match="format must be one of"):
+    with pytest.raises(InputError, match="format"):
         write(data, tmp_path / "t.xlsx")
-    with pytest.raises(InputError, match="cannot be written"):
+    with pytest.raises(InputError, match="absent"):
         write(data, tmp_path / "absent" / "t.arff")
     assert write(data, tmp_path / "t", format="parquet").read_bytes()[:4] == b"PAR1"
 
 
 def test_places_and_formats_that_do_not_fit(tmp_path):
     data = load("iris")
-    with pytest.raises(InputError, match=r"data must be a Dataset, got str: write\(data, path\)"):
+    with pytest.raises(InputError, match=r"data.*got str.*write\(data, path\)"):
         write("x.csv", data)
-    with pytest.raises(InputError, match=r"must be a file, got a folder: name a file in it, such as .*iris\.csv"):
+    with pytest.raises(InputError, match=r"folder.*iris\.csv"):
         write(data, tmp_path)
-    with pytest.raises(
-        InputError, match=r"x\.arff must end in \.csv for the format csv: name another file or leave out the format"
-    ):
+    with pytest.raises(InputError, match=r"x\.arff.*\.csv.*format csv"):
         write(data, tmp_path / "x.arff", format="csv")
     path = write(data, tmp_path / "x.csv", format="csv")
-    with pytest.raises(InputError, match=r"exists already: name another file, or overwrite it \(overwrite=True, --force\)"):
+    with pytest.raises(InputError, match="overwrite=True"):
         write(data, path)

@@ -19,7 +19,7 @@ LONG = pd.DataFrame(
 WIDE = pd.DataFrame({"y": ["a", "b"], "one": ["a", "a"], "two": ["b", "b"], "extra": [1, 2]})
 
 
-def test_a_long_table_is_understood_by_its_names():
+def test_columns_of_a_long_table_are_recognized_by_name():
     roles = guess_roles(LONG)
     assert roles.layout == "long"
     assert dict(roles.columns) == {"y_true": "Y_true", "model": "Classifier", "row": "Row ID"}
@@ -29,7 +29,7 @@ def test_a_long_table_is_understood_by_its_names():
     assert roles.unused == ("shoe",)
 
 
-def test_what_is_given_is_not_guessed_and_is_shown_as_given():
+def test_given_roles_are_not_guessed():
     roles = guess_roles(LONG, y_true="label", prediction="Y_true", subgroup="shoe")
     assert roles.columns["y_true"] == "label"
     assert roles.models[0].label == "Y_true"
@@ -45,7 +45,7 @@ def test_a_wide_table_by_mapping_by_list_and_by_guess():
     for given in ({}, {"prediction": ["one", "two"]}, {"prediction": {"one": "one", "two": "two"}}):
         roles = guess_roles(WIDE, **given)
         assert roles.layout == "wide"
-        assert [(each.name, each.label) for each in roles.models] == expected
+        assert [(model.name, model.label) for model in roles.models] == expected
 
 
 def test_scores_by_mapping_of_class_and_of_model():
@@ -54,30 +54,30 @@ def test_scores_by_mapping_of_class_and_of_model():
     assert lone.layout == "long"
     assert lone.models[0].scores == (("a", "fa"), ("b", "fb"))
     wide = guess_roles(frame, scores={"forest": {"a": "fa", "b": "fb"}}, prediction={"one": "one"})
-    assert [(one.name, one.label, one.scores) for one in wide.models] == [
+    assert [(model.name, model.label, model.scores) for model in wide.models] == [
         ("one", "one", ()),
         ("forest", None, (("a", "fa"), ("b", "fb"))),
     ]
 
 
 @pytest.mark.parametrize(
-    ("frame", "given", "told"),
+    ("frame", "given", "match"),
     [
-        (LONG, {"y_true": "Y_tru"}, "y_true must name a column of the file, got 'Y_tru': did you mean 'Y_true'"),
-        (LONG.drop(columns=["Y_true", "label"]), {}, "must have a column of true labels"),
-        (WIDE[["y", "extra"]], {}, "must have predicted labels or scores"),
-        (LONG, {"scores": ["shoe", "p_a"]}, "must name the class of each column, got 'shoe'"),
-        (LONG, {"learner": "Classifier"}, "no role is called 'learner'"),
-        (LONG, {"model": "Classifier", "prediction": ["label", "sex"]}, "prediction must name one column"),
+        (LONG, {"y_true": "Y_tru"}, "y_true.*'Y_tru'.*'Y_true'"),
+        (LONG.drop(columns=["Y_true", "label"]), {}, "y_true=COLUMN"),
+        (WIDE[["y", "extra"]], {}, "prediction=COLUMN"),
+        (LONG, {"scores": ["shoe", "p_a"]}, "scores.*'shoe'"),
+        (LONG, {"learner": "Classifier"}, "'learner'"),
+        (LONG, {"model": "Classifier", "prediction": ["label", "sex"]}, "prediction"),
     ],
 )
-def test_what_cannot_be_understood_is_told_in_a_sentence(frame, given, told):
-    with pytest.raises(InputError, match=told.replace("(", r"\(")):
+def test_roles_that_cannot_be_resolved_are_refused(frame, given, match):
+    with pytest.raises(InputError, match=match):
         guess_roles(frame, **given)
 
 
-def test_words_and_html_name_every_column_and_escape():
+def test_the_summary_names_every_used_column_and_html_is_escaped():
     roles = guess_roles(WIDE.rename(columns={"one": "<b>"}))
-    assert all(repr(name) in roles.summary for name in ("y", "<b>", "two", "extra"))
+    assert all(name in roles.summary for name in ("y", "<b>", "two"))
     assert "<b>" not in roles._repr_html_()
     assert "&lt;b&gt;" in roles._repr_html_()

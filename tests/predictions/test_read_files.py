@@ -1,7 +1,6 @@
 import pandas as pd
 import pytest
 
-from fairtrial.errors import InputError
 from fairtrial.data.text_tables import TextFormat
 from fairtrial.errors import InputError
 from fairtrial.predictions.read import MISSING_STRINGS, list_paths, read_table

@@ -23,7 +23,7 @@ def judged(table, positive=None):
     return InMemoryModel.from_dataset(one, "tree", one.get_positive_index(positive))
 
 
-def test_values_are_those_of_another_library():
+def test_values_match_scikit_learn():
     table = example(weight=True)
     model = judged(table)
     truth, p, weight = table["truth"], table["tree_p"], table["weight"]
@@ -44,7 +44,7 @@ def test_the_positive_class_may_be_the_first():
     assert judged(table, positive=0).compute_value(get_measure("f_score")) == pytest.approx(
         f1_score(table["truth"], (table["tree_p"] < 0.5).astype(int), pos_label=0)
     )
-    with pytest.raises(InputError, match="positive must be a class of data set 'data', got 'x'"):
+    with pytest.raises(InputError, match="positive.*'x'"):
         read_predictions(example()).datasets[0].get_positive_index("x")
 
 
@@ -59,7 +59,7 @@ def test_intervals_are_those_of_evaluate():
     ]
 
 
-def test_many_rows_are_counted_with_nearly_the_same_intervals(monkeypatch):
+def test_intervals_of_many_rows_from_counts_are_nearly_the_same(monkeypatch):
     table = example(3000)
     measures = [get_measure(name) for name in ("accuracy", "kappa", "auc", "ks", "brier", "log_loss", "calibration_error")]
     rows = judged(table).compute_intervals(measures, JudgeSettings(seed=1))
@@ -73,7 +73,7 @@ def test_many_rows_are_counted_with_nearly_the_same_intervals(monkeypatch):
         assert abs(one.high - other.high) < 0.25 * width
 
 
-def test_measures_suit_what_models_give():
+def test_measures_suit_the_inputs_of_the_models():
     table = example().assign(old=lambda t: 1 - t["truth"])
     one = read_predictions(table).datasets[0]
     models = [InMemoryModel.from_dataset(one, name, 1) for name in ("tree", "old")]
@@ -82,9 +82,9 @@ def test_measures_suit_what_models_give():
     lacking = models[1].compute_intervals([get_measure("auc")], JudgeSettings())[0]
     assert np.isnan(lacking.estimate)
     assert lacking.note == "needs scores"
-    with pytest.raises(InputError, match="brier must have probabilities, which no model gives"):
+    with pytest.raises(InputError, match="brier.*probabilities"):
         judge(table.drop(columns="tree_p"), measures=["brier"])
-    with pytest.raises(InputError, match="at least one measure"):
+    with pytest.raises(InputError, match="measures"):
         judge(table, measures=[])
 
 

@@ -14,8 +14,10 @@ def read(folder, frame, positive=None, **given):
     notes = Notes()
     with StreamedFile([path], **given) as file:
         every = StreamedModels(file, positive, notes)
-        tables = {(one.dataset, one.name): every.count_confusion(one).table.tolist() for one in every.models if one.label}
-    return every, tables, notes.sentences
+        tables = {
+            (model.dataset, model.name): model.count_confusion().table.tolist() for model in every.models if model.label
+        }
+    return every, tables, notes.findings
 
 
 def test_confusions_of_a_long_file(tmp_path):
@@ -43,7 +45,7 @@ def test_labels_are_read_off_probabilities_of_two_and_of_three_classes(tmp_path)
     assert (
         tables["data", "model"] == Confusion.from_labels(frame["truth"].to_numpy(), labels, labels=list("abc")).table.tolist()
     )
-    assert "most likely classes" in notes[0]
+    assert notes[0].kind == "labels_from_probabilities"
     two = pd.DataFrame({"truth": [0, 1, 1], "tree_p": [0.2, 0.5, 0.7], "old": [0.0, 1.0, 0.0]})
     _, tables, _ = read(tmp_path, two)
     assert tables["data", "tree"] == [[1, 0], [1, 1]]
@@ -58,7 +60,7 @@ def test_rounded_probabilities_are_rescaled_and_others_are_scores(tmp_path):
     )
     every, _, notes = read(tmp_path, frame)
     assert every.models[0].kind == "probability"
-    assert "rescaled" in notes[0]
+    assert notes[0].kind == "rescaled_probabilities"
     every, _, _ = read(tmp_path, frame.assign(score_a=[5.0, 1.0, 2.0]))
     assert every.models[0].kind == "decision"
 
@@ -69,28 +71,25 @@ def test_one_condition_and_one_repeat_are_judged(tmp_path):
     )
     _, tables, notes = read(tmp_path, frame)
     assert tables["data", "model"] == [[1, 0], [0, 1]]
-    assert "only the 4 lines of clean are judged" in notes[0]
-    assert "first prediction of each row" in notes[1]
+    assert [note.kind for note in notes] == ["several_conditions", "repeated_predictions"]
+    assert (notes[0]["lines"], notes[0]["condition"]) == (4, "clean")
 
 
 @pytest.mark.parametrize(
-    ("columns", "told"),
+    ("columns", "match"),
     [
-        ({"tree_p": [0.1, 1.5]}, "between 0 and 1, got 1.5"),
-        ({"tree_p": [0.1, np.nan]}, "finite numbers, got 1 lines"),
-        ({"p_a": [0.5, 0.9], "p_b": [0.5, 0.9]}, "sum to 1 in each row, got a sum that is off by 0.8"),
-        (
-            {"tree_label": ["y", "z"], "tree_p": [0.1, 0.2], "prediction": ["y", "z"]},
-            "must predict labels of the truth, got none",
-        ),
-        ({"prediction": ["a", "b"], "weight": [1.0, -1.0]}, "weights must be finite and not negative, got 1 lines"),
+        ({"tree_p": [0.1, 1.5]}, "probabilities of model 'tree'.*1.5"),
+        ({"tree_p": [0.1, np.nan]}, "scores of model 'tree'.*'tree_p'"),
+        ({"p_a": [0.5, 0.9], "p_b": [0.5, 0.9]}, "probabilities of model 'model'.*0.8"),
+        ({"tree_label": ["y", "z"], "tree_p": [0.1, 0.2], "prediction": ["y", "z"]}, "y_true.*'y'"),
+        ({"prediction": ["a", "b"], "weight": [1.0, -1.0]}, "weights"),
     ],
 )
-def test_what_cannot_be_judged_is_told(tmp_path, columns, told):
-    with pytest.raises(InputError, match=told):
+def test_invalid_predictions_are_refused(tmp_path, columns, match):
+    with pytest.raises(InputError, match=match):
         read(tmp_path, pd.DataFrame({"truth": ["a", "b"], **columns}))
 
 
 def test_the_positive_class_must_exist(tmp_path):
-    with pytest.raises(InputError, match="got 'c': "):
+    with pytest.raises(InputError, match="positive.*'c'"):
         read(tmp_path, pd.DataFrame({"truth": ["a", "b"], "tree": ["a", "b"]}), positive="c")

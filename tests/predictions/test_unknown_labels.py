@@ -1,4 +1,6 @@
-"""Predictions that are none of the classes are errors, as studies count them, and concern nobody else."""
+"""Predicted labels that are not classes count as errors, as in studies, and do not affect other models."""
+
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -7,6 +9,7 @@ from sklearn import metrics
 
 import fairtrial
 from fairtrial import judge
+from fairtrial._findings import Finding
 from fairtrial.measures import get_measure
 from fairtrial.predictions.statistics import allow_unknown_labels, count_unknown_as_errors, prepare_table
 from fairtrial.study.records import ABSTAINED
@@ -26,14 +29,9 @@ def estimates(found, model):
     return found.scores[found.scores["model"] == model].set_index("measure")["estimate"]
 
 
-@pytest.fixture(params=[False, True], ids=["held", "counted"])
-def judged(request, tmp_path):
-    def judged(table, **options):
-        table.to_csv(tmp_path / "p.csv", index=False)
-        options = {"resamples": 20, "measures": MEASURES, "prediction": {"good": "good", "odd": "odd"}, **options}
-        return judge(tmp_path / "p.csv", stream=request.param, **options)
-
-    return judged
+@pytest.fixture
+def judged(judge_table):
+    return partial(judge_table, measures=MEASURES, prediction={"good": "good", "odd": "odd"})
 
 
 @pytest.mark.parametrize("classes", ["np", "abc"])
@@ -88,12 +86,12 @@ def test_the_difference_of_two_models_is_that_of_their_values(judged, main):
     assert line["difference"] == pytest.approx(values[0] - values[1])
 
 
-def test_notes_tell_how_many(judged):
+def test_missing_and_unknown_labels_are_noted(judged):
     table = example()
     table.loc[[3, 7], "odd"] = None
-    assert "model 'odd' gives no label to 2 of 120 rows: abstentions, which count as errors." in judged(table).notes
+    assert Finding.of("missing_labels", models=("odd",), missing=2, rows=120) in judged(table).notes
     table["odd"] = table["odd"].fillna("?")
-    assert "model 'odd' predicts '?', which is never true: it counts as an error." in judged(table).notes
+    assert Finding.of("unknown_label", models=("odd",), label="?") in judged(table).notes
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -109,11 +107,10 @@ def test_an_export_with_abstentions_has_the_scores_of_its_study(tmp_path, stream
         wide = results.wide(measure).iloc[0]
         for model in learners:
             assert estimates(found, model)[measure] == pytest.approx(wide[model])
-    assert any("'chi' gives no label to" in note for note in found.notes)
-    assert any("'chi' are all zero in" in note and "not as probabilities" in note for note in found.notes)
+    assert {note.kind for note in found.notes if note.values.get("models") == ("chi",)} >= {"missing_labels", "zero_scores"}
 
 
-def test_tables_without_strays_are_seen_as_they_are():
+def test_tables_without_unknown_labels_are_not_changed():
     plain, recall = get_measure("auc"), get_measure("recall")
     assert allow_unknown_labels(plain) is plain
     table = get_measure("recall").read_rows([0, 1, 1], [0, 1, 0]).confusion()
@@ -121,7 +118,7 @@ def test_tables_without_strays_are_seen_as_they_are():
     assert allow_unknown_labels(recall).of(table) == recall.of(table) == 0.5
 
 
-def test_a_stray_is_never_right():
+def test_an_unknown_label_is_never_correct():
     rows = get_measure("recall").read_rows([0, 1, 2, 2], [0, ABSTAINED, ABSTAINED, 2], labels=[0, 1, 2, ABSTAINED])
     assert count_unknown_as_errors(rows.confusion()).hits.tolist() == [1, 0, 1]
     assert count_unknown_as_errors(rows.confusion()).total == 4

@@ -1,13 +1,9 @@
 import pandas as pd
 
-from fairtrial.predictions.judgement import judge
 
-
-def test_a_column_of_unknown_labels_is_left_alone_with_a_reason(tmp_path):
-    table = pd.DataFrame({"truth": ["yes", "no"] * 20, "tree": ["yes", "no"] * 20, "svm": ["yes", "no", "maybe", "no"] * 10})
-    path = tmp_path / "p.csv"
-    table.to_csv(path, index=False)
-    for stream in (False, True):
-        found = judge(path, stream=stream, resamples=20)
-        assert "Left alone: 'svm' (its label 'maybe' is no class of the truth)." in found.roles.summary
-        assert any(note.startswith("The column 'svm' seems to hold labels") for note in found.notes)
+def test_a_column_with_an_unknown_label_is_not_used_and_noted(judge_table):
+    table = pd.DataFrame({"y_true": ["yes", "no"] * 20, "tree": ["yes", "no"] * 20, "svm": ["yes", "no", "maybe", "no"] * 10})
+    judgement = judge_table(table)
+    assert judgement.roles.unused == ("svm",)
+    (note,) = [note for note in judgement.notes if note.kind == "unused_unknown_label"]
+    assert (note["column"], note["label"]) == ("svm", "maybe")

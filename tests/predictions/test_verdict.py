@@ -39,17 +39,17 @@ def test_splits_of_one_data_set_are_corrected_for_their_overlap():
     assert verdict.p_value == pytest.approx(direct.p_value)
 
 
-def test_data_sets_are_the_cases_where_there_are_several():
+def test_several_data_sets_are_compared_by_data_set():
     verdict = judge_accuracy(example(datasets=6)).verdict
     assert verdict.unit == "data set"
     assert verdict.choice == "wilcoxon"
     assert verdict.p_value == pytest.approx(2 / 2**6)
 
 
-def test_one_split_or_one_model_has_no_verdict_and_equal_models_are_told():
+def test_one_split_one_model_and_equal_models_have_no_verdict():
     assert judge_accuracy(example(folds=1)).verdict is None
     table = example()
     assert judge_accuracy(table[table["model"] == "good"]).verdict is None
     equal = judge_accuracy(table.assign(prediction=table["truth"]))
     assert equal.verdict is None
-    assert any("No verdict over splits: scores must differ somewhere" in note for note in equal.notes)
+    assert [note["units"] for note in equal.notes if note.kind == "no_verdict"] == ["splits"]

@@ -33,50 +33,65 @@ _COMMAS_PART_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?", r
 _POINTS_PART_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+(?:,\d*)?", re.ASCII)
 
 
+_NUMBER_FORMATS = {
+    "wrong date": ("dates, but {example!r} does not exist", "correct it"),
+    "decimal commas": ("numbers with decimal commas", "pass decimal=','"),
+    "decimal or thousands commas": (
+        "numbers with commas",
+        "pass decimal=',' if {example!r} is {decimal}, remove the commas if it is {whole}",
+    ),
+    "thousands commas": ("numbers with commas between thousands", "remove the commas"),
+    "points and commas": ("numbers with points and with commas", "write them in one way"),
+    "thousands points": ("numbers with points between thousands", "remove the points"),
+    "thousands points and decimal commas": (
+        "numbers with points between thousands",
+        "remove the points and pass decimal=','",
+    ),
+    "points with decimal=','": (
+        "points, which decimal=',' does not allow",
+        "remove them if they separate thousands, omit decimal= if they are decimal points",
+    ),
+}
+
+
 def detect_number_format(texts: Sequence[str], decimal: str) -> tuple[str, str] | None:
-    """Describe distinct texts that look like numbers or dates but cannot be read as such, with a remedy; None for others.
+    """Find the format of distinct texts that look like numbers or dates but cannot be read, with an example; None for others.
 
     >>> detect_number_format(["1,5", "2"], ".")
-    ('numbers with decimal commas', "pass decimal=','")
+    ('decimal commas', '1,5')
     >>> detect_number_format(["1,5", "red"], ".")
     """
-    wrong = [word for word in texts if dates.is_iso_like(word) and dates.parse_iso_date(word) is None]
+    wrong = [text for text in texts if dates.is_iso_like(text) and dates.parse_iso_date(text) is None]
     if wrong and all(map(dates.is_iso_like, texts)):
-        return f"dates, but {wrong[0]!r} does not exist", "correct it"
-    unparsed = [word for word in texts if not text_tables.is_number(text_tables.with_point(word, decimal))]
-    return (_describe_commas(texts, unparsed) if decimal == "." else _describe_points(unparsed)) if unparsed else None
+        return "wrong date", wrong[0]
+    unparsed = [text for text in texts if not text_tables.is_number(text_tables.with_point(text, decimal))]
+    if not unparsed:
+        return None
+    kind = _find_comma_format(texts, unparsed) if decimal == "." else _find_point_format(unparsed)
+    return None if kind is None else (kind, unparsed[0])
 
 
-def _describe_commas(texts: Sequence[str], unparsed: list[str]) -> tuple[str, str] | None:
-    """Explain numbers that have commas, or several points."""
-    points = any("." in word for word in texts)
-    decimals = all(text_tables.is_number(word.replace(",", ".", 1)) for word in unparsed)
-    thousands = all(_COMMAS_PART_THOUSANDS.fullmatch(word) for word in unparsed)
+def _find_comma_format(texts: Sequence[str], unparsed: list[str]) -> str | None:
+    """Find the format of numbers that have commas, or several points."""
+    points = any("." in text for text in texts)
+    decimals = all(text_tables.is_number(text.replace(",", ".", 1)) for text in unparsed)
+    thousands = all(_COMMAS_PART_THOUSANDS.fullmatch(text) for text in unparsed)
     if decimals and thousands and not points:
-        example = unparsed[0]
-        decimal_number, without_comma = example.replace(",", "."), example.replace(",", "")
-        either = f"pass decimal=',' if {example!r} is {decimal_number}, remove the commas if it is {without_comma}"
-        return "numbers with commas", either
+        return "decimal or thousands commas"
     if thousands:
-        return "numbers with commas between thousands", "remove the commas"
-    if decimals and points:
-        return "numbers with points and with commas", "write them in one way"
+        return "thousands commas"
     if decimals:
-        return "numbers with decimal commas", "pass decimal=','"
-    if all(_POINTS_PART_THOUSANDS.fullmatch(word) or text_tables.is_number(word.replace(",", ".", 1)) for word in unparsed):
-        commas = any("," in word for word in unparsed)
-        return "numbers with points between thousands", "remove the points" + (" and pass decimal=','" if commas else "")
+        return "points and commas" if points else "decimal commas"
+    if all(_POINTS_PART_THOUSANDS.fullmatch(text) or text_tables.is_number(text.replace(",", ".", 1)) for text in unparsed):
+        return "thousands points and decimal commas" if any("," in text for text in unparsed) else "thousands points"
     return None
 
 
-def _describe_points(unparsed: list[str]) -> tuple[str, str] | None:
-    """Explain numbers that have points although decimal=',', or several commas."""
-    if all(text_tables.is_number(word) or _POINTS_PART_THOUSANDS.fullmatch(word) for word in unparsed):
-        remedy = "remove them if they separate thousands, omit decimal= if they are decimal points"
-        return "points, which decimal=',' does not allow", remedy
-    if all(_COMMAS_PART_THOUSANDS.fullmatch(word) for word in unparsed):
-        return "numbers with commas between thousands", "remove the commas"
-    return None
+def _find_point_format(unparsed: list[str]) -> str | None:
+    """Find the format of numbers that have points although decimal=',', or several commas."""
+    if all(text_tables.is_number(text) or _POINTS_PART_THOUSANDS.fullmatch(text) for text in unparsed):
+        return "points with decimal=','"
+    return "thousands commas" if all(_COMMAS_PART_THOUSANDS.fullmatch(text) for text in unparsed) else None
 
 
 def find_equal_numbers(texts: Sequence[str], decimal: str) -> tuple[str, str] | None:
@@ -466,14 +481,17 @@ def _warn_about_isolated_text(name: str, row: int, text: str, n_numbers: int, co
 def _warn_about_texts(name: str, values: Any, decimal: str, where: str) -> bool:
     """Warn if the texts look like numbers or dates; return whether they do."""
     texts = [category for category in values.categories if isinstance(category, str)]
-    if problem := detect_number_format(texts, decimal):
-        description, remedy = problem
+    number_format = detect_number_format(texts, decimal)
+    if number_format is not None:
+        kind, example = number_format
+        values = {"example": example, "decimal": example.replace(",", "."), "whole": example.replace(",", "")}
+        description, remedy = (template.format(**values) for template in _NUMBER_FORMATS[kind])
         warnings.warn(
             f"{where}: column {name!r} is read as nominal because it contains {description}: {remedy}",
             SuspectInputWarning,
             stacklevel=6,
         )
-    return problem is not None
+    return number_format is not None
 
 
 def _warn_about_code(name: str, code: str, where: str) -> None:

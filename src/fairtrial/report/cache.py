@@ -94,7 +94,8 @@ def _explain_by_failures(condition_trials: pd.DataFrame, succeeded: list[str]) -
     if set(bad["dataset"]) == set(condition_trials["dataset"]):
         names = join_names(bad["learner"].unique().tolist())
         return (
-            f"There is no verdict because a learner failed on every data set ({names}). Rerun the failed trials, or declare how "
+            f"There is no verdict because a learner failed on every data set ({names}). Rerun the failed trials, or declare "
+            f"how "
             "to score failures ([verdict] failures)."
         )
     return ""

@@ -1,4 +1,4 @@
-"""Files beside the page: charts, the figures and tables of a report, and the folder of a comparison."""
+"""Write charts, the figures and tables of a report, and the files of a comparison."""
 
 from __future__ import annotations
 
@@ -28,10 +28,27 @@ _OPTIONS: dict[str, dict[str, Any]] = {".html": {"inline": True}, ".png": {"scal
 
 
 def save(chart: Any, path: str | Path) -> Path:
-    """Write a chart in the format that the suffix names: .svg, .png, .pdf, .html or .json (the Vega-Lite description).
+    """Write a chart to a file; the suffix determines the format.
 
-    The HTML file holds all it needs and works offline; PNG has twice the pixels of the screen.
+    Parameters
+    ----------
+    chart : altair chart
+        The result of `draw` or of a `draw_*` function.
+    path : str or path
+        File with the suffix .svg, .png (double resolution), .pdf, .html (interactive, offline) or .json (Vega-Lite).
 
+    Returns
+    -------
+    pathlib.Path
+        The path of the file.
+
+    Raises
+    ------
+    InputError
+        If the suffix is unknown or the file cannot be written.
+
+    Examples
+    --------
     >>> import tempfile
     >>> from fairtrial.measures import roc_curve
     >>> from fairtrial.report.figures.curves import draw_roc
@@ -41,7 +58,7 @@ def save(chart: Any, path: str | Path) -> Path:
     'roc.svg'
     """
     if not callable(getattr(chart, "save", None)) or not hasattr(chart, "to_dict"):
-        raise InputError(f"chart must be a figure, got {type(chart).__name__}: pass what a draw_ function gives")
+        raise InputError(f"chart must be a figure, got {type(chart).__name__}: pass the result of draw or of a draw_ function")
     path = Path(path)
     suffix = path.suffix.lower()
     check_picture_path(path)
@@ -51,10 +68,24 @@ def save(chart: Any, path: str | Path) -> Path:
 
 
 def write_figures(sections: Sequence[Section], folder: str | Path, formats: str | Iterable[str] = ("svg",)) -> list[Path]:
-    """Write every figure into a folder, which is made, once in each format, and give the paths: `curves-roc-iris.svg`.
+    """Write the figures of a report into a folder, one file per figure and format.
 
-    Formats are "svg", "png", "pdf", "html" (interactive, offline) and "json" (Vega-Lite).
+    Parameters
+    ----------
+    sections : sequence of Section
+        The sections of a report (`build_sections`).
+    folder : str or path
+        Folder, created if necessary.
+    formats : str or iterable of str, default ("svg",)
+        "svg", "png", "pdf", "html" (interactive, offline) or "json" (Vega-Lite).
 
+    Returns
+    -------
+    list of pathlib.Path
+        The paths of the files. The key of the figure is the name: `curves-roc-iris.svg`.
+
+    Examples
+    --------
     >>> import tempfile
     >>> from fairtrial.measures import roc_curve
     >>> from fairtrial.report.figures.curves import draw_roc
@@ -69,13 +100,13 @@ def write_figures(sections: Sequence[Section], folder: str | Path, formats: str 
     figures = [figure for section in sections for part in section.walk() for figure in part.figures]
     for figure in figures:
         if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", figure.key):
-            raise InputError(f"the key of a figure must be lower case letters, digits and hyphens, got {figure.key!r}")
+            raise InputError(f"the key of a figure must consist of lower-case letters, digits and hyphens, got {figure.key!r}")
     target = create_folder(Path(folder))
     return [save(_copy_with_title(figure), target / f"{figure.key}.{suffix}") for figure in figures for suffix in suffixes]
 
 
 def _copy_with_title(figure: Figure) -> Any:
-    """The chart with the figure's title, which names the data set: without a page around it, nothing else does."""
+    """Copy the chart with the title of the figure, which names the data set."""
     import altair as alt
 
     chart = figure.chart.copy(deep=["title"])
@@ -87,11 +118,26 @@ def _copy_with_title(figure: Figure) -> Any:
 
 
 def write_tables(sections: Sequence[Section], folder: str | Path, formats: str | Iterable[str] = TABLE_FORMATS) -> list[Path]:
-    """Write every table of these sections into a folder, which is created, and give the paths of the files.
+    """Write the tables of a report into a folder, one file per table and format.
 
-    A table with the key `scores-means` becomes `scores-means.csv` (full precision), `.md` (Markdown) and `.tex` (LaTeX,
-    booktabs). A table without lines or columns has its CSV alone.
+    Empty tables are written only as CSV.
 
+    Parameters
+    ----------
+    sections : sequence of Section
+        The sections of a report (`build_sections`).
+    folder : str or path
+        Folder, created if necessary.
+    formats : str or iterable of str, default ("csv", "md", "tex")
+        "csv" (full precision), "md" (Markdown) or "tex" (LaTeX, booktabs).
+
+    Returns
+    -------
+    list of pathlib.Path
+        The paths of the files. The key of the table is the name: `scores-means.csv`.
+
+    Examples
+    --------
     >>> import tempfile
     >>> import pandas as pd
     >>> table = ReportTable("means", "Means", pd.DataFrame({"mean": [1 / 3]}, index=pd.Index(["tree"], name="learner")))
@@ -135,7 +181,7 @@ _WRITERS = {"csv": _format_csv, "md": _format_markdown, "tex": _format_latex}
 
 
 def _drop_unnamed_index(frame: pd.DataFrame) -> pd.DataFrame:
-    """As the page has it: an index without a name only counts the lines."""
+    """Drop an index without a name, which only numbers the rows."""
     return frame if frame.index.name is not None else frame.reset_index(drop=True)
 
 
@@ -144,12 +190,28 @@ def _get_direction(table: ReportTable) -> Better | None:
 
 
 def write_comparison(verdict: Verdict, folder: str | Path, formats: str | Iterable[str] = ("svg",)) -> list[Path]:
-    """Write what a verdict says into a folder, which is created, and give the paths of the files.
+    """Write the scores, tests, tables and figures of a verdict into a folder.
 
-    `scores.csv`, `pairs.csv` and `ranks.csv` hold the numbers, `table.tex` (booktabs) and `table.md` the table of a paper,
-    `verdict.txt` the words; the figures `critical-difference`, `ranks` and `pairs`, and `simplex` or `density` where there is a
-    posterior, come in each of the `formats`: "svg", "png", "pdf", "html" (interactive, offline) or "json" (Vega-Lite).
+    The numbers are in `scores.csv`, `pairs.csv` and `ranks.csv`, a table for papers in `table.tex` (booktabs) and `table.md`,
+    and the text in `verdict.txt`. The figures are `critical-difference`, `ranks` and `pairs`, and `simplex` or `density` if
+    there is a posterior.
 
+    Parameters
+    ----------
+    verdict : Verdict
+        The result of `compare`.
+    folder : str or path
+        Folder, created if necessary.
+    formats : str or iterable of str, default ("svg",)
+        Formats of the figures: "svg", "png", "pdf", "html" (interactive, offline) or "json" (Vega-Lite).
+
+    Returns
+    -------
+    list of pathlib.Path
+        The paths of the files.
+
+    Examples
+    --------
     >>> import tempfile
     >>> import pandas as pd
     >>> from fairtrial import compare
@@ -169,7 +231,7 @@ def write_comparison(verdict: Verdict, folder: str | Path, formats: str | Iterab
 
 
 def format_comparison_files(verdict: Verdict) -> dict[str, str]:
-    """The text files by name."""
+    """Format the text files of a comparison by name."""
     scores = build_score_frame(verdict)
     table_options: dict[str, Any] = {
         "better": verdict.better,
@@ -189,12 +251,12 @@ def format_comparison_files(verdict: Verdict) -> dict[str, str]:
 
 
 def choose_reference(verdict: Verdict) -> str:
-    """What learners are marked against: the control, or the best learner."""
+    """Choose the learner that the others are compared with: the control, or the best learner."""
     return verdict.order[0] if verdict.control is None else verdict.control
 
 
 def mark_learners(verdict: Verdict) -> dict[str, Mark]:
-    """Learners that are told apart from the reference, and which of the two is the better one."""
+    """Mark the learners that are significantly better or worse than the reference."""
     pairs, reference = verdict.pairs(), choose_reference(verdict)
     marks: dict[str, Mark] = {}
     for first, second in pairs.loc[pairs["significant"], ["first", "second"]].itertuples(index=False, name=None):
@@ -205,7 +267,7 @@ def mark_learners(verdict: Verdict) -> dict[str, Mark]:
 
 
 def check_targets(page: Path | None, figures: Path | None, formats: str, tables: Path | None) -> None:
-    """Refuse a page, folder or format that cannot be written before the work, not after it; nothing is created."""
+    """Raise an error if the page, a folder or a format cannot be written; create nothing."""
     if page is not None:
         check_page_path(page)
     if figures is not None:
@@ -216,46 +278,46 @@ def check_targets(page: Path | None, figures: Path | None, formats: str, tables:
 
 
 def check_page_path(path: Path) -> Path:
-    """Refuse a path that a page cannot be written to."""
+    """Raise an error if a page cannot be written to the path."""
     if path.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"path must end in .html, got {str(path)!r}")
     if not path.parent.is_dir():
-        raise InputError(f"path must lie in a folder that exists, got {str(path)!r}: create {str(path.parent)!r} first")
+        raise InputError(f"path must be in an existing folder, got {str(path)!r}: create {str(path.parent)!r} first")
     if path.is_dir():
-        raise InputError(f"path must be a file, got the folder {str(path)!r}: name a file in it")
+        raise InputError(f"path must be a file, got the folder {str(path)!r}: choose a file in it")
     return path
 
 
 def check_picture_path(path: Path) -> None:
-    """A picture can be written there: a known suffix, in a folder that exists."""
+    """Raise an error if a picture cannot be written to the path."""
     if path.suffix.lower() not in SUFFIXES:
         raise InputError(f"path must end in one of {', '.join(SUFFIXES)}, got {str(path)!r}")
     if not path.parent.is_dir():
-        raise InputError(f"path must lie in a folder that exists, got {str(path)!r}: create {str(path.parent)!r} first")
+        raise InputError(f"path must be in an existing folder, got {str(path)!r}: create {str(path.parent)!r} first")
 
 
 def _check_folder(folder: Path) -> None:
-    """Refuse a folder that cannot be made or written to; nothing is created."""
+    """Raise an error if the folder cannot be created or written to; create nothing."""
     if folder.exists() and not folder.is_dir():
-        raise InputError(f"folder must be a folder, got the file {str(folder)!r}: name another one")
+        raise InputError(f"folder must be a folder, got the file {str(folder)!r}: choose another folder")
     nearest = next((parent for parent in (folder, *folder.parents) if parent.exists()), folder)
     if not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
         reason = "Not a directory" if not nearest.is_dir() else "Permission denied"
-        raise InputError(f"folder must be one that can be made, got {str(folder)!r} ({reason}): name another")
+        raise InputError(f"folder must be writable, got {str(folder)!r} ({reason}): choose another folder")
 
 
 def create_folder(folder: Path) -> Path:
-    """Create the folder if it is not there."""
+    """Create the folder if it does not exist."""
     _check_folder(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"folder must be one that can be made, got {str(folder)!r} ({error.strerror}): name another") from None
+        raise InputError(f"folder must be writable, got {str(folder)!r} ({error.strerror}): choose another folder") from None
     return folder
 
 
 def parse_formats(formats: str | Iterable[str], allowed: Sequence[str] = FORMATS) -> list[str]:
-    """Each format once, in lower case and without a dot; a text may name several, with commas between.
+    """Parse formats, given as a list or separated by commas, to unique names in lower case without a dot.
 
     >>> parse_formats("svg, .PDF,svg"), parse_formats(["json"])
     (['svg', 'pdf'], ['json'])
@@ -268,7 +330,7 @@ def parse_formats(formats: str | Iterable[str], allowed: Sequence[str] = FORMATS
 
 
 def save_text(text: str, path: Path) -> Path:
-    """Write a text in UTF-8, its lines ended as on Unix, and give the path."""
+    """Write a text in UTF-8 with Unix line ends."""
     with _report_write_errors(path):
         path.write_text(text, encoding="utf-8", newline="\n")
     return path
@@ -276,9 +338,9 @@ def save_text(text: str, path: Path) -> Path:
 
 @contextmanager
 def _report_write_errors(path: Path) -> Iterator[None]:
-    """What the system says against a file becomes one sentence."""
+    """Turn errors of the operating system into input errors."""
     try:
         yield
     except OSError as error:
         reason = error.strerror or error
-        raise InputError(f"path must be one that can be written, got {str(path)!r} ({reason}): name another") from None
+        raise InputError(f"path must be writable, got {str(path)!r} ({reason}): choose another path") from None

@@ -1,4 +1,4 @@
-"""Sections become one HTML file that holds all it shows: no server, no other file, every text from outside escaped."""
+"""Render sections as one self-contained HTML file. All names and texts of users are escaped."""
 
 from __future__ import annotations
 
@@ -16,21 +16,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairtrial._text import format_number
 from fairtrial.errors import InputError
-from fairtrial.report.section import Figure, ReportTable, Section, format_value
+from fairtrial.report.section import Figure, ReportTable, Section
 from fairtrial.significance.scores import round_noise
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# A hole in a table.
+# Text of a missing value.
 MISSING_TEXT = "–"  # noqa: RUF001
-# From so many lines on a table can be filtered, a long one starts folded, and its lines are made only when it is opened.
+# Minimum numbers of rows of tables that can be filtered, are collapsed, or are built only when they are opened.
 _FILTER, _FOLD, _LATER = 8, 12, 200
 
 
 def build_grid(table: ReportTable) -> dict[str, Any]:
-    """The heads and lines of a table for the page's template.
+    """Build the header and the rows of a table for the template.
 
     >>> import pandas as pd
     >>> means = pd.DataFrame({"learner": ["tree"], "mean": [2 / 3]})
@@ -67,7 +68,7 @@ def build_grid(table: ReportTable) -> dict[str, Any]:
 
 
 def with_index(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with its index as its first column, where the index says something: a name, or words."""
+    """Move the index to the first column if it has a name or contains text."""
     from pandas.api.types import is_integer_dtype
 
     if any(name is not None for name in frame.index.names):
@@ -76,7 +77,7 @@ def with_index(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def build_cell(value: Any, number_format: str = "") -> dict[str, Any]:
-    """What a cell shows and, of a number, what it sorts by and downloads as; a hole has the value "".
+    """Build the text of a cell, and the value of a number for sorting and download ("" if it is missing).
 
     >>> build_cell(1234567)["text"], build_cell(0.123456)["text"], build_cell(True)["text"], build_cell(float("nan"))["value"]
     ('1,234,567', '0.1235', 'yes', '')
@@ -92,7 +93,7 @@ def build_cell(value: Any, number_format: str = "") -> dict[str, Any]:
         sign = "" if number > 0 else "-"
         return {"text": f"{sign}∞", "value": f"{sign}Infinity", "best": False}
     whole = number.is_integer() and abs(number) < 1e15
-    text = format_value(value, number_format) if number_format else f"{int(number):,}" if whole else f"{number:.4g}"
+    text = format_number(value, number_format) if number_format else f"{int(number):,}" if whole else f"{number:.4g}"
     return {"text": text, "value": repr(int(number)) if whole else repr(number), "best": False}
 
 
@@ -105,7 +106,7 @@ def _format_plain_value(value: Any) -> str:
 
 
 def _mark_best(cells: list[dict[str, Any]], direction: str) -> None:
-    """The best of a line; what differs by float noise alone is as good, as it is for ranks."""
+    """Mark the best cells of a row; as for ranks, values that differ only by rounding errors are equal."""
     numeric_cells = [line_cell for line_cell in cells if line_cell["value"] not in (None, "")]
     if len(numeric_cells) > 1:
         values = np.array([float(line_cell["value"]) for line_cell in numeric_cells])
@@ -117,7 +118,7 @@ def _mark_best(cells: list[dict[str, Any]], direction: str) -> None:
 
 
 def pack_rows(rows: list[dict[str, Any]]) -> dict[str, Any] | list[dict[str, Any]]:
-    """Rows in few bytes: each name once, each text once; as they are where rows have different names.
+    """Pack rows by column, with each text stored once; return them unchanged if their names differ.
 
     >>> pack_rows([{"learner": "tree", "x": 1.5}, {"learner": "tree", "x": 2.5}])
     {'rows': 2, 'columns': {'learner': {'texts': ['tree'], 'codes': [0, 0]}, 'x': [1.5, 2.5]}}
@@ -136,7 +137,7 @@ def _encode_texts(values: list[Any]) -> dict[str, Any] | list[Any]:
 
 
 def _pack_lines(lines: list[list[dict[str, Any]]], count: int) -> dict[str, Any]:
-    """The lines in few bytes, for a script to build them from: each column's distinct texts, values of numbers, best cells."""
+    """Pack the rows for the script that builds them: distinct texts of each column, values of numbers, best cells."""
     columns = []
     for index in range(count):
         cells = [line[index] for line in lines]
@@ -148,14 +149,14 @@ def _pack_lines(lines: list[list[dict[str, Any]]], count: int) -> dict[str, Any]
     return {"rows": len(lines), "columns": columns, "best": best}
 
 
-# Room that is kept for a figure until it is drawn, so that what follows does not jump.
+# Height that is reserved for a figure until it is drawn.
 _CHART_HEIGHT = 320
-# Longer frames are not put into the page a second time beside the chart's own, thinned data.
+# The page does not contain the frames of figures with more rows.
 _FRAME_LINES = 2000
 
 
 def render(sections: Sequence[Section], title: str, *, subtitle: str = "", written_on: str = "") -> str:
-    """Render the page as text. `written_on` is a date to be shown, if any.
+    """Render the page as text. `written_on` is the date in its footer.
 
     >>> "<h1>&lt;b&gt;</h1>" in render([], "<b>")
     True
@@ -191,14 +192,14 @@ def render(sections: Sequence[Section], title: str, *, subtitle: str = "", writt
 
 
 def to_vega_lite(figure: Figure) -> dict[str, Any]:
-    """A figure's chart in the words of Vega-Lite, with the figure's title: alone it must still say what it is about."""
+    """Convert the chart of a figure to Vega-Lite, with the title of the figure."""
     chart: dict[str, Any] = figure.chart.to_dict(validate=False)
     chart_title = chart.get("title")
     return chart | {"title": {**(chart_title if isinstance(chart_title, dict) else {}), "text": figure.title}}
 
 
 def _check_keys(sections: Sequence[Section]) -> None:
-    """A key twice would make one figure or table stand for the other."""
+    """Raise an error if two sections, figures or tables have the same key."""
     parts = [part for section in sections for part in section.walk()]
     kinds = {
         "section": (part.key for part in parts),
@@ -208,11 +209,11 @@ def _check_keys(sections: Sequence[Section]) -> None:
     for kind, keys in kinds.items():
         duplicates = [key for key, count in Counter(keys).items() if count > 1]
         if duplicates:
-            raise InputError(f"the key of a {kind} must be the only one of its kind in a report, got {duplicates[0]!r} twice")
+            raise InputError(f"the key of a {kind} must be unique in a report, got {duplicates[0]!r} twice")
 
 
 def _export_frames(figures: Sequence[Figure]) -> Iterator[tuple[str, str]]:
-    """The numbers of figures that have a frame of their own, as CSV; the others have those of their chart."""
+    """Yield the frames of figures as CSV; downloads of other figures use the data of the chart."""
     for figure in figures:
         if figure.frame is not None and len(figure.frame) <= _FRAME_LINES:
             yield figure.key, with_index(figure.frame).to_csv(index=False, lineterminator="\n")
@@ -237,7 +238,7 @@ def _describe_table(table: ReportTable) -> dict[str, Any]:
 
 
 def _describe_figure(figure: Figure, chart: dict[str, Any]) -> dict[str, Any]:
-    """The chart's own title is left to the caption; the lines under it explain the figure, and are shown as text."""
+    """Describe a figure for the template; the subtitle of its chart becomes text below the caption."""
     title = chart.get("title")
     subtitle = title.get("subtitle", ()) if isinstance(title, dict) else ()
     return {
@@ -254,7 +255,7 @@ def _pack_datasets(chart: dict[str, Any]) -> dict[str, Any]:
 
 
 def _dump_json(value: Any) -> Any:
-    """JSON that cannot end the script element that holds it."""
+    """Write JSON that cannot close the script element around it."""
     from markupsafe import Markup
 
     text = json.dumps(value, separators=(",", ":"), allow_nan=False)
@@ -262,7 +263,7 @@ def _dump_json(value: Any) -> Any:
 
 
 def _hash_script(script: str) -> str:
-    """What lets this script run and no other: a name that holds another script stays a name."""
+    """Compute the hash that allows this script in the content security policy; no other script runs."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
 
 
@@ -286,7 +287,7 @@ def _read_resource(name: str) -> str:
 
 @cache
 def _build_vega_script() -> str:
-    """Vega, Vega-Lite (of altair's version) and their embedding as one script, once a page; its names stay its own."""
+    """Bundle Vega, Vega-Lite (the version of altair) and vega-embed as one script with private names."""
     import altair
     import vl_convert
 

@@ -1,4 +1,4 @@
-"""The report of a study, a judgement or a comparison: its sections in the order in which they are read, as one file."""
+"""Write the report of a study, a judgement or a comparison."""
 
 from __future__ import annotations
 
@@ -24,28 +24,37 @@ if TYPE_CHECKING:
 
 
 def write_report(results: Reportable, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
-    """Write all that a study found into one HTML file that holds all it shows, and return its path.
+    """Write a report as one self-contained HTML file and return its path.
 
-    A file of that name is replaced, and only when the new one is complete.
+    An existing file is replaced after the new page is complete.
 
     Parameters
     ----------
     results : Results, Judgement or Verdict
-        The results of a study, a judgement on predictions (`judge`) or a verdict on scores (`compare`).
+        Results of a study (`Study.run`, `open_results`), a judgement (`judge`) or a verdict (`compare`).
     path : path
-        The page, `*.html`, in a folder that exists.
+        The HTML file, in an existing folder.
     title : str, optional
-        The title of the page. By default the name of the study, or of the file that was judged.
+        Title of the page. Default: the name of the study or of the judged file.
 
     Returns
     -------
     pathlib.Path
+        The path of the page.
+
+    Raises
+    ------
+    InputError
+        If the page cannot be written there.
 
     Examples
     --------
+    >>> import tempfile
     >>> import fairtrial
-    >>> results = fairtrial.open_results("study.fairtrial")  # doctest: +SKIP
-    >>> fairtrial.write_report(results, "study.html")  # doctest: +SKIP
+    >>> verdict = fairtrial.compare([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6], [0.9, 0.5], [0.8, 0.7]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     fairtrial.write_report(verdict, f"{folder}/page.html", title="Tree and bayes").name
+    'page.html'
     """
     target = check_page_path(Path(path))
     source = describe_source(results)
@@ -61,12 +70,12 @@ def write_files(
     formats: str = "svg",
     tables: Path | None = None,
 ) -> dict[Path, int | None]:
-    """Write the page, and figures and tables into folders, each if it is wanted.
+    """Write the page, and figures and tables into folders, if their paths are given.
 
     Returns
     -------
     dict
-        The paths that were written; a folder with the number of files in it, the page with None.
+        Written paths: a folder with the number of its files, the page with None.
     """
     check_targets(page, figures, formats, tables)
     if page is None and figures is None and tables is None:
@@ -83,7 +92,7 @@ def write_files(
 
 
 def write_page(sections: Sequence[Section], path: Path, title: str, *, subtitle: str = "") -> Path:
-    """Write sections as a page: into a file beside it first, which then takes its place.
+    """Write sections as a page; an existing file is replaced at the end.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -97,40 +106,50 @@ def write_page(sections: Sequence[Section], path: Path, title: str, *, subtitle:
         temporary.write_text(text, encoding="utf-8", newline="\n")
         temporary.replace(target)
     except OSError as error:
-        raise InputError(
-            f"path must be one that can be written, got {str(target)!r} ({error.strerror}): name another"
-        ) from None
+        raise InputError(f"path must be writable, got {str(target)!r} ({error.strerror}): choose another path") from None
     finally:
         temporary.unlink(missing_ok=True)
     return target
 
 
 def build_sections(results: Reportable) -> list[Section]:
-    """Build the sections that apply, in the order in which they are read.
+    """Build the sections of a report in reading order.
 
-    A section that cannot be made warns, and is replaced by one that says why: the others are not lost with it.
+    If a section fails, a warning is issued, and the section contains the error message.
 
+    Parameters
+    ----------
+    results : Results, Judgement or Verdict
+        Results of a study, a judgement or a verdict.
+
+    Returns
+    -------
+    list of Section
+        The sections that apply.
+
+    Examples
+    --------
     >>> import pandas as pd
     >>> from fairtrial import judge
     >>> y_true = ["yes", "no"] * 20
     >>> predictions = pd.DataFrame({"truth": y_true, "good": y_true[:36] + ["no"] * 4, "coin": ["yes", "yes", "no", "no"] * 10})
     >>> [section.key for section in build_sections(judge(predictions))]
-    ['answer', 'predictions', 'measures', 'pairs', 'classes', 'methodology', 'reproduce', 'references']
+    ['answer', 'predictions', 'measures', 'pairs', 'classes', 'checks', 'reproduce', 'references']
     """
     from altair.utils.schemapi import debug_mode
 
     source = describe_source(results)
-    # Validating every part of every chart against the schema of Vega-Lite would take a third of the time: the tests do that.
+    # Validating all charts against the schema of Vega-Lite would take a third of the time. The tests validate them.
     with debug_mode(False):
         sections = [_build_section_or_note(builder, source) for builder in list_section_builders(source.kind)]
     return [section for section in sections if section is not None]
 
 
 def list_section_builders(kind: ReportKind) -> list[SectionBuilder]:
-    """List the builders of the sections of a kind of report, in the order in which they are read.
+    """List the builders of the sections of a kind of report in reading order.
 
     >>> [builder.key for builder in list_section_builders("comparison")]
-    ['answer', 'verdict', 'references']
+    ['answer', 'verdict', 'checks', 'references']
     """
     serving = [builder for builder in builders.values() if kind in builder.serves]
     return sorted(serving, key=lambda builder: (builder.order, builder.key))
@@ -139,7 +158,7 @@ def list_section_builders(kind: ReportKind) -> list[SectionBuilder]:
 def _build_section_or_note(builder: SectionBuilder, source: ReportSource) -> Section | None:
     try:
         return builder(source)
-    except Exception as error:  # whatever it is, the rest of the report is worth having
-        message = f"This section could not be made: {type(error).__name__}: {error}"
+    except Exception as error:  # the other sections are still useful
+        message = f"This section could not be built: {type(error).__name__}: {error}"
         warnings.warn(f"section {builder.title!r} of the report: {message}", FairtrialWarning, stacklevel=4)
         return Section(builder.key, builder.title, (Sentence(message),))

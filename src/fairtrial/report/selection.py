@@ -73,7 +73,7 @@ def get_main_condition(results: Results) -> ConditionFacts:
 
 
 def choose_positive_class(results: Results, facts: DataFacts) -> Any:
-    """The class that curves are about: the declared one; of two the second in sorted order; of more the rarest that occurs."""
+    """Choose the positive class: the declared one, else the second of two in sort order or the rarest of several."""
     declared = results.archive.declaration.get("data")
     dataset_declaration = declared.get(facts.name) if isinstance(declared, Mapping) else None
     declared_positive = dataset_declaration.get("positive") if isinstance(dataset_declaration, Mapping) else None

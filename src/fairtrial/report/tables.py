@@ -1,4 +1,4 @@
-"""Tables for papers (LaTeX, booktabs) and pages (Markdown)."""
+"""Format tables for papers (LaTeX, booktabs) and pages (Markdown)."""
 
 from __future__ import annotations
 
@@ -50,14 +50,37 @@ def to_latex(
     caption: str = "",
     label: str = "",
 ) -> str:
-    r"""A table of scores (rows data sets, columns learners) in LaTeX, for the package booktabs.
+    r"""Format a table of scores in LaTeX, for the package booktabs.
 
-    The best of each row is bold; the mean and the mean rank stand below. `marks` says which learners are told apart from the
-    `reference` and are "worse" or "better" than it; `mean_ranks` are computed where they are not given. Scores that are missing
-    leave a dash, and so do the mean and all mean ranks, which such a table does not have. `digits` are by default those of
-    the data, at most four. With a `caption` or `label` the table floats. `better=None` is for frames of any kind: their
-    cells are written as they are.
+    The best score of each row is bold. Mean and mean rank are below. Missing scores are printed as dashes, and so are the
+    means and mean ranks that they leave undefined.
 
+    Parameters
+    ----------
+    scores : pandas.DataFrame
+        Scores with data sets as rows and learners as columns; any frame if `better` is None.
+    better : {"max", "min"} or None, default "max"
+        Whether larger or smaller scores are better. None prints the cells of any frame unchanged.
+    digits : int, optional
+        Number of decimal places. Default: those of the data, at most four.
+    mean_ranks : mapping or pandas.Series, optional
+        Mean rank of each learner. Computed from the scores by default.
+    marks : mapping of str to {"better", "worse"}, optional
+        Learners that differ significantly from `reference`.
+    reference : str, optional
+        The learner that `marks` refer to.
+    note : str, optional
+        Text below the table.
+    caption, label : str, optional
+        Caption and label. With either of them, the table is a float.
+
+    Returns
+    -------
+    str
+        The LaTeX code.
+
+    Examples
+    --------
     >>> import pandas as pd
     >>> scores = pd.DataFrame({"C4.5": [0.91, 0.85], "k_NN": [0.88, 0.86]}, index=["iris", "R&D"])
     >>> print(to_latex(scores))
@@ -105,8 +128,34 @@ def to_markdown(
     reference: str = "",
     note: str = "",
 ) -> str:
-    """The same table in Markdown.
+    """Format a table of scores in Markdown.
 
+    The best score of each row is bold. Mean and mean rank are in the last rows. Missing scores are printed as dashes.
+
+    Parameters
+    ----------
+    scores : pandas.DataFrame
+        Scores with data sets as rows and learners as columns; any frame if `better` is None.
+    better : {"max", "min"} or None, default "max"
+        Whether larger or smaller scores are better. None prints the cells of any frame unchanged.
+    digits : int, optional
+        Number of decimal places. Default: those of the data, at most four.
+    mean_ranks : mapping or pandas.Series, optional
+        Mean rank of each learner. Computed from the scores by default.
+    marks : mapping of str to {"better", "worse"}, optional
+        Learners that differ significantly from `reference`.
+    reference : str, optional
+        The learner that `marks` refer to.
+    note : str, optional
+        Text below the table.
+
+    Returns
+    -------
+    str
+        The Markdown text.
+
+    Examples
+    --------
     >>> import pandas as pd
     >>> scores = pd.DataFrame({"C4.5": [0.91, 0.85], "k_NN": [0.88, 0.86]}, index=["iris", "wine"])
     >>> print(to_markdown(scores, marks={"k_NN": "worse"}, reference="C4.5"))
@@ -117,7 +166,7 @@ def to_markdown(
     | Mean | **0.88** | 0.87 |
     | Mean rank | **1.50** | **1.50** ● |
     <BLANKLINE>
-    ● told apart from C4.5 and worse
+    ● significantly worse than C4.5
     <BLANKLINE>
     """
     sheet = _build_sheet(scores, better, digits, mean_ranks, marks, reference, note)
@@ -130,7 +179,7 @@ def to_markdown(
 
 
 def build_score_frame(verdict: Verdict) -> pd.DataFrame:
-    """Build the table of scores that a verdict judged: a row for each data set, a column for each learner."""
+    """Build the table of scores of a verdict: a row for each data set, a column for each learner."""
     import pandas as pd
 
     table = verdict.table
@@ -151,7 +200,7 @@ _Row = tuple[str | None, list[_TableCell]]
 
 @dataclass(frozen=True)
 class _Sheet:
-    """What a table says, before it is written in a language. A row without a name has no cell for it."""
+    """The content of a table, independent of its language. A row without a name has no cell for it."""
 
     head: list[str]
     right: list[bool]
@@ -187,7 +236,7 @@ def _build_sheet(
     ]
     corner = "" if scores.index.name is None else str(scores.index.name)
     notes = [
-        _TableCell(f"told apart from {reference} and {mark}", mark=mark)
+        _TableCell(f"significantly {mark} than {reference}", mark=mark)
         for mark in ("worse", "better")
         if mark in marks.values()
     ]
@@ -199,12 +248,12 @@ def _check_marks(marks: Mapping[str, Mark] | None, names: list[str], reference: 
         _check.check_one_of("marks", name, names)
         _check.check_one_of("marks", mark, ("better", "worse"))
     if marks and not reference:
-        raise InputError("reference must name the learner that marks are against, got '': pass reference=")
+        raise InputError("reference must name the learner that marks refer to, got '': pass reference=")
     return marks or {}
 
 
 def _choose_digits(values: FloatArray) -> int:
-    """Decimals of the data, but no more than four, or four digits of the largest number where it is small."""
+    """Choose the decimal places of the data, at most four, or more if the largest number has fewer significant digits."""
     defined = values[np.isfinite(values)]
     decimals, largest = count_decimals(defined), float(np.abs(defined).max(initial=0.0))
     most = max(_MOST_DIGITS, _MOST_DIGITS - 1 - int(np.floor(np.log10(largest)))) if largest > 0 else _MOST_DIGITS
@@ -214,7 +263,7 @@ def _choose_digits(values: FloatArray) -> int:
 def _build_number_cells(
     values: FloatArray, digits: int, sign: int, marks: Sequence[Mark | Literal[""]] | None = None
 ) -> list[_TableCell]:
-    """Cells of numbers, the smallest of sign x value in bold; equality is judged as for ranks."""
+    """Build cells of numbers with the smallest sign * value in bold; values are compared as for ranks."""
     defined = np.isfinite(values)
     ranks = np.full(len(values), np.inf)
     if defined.any():
@@ -238,12 +287,12 @@ def _order_given_ranks(mean_ranks: Any, names: list[str]) -> FloatArray:
     ranks_by_name = {str(name): value for name, value in mean_ranks.items()}
     for name in names:
         if name not in ranks_by_name:
-            raise InputError(f"mean_ranks must hold every learner, got none for {name!r}")
+            raise InputError(f"mean_ranks must contain every learner, got none for {name!r}")
     return np.array([ranks_by_name[name] for name in names], dtype=np.float64)
 
 
 def _build_plain_sheet(frame: pd.DataFrame, digits: int | None, note: str) -> _Sheet:
-    """A frame of any kind; an index that only counts the rows is left out."""
+    """Build the table of any frame, without an index that only numbers the rows."""
     import pandas as pd
 
     has_index = not isinstance(frame.index, pd.RangeIndex)
@@ -277,7 +326,7 @@ def _join_latex_row(cells: list[str]) -> str:
 
 
 def _escape_latex(text: str) -> str:
-    """Text with LaTeX's own signs escaped; brackets and stars too, which mean something to the line break before them."""
+    """Escape the special characters of LaTeX; also brackets and stars, which a preceding line break would interpret."""
     escaped = "".join(_LATEX_ESCAPES.get(sign, sign) for sign in " ".join(text.split()))
     return re.sub("-(?=-)", "-{}", escaped)
 
@@ -286,7 +335,7 @@ def _format_latex_cell(cell: _TableCell) -> str:
     text = _format_latex_number(cell.text) if cell.number else _escape_latex(cell.text)
     if cell.bold:
         text = rf"\textbf{{{text}}}"
-    # A mark takes no room, so that the numbers stay in line.
+    # A mark has no width: the numbers stay aligned.
     return text + (rf"\rlap{{\,{_LATEX_MARKS[cell.mark]}}}" if cell.mark else "")
 
 
@@ -313,7 +362,7 @@ def _format_markdown_cell(cell: _TableCell) -> str:
 
 
 def count_decimals(values: FloatArray) -> int | None:
-    """Decimals that the numbers are given with; None if they are not rounded."""
+    """Count the decimal places of the numbers; None if they are not rounded."""
     scale = max(1.0, float(np.abs(values).max(initial=0.0)))
     for decimals in range(12):
         if np.abs(values - np.round(values, decimals)).max(initial=0.0) <= 1e-14 * scale:

@@ -15,8 +15,8 @@ from fairtrial.study.spec.objects import suggest_dataset, suggest_learner, sugge
     ("value", "told"),
     [
         (pd.DataFrame({"a": [1], "b": ["x"]}), "got a DataFrame: pass fairtrial.data.read_frame(table, target='b')"),
-        ((np.zeros((2, 1)), [0, 1]), "got a pair of tables: pass fairtrial.data.Dataset.of(X, y, name='...')"),
-        (np.zeros((2, 1)), "got a ndarray: pass fairtrial.data.Dataset.of(X, y, name='...')"),
+        ((np.zeros((2, 1)), [0, 1]), "got a pair of tables: pass fairtrial.data.Dataset.from_table(X, y, name='...')"),
+        (np.zeros((2, 1)), "got a ndarray: pass fairtrial.data.Dataset.from_table(X, y, name='...')"),
         (load_iris(), "got a Bunch: pass fairtrial.data.read_bunch(bunch, name='...')"),
     ],
 )
@@ -60,5 +60,5 @@ def test_splitters_have_one_of_ours_with_as_many_splits(theirs, ours):
 
 
 def test_other_splitters():
-    assert suggest_splitter(model_selection.GroupKFold(3)).endswith("take a scheme by its name, such as 'stratified'")
-    assert suggest_splitter(model_selection.KFold).endswith("got the class KFold: pass KFold()")
+    assert "GroupKFold" in suggest_splitter(model_selection.GroupKFold(3))
+    assert suggest_splitter(model_selection.KFold).endswith("pass KFold()")

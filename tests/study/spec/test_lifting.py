@@ -54,11 +54,10 @@ def test_learners():
     for nameless in ([svc], svc, ["c45", svc]):
         [mistake] = from_python({"learners": nameless})[2]
         assert mistake.path == ("learners",)
-        assert "learners that are objects must have names" in mistake.message
+        assert "{'name': estimator}" in mistake.message
     [mistake] = from_python({"learners": {"a": {"parameters": {"kernel": np.zeros(3)}}}})[2]
     assert mistake.path == ("learners", "a", "parameters", "kernel")
-    told = "a study cannot hold array([0., 0., 0.]) here: give the whole learner as an object, or write plain values"
-    assert mistake.message == told
+    assert "array([0., 0., 0.])" in mistake.message
 
 
 def test_conditions():
@@ -109,9 +108,9 @@ def test_all_objects_that_no_study_can_hold_are_told_with_their_places():
         ("verdict", "control"),
     ]
     told = [each.message for each in mistakes]
-    assert told[1] == "a learner must be an object, got the class GaussianNB: pass GaussianNB()"
-    assert told[2].startswith("a study cannot hold the class GaussianNB here: ")
-    assert told[3].startswith("a study cannot hold an object of the class ndarray here: ")
+    assert told[1].endswith("pass GaussianNB()")
+    assert "class GaussianNB" in told[2]
+    assert "class ndarray" in told[3]
     assert told[4].endswith("pass fairtrial.resampling.StratifiedKFold(5)")
     assert max(map(len, told)) < 150
 
@@ -120,7 +119,7 @@ def test_all_objects_that_no_study_can_hold_are_told_with_their_places():
 def test_a_matrix_with_its_classes_is_told_where_it_stands(data):
     _, _, [mistake] = from_python({"data": data})
     assert mistake.path == ("data", "sets", len(data) - 1 if isinstance(data, list) else 0)
-    assert "fairtrial.data.Dataset.of(X, y" in mistake.message
+    assert "fairtrial.data.Dataset.from_table(X, y" in mistake.message
 
 
 @pytest.mark.parametrize("section", ["data", "learners", "conditions", "resampling"])

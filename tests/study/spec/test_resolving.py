@@ -38,17 +38,17 @@ def test_what_is_resolved():
 @pytest.mark.parametrize(
     ("change", "place", "told"),
     [
-        ({"measures": ["auc", "acuracy"]}, "measures[1]", "no measure is called 'acuracy': did you mean 'accuracy'?"),
-        ({"measures": ["auc", "roc_auc"]}, "measures[1]", "roc_auc and auc are the same measure: leave one out"),
-        ({"measures": ["regression.rmse"]}, "measures[0]", "a measure of numbers, not of classes"),
-        ({"verdict": {"measure": "acuracy"}}, "verdict.measure", "did you mean 'accuracy'?"),
+        ({"measures": ["auc", "acuracy"]}, "measures[1]", "'accuracy'"),
+        ({"measures": ["auc", "roc_auc"]}, "measures[1]", "roc_auc and auc"),
+        ({"measures": ["regression.rmse"]}, "measures[0]", "regression.rmse"),
+        ({"verdict": {"measure": "acuracy"}}, "verdict.measure", "'accuracy'"),
         (
             {"verdict": {"control": "c46"}},
             "verdict.control",
-            "control must be one of the learners of the study, got 'c46': did you",
+            "control must be",
         ),
-        ({"resampling": {"scheme": "kfol"}}, "resampling.scheme", "no scheme is called 'kfol': did you mean 'kfold'?"),
-        ({"resampling": {"shuffle": True}}, "resampling.shuffle", "stratified has no parameter 'shuffle'"),
+        ({"resampling": {"scheme": "kfol"}}, "resampling.scheme", "'kfold'"),
+        ({"resampling": {"shuffle": True}}, "resampling.shuffle", "'shuffle'"),
         (
             {"resampling": {"scheme": "leave-one-out", "repeats": 3}},
             "resampling.repeats",
@@ -57,9 +57,9 @@ def test_what_is_resolved():
         (
             {"resampling": {"folds": 60}},
             "data.sets[0]",
-            "folds must be at most the number of rows in its largest class, 50 in iris",
+            "50 in iris",
         ),
-        ({"resampling": "given"}, "data.sets[0]", "iris must bring its own folds for the scheme 'given'"),
+        ({"resampling": "given"}, "data.sets[0]", "'given'"),
     ],
 )
 def test_mistakes(change, place, told):

@@ -83,28 +83,28 @@ def test_objects_are_taken_as_they_are(folder):
 @pytest.mark.parametrize(
     ("declared", "place", "told"),
     [
-        ({"sets": ["irs"]}, ("data", "sets", 0), "no data set is called 'irs': did you mean 'iris'?"),
-        ({"sets": ["iris", "no.csv"]}, ("data", "sets", 1), "no.csv: there is no such file"),
-        ({"sets": ["files/aa.csv"]}, ("data", "sets", 0), "did you mean 'a.csv'?"),
-        ({"sets": ["files/*.arff"]}, ("data", "sets", 0), "no file fits 'files/*.arff'"),
-        ({"sets": ["files/b.csv", "files/*.csv"]}, ("data", "sets", 1), "two data sets are called 'b'"),
-        ({"sets": ["iris"], "again": "iris"}, ("data", "again"), "again and iris have the same contents: leave one out"),
-        ({"x": {"file": "files/a.csv", "targit": "kind"}}, ("data", "x", "targit"), "did you mean 'target'?"),
-        ({"x": {"file": "files/a.csv", "target": "knd"}}, ("data", "x", "target"), "did you mean 'kind'?"),
-        ({"x": {"file": "files/a.csv", "name": "y"}}, ("data", "x", "name"), "its name is that of its table"),
+        ({"sets": ["irs"]}, ("data", "sets", 0), "'iris'"),
+        ({"sets": ["iris", "no.csv"]}, ("data", "sets", 1), "no.csv"),
+        ({"sets": ["files/aa.csv"]}, ("data", "sets", 0), "'a.csv'"),
+        ({"sets": ["files/*.arff"]}, ("data", "sets", 0), "'files/*.arff'"),
+        ({"sets": ["files/b.csv", "files/*.csv"]}, ("data", "sets", 1), "'b'"),
+        ({"sets": ["iris"], "again": "iris"}, ("data", "again"), "again and iris"),
+        ({"x": {"file": "files/a.csv", "targit": "kind"}}, ("data", "x", "targit"), "'target'"),
+        ({"x": {"file": "files/a.csv", "target": "knd"}}, ("data", "x", "target"), "'kind'"),
+        ({"x": {"file": "files/a.csv", "name": "y"}}, ("data", "x", "name"), "'name'"),
         (
             {"x": {"file": "x.zip", "shceme": "y"}},
             ("data", "x", "shceme"),
-            "folds have no option 'shceme': did you mean 'scheme'?",
+            "'scheme'",
         ),
         (
             {"x": {"set": "iris", "target": "y"}},
             ("data", "x", "target"),
-            "is a set of the catalogue and has no option 'target'",
+            "'target'",
         ),
-        ({"x": {"set": "files/*.csv"}}, ("data", "x"), "x must be one data set, got 3 files"),
-        ({"x": {"object": "lost"}}, ("data", "x"), "x was an object of Python, which no file can hold"),
-        ({"sets": ["one.csv"]}, ("data", "sets", 0), "one must have at least 2 classes with rows, got 1"),
+        ({"x": {"set": "files/*.csv"}}, ("data", "x"), "x must be one data set, got 3"),
+        ({"x": {"object": "lost"}}, ("data", "x"), "x was"),
+        ({"sets": ["one.csv"]}, ("data", "sets", 0), "one must have at least 2 classes"),
     ],
 )
 def test_mistakes(folder, declared, place, told):
@@ -136,7 +136,7 @@ def test_all_wrong_options_are_told_each_at_its_key(folder):
     _, mistakes = found({"x": {"file": "files/a.csv"} | options}, folder)
     assert {each.path for each in mistakes} == {("data", "x", key) for key in options}
     _, [mistake] = found({"x": {"file": "files/a.csv", "missing": 3}}, folder)
-    assert mistake.message.startswith("a.csv cannot be read with these options: ")
+    assert mistake.message.startswith("a.csv cannot be read")
 
 
 @pytest.mark.filterwarnings("ignore::fairtrial.errors.SuspectInputWarning")
@@ -144,4 +144,5 @@ def test_a_number_as_class_is_asked_about(folder):
     rows = "\n".join(f"{i % 7},{i / 7:.5f}" for i in range(60))
     (folder / "regr.csv").write_text(f"a,y\n{rows}\n")
     _, [mistake] = found({"sets": ["regr.csv"]}, folder)
-    assert "'y' has a value of its own in each of 60 rows; is it a number rather than a class" in mistake.message
+    assert "'y'" in mistake.message
+    assert "60 rows" in mistake.message

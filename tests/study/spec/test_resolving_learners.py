@@ -99,27 +99,27 @@ def test_local_code_by_a_file(tmp_path):
 @pytest.mark.parametrize(
     ("learner", "path", "told"),
     [
-        ("random-forrest", ("learner",), "no learner is called 'random-forrest': did you mean 'random-forest'?"),
+        ("random-forrest", ("learner",), "'random-forest'"),
         ("os:system", ("learner",), "is refused"),
         ("os.system", ("learner",), "is refused"),
-        ("no_such.Class", ("learner",), "there is no module no_such"),
-        ({"learner": "c45", "parameters": {"confidance": 1}}, ("parameters", "confidance"), "did you mean 'confidence'?"),
+        ("no_such.Class", ("learner",), "no_such"),
+        ({"learner": "c45", "parameters": {"confidance": 1}}, ("parameters", "confidance"), "'confidence'"),
         (
             {"learner": "sklearn.svm.SVC", "parameters": {"c": 1}},
             ("parameters", "c"),
-            "sklearn.svm.SVC has no parameter 'c': did you mean 'C'?",
+            "'C'",
         ),
-        ({"learner": "sklearn.ensemble.VotingClassifier"}, ("parameters",), "cannot be made of these parameters"),
-        ({"learner": "c45", "sampler": "smoote"}, ("sampler",), "no sampler is called 'smoote': did you mean 'smote'?"),
+        ({"learner": "sklearn.ensemble.VotingClassifier"}, ("parameters",), "VotingClassifier"),
+        ({"learner": "c45", "sampler": "smoote"}, ("sampler",), "'smote'"),
         (
             {"learner": "c45", "sampler": {"sampler": "smote", "k_neighbours": 3}},
             ("sampler", "k_neighbours"),
-            "smote has no parameter 'k_neighbours': did you mean 'k_neighbors'?",
+            "'k_neighbors'",
         ),
         (
             {"learner": "bagging", "parameters": {"estimator": {"learner": "c46"}}},
             ("parameters", "estimator", "learner"),
-            "did you mean 'c45'?",
+            "'c45'",
         ),
         (
             {"learner": "bagging", "parameters": {"estimator": {"learner": "os.system"}}},
@@ -131,29 +131,29 @@ def test_local_code_by_a_file(tmp_path):
             ("parameters", "estimator"),
             "is refused",
         ),
-        ({"learner": "svc", "tune": {"grid": {"c": [1]}}}, ("tune", "grid"), "did you mean 'C'?"),
+        ({"learner": "svc", "tune": {"grid": {"c": [1]}}}, ("tune", "grid"), "'C'"),
         (
             {"learner": "svc", "tune": {"grid": {"C": [1]}, "measure": "acuracy"}},
             ("tune", "measure"),
-            "did you mean 'accuracy'?",
+            "'accuracy'",
         ),
-        ({"learner": "svc", "tune": {"grid": {"C": [1]}, "measure": "ela"}}, ("tune", "measure"), "several results"),
+        ({"learner": "svc", "tune": {"grid": {"C": [1]}, "measure": "ela"}}, ("tune", "measure"), "ela"),
         (
             {"learner": "svc", "tune": {"grid": {"C": [1]}, "measure": "regression.mse"}},
             ("tune", "measure"),
-            "numbers, not of classes",
+            "regression.mse",
         ),
         (
             {"learner": "svc", "tune": {"grid": {"C": [1]}, "resampling": "given"}},
             ("tune", "resampling"),
-            "splits training rows",
+            "'given'",
         ),
         (
             {"learner": "svc", "tune": {"grid": {"C": [1]}, "resampling": "kfol"}},
             ("tune", "resampling"),
-            "did you mean 'kfold'?",
+            "'kfold'",
         ),
-        ({"object": "lost"}, (), "was an object of Python"),
+        ({"object": "lost"}, (), "Python object"),
     ],
 )
 def test_mistakes(learner, path, told):
@@ -173,14 +173,15 @@ def test_all_mistakes_of_a_learner_are_told():
 
 def test_the_same_learner_twice_is_refused():
     _, [mistake] = found({"a": "c45", "b": {"learner": "C4.5", "parameters": {"confidence": 0.25}}})
-    assert mistake == (("learners", "b"), "b and a are the same learner: leave one out")
+    assert mistake.path == ("learners", "b")
+    assert mistake.message.startswith("b and a ")
     assert found({"a": "c45", "b": {"learner": "c45", "parameters": {"confidence": 0.1}}})[1] == []
 
 
 def test_a_learner_that_is_none_is_refused():
     for wrong in (C45, 3):
         _, [mistake] = found({"a": {"object": "x"}}, {("learners", "a"): wrong})
-        assert "must be an estimator with fit and predict" in mistake.message
+        assert "fit and predict" in mistake.message
 
 
 def test_preparation_can_be_turned_off():

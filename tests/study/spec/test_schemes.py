@@ -75,15 +75,15 @@ def test_splitter_objects():
 @pytest.mark.parametrize(
     ("declared", "told"),
     [
-        ({"scheme": "stratifed"}, "no scheme is called 'stratifed': did you mean 'stratified'"),
-        ({"scheme": "kfold", "fold": 3}, "kfold has no parameter 'fold': did you mean 'folds'"),
-        ({"scheme": "holdout", "folds": 3}, "holdout has no parameter 'folds': known: stratify, test_size"),
-        ({"scheme": "given", "folds": 3}, "given has no parameter 'folds': it takes none"),
-        ({"scheme": "kfold", "random_state": 3}, "no parameter 'random_state': the seed of the study decides"),
-        ({"scheme": "leave-one-out", "repeats": 2}, "repeats must be 1 for leave-one-out, which draws nothing"),
+        ({"scheme": "stratifed"}, "'stratifed': .*'stratified'"),
+        ({"scheme": "kfold", "fold": 3}, "kfold .*'fold': .*'folds'"),
+        ({"scheme": "holdout", "folds": 3}, "holdout .*'folds': .*stratify, test_size"),
+        ({"scheme": "given", "folds": 3}, "given .*'folds'"),
+        ({"scheme": "kfold", "random_state": 3}, "'random_state'"),
+        ({"scheme": "leave-one-out", "repeats": 2}, "repeats must be 1 for leave-one-out"),
         ({"scheme": "given", "repeats": 2}, "repeats must be 1 for given"),
         ({"scheme": "holdout", "test_size": 3.5}, "test_size must"),
-        ({"scheme": "dob-scv", "assign": "shufled"}, "did you mean 'shuffled'"),
+        ({"scheme": "dob-scv", "assign": "shufled"}, "'shuffled'"),
     ],
 )
 def test_what_cannot_be_a_scheme(declared, told):
@@ -107,7 +107,7 @@ def test_a_class_column_with_very_many_values_is_asked_about(values, asked):
     data = Dataset.from_table([[0.0]] * 60, [each % values for each in range(60)], name="regr", target="y")
     with pytest.raises(InputError) as caught:
         build_scheme({"scheme": "stratified", "folds": 40}).check("regr", data, None)
-    assert ("'y' has 30 different values in 60 rows; is it a number rather than a class" in str(caught.value)) == asked
+    assert ("'y' has 30 different values in 60 rows" in str(caught.value)) == asked
     assert f"{60 // values} in regr, got 40" in str(caught.value)
 
 

@@ -135,12 +135,12 @@ def test_a_measure_without_a_value_in_any_inner_split_fails_the_learner():
 @pytest.mark.parametrize(
     ("grid", "told"),
     [
-        ({}, "grid must name parameters with lists of values"),
-        (3, "grid must name parameters"),
-        ({"c": [1]}, "grid names 'c', which is no parameter: did you mean 'C'"),
-        ({"C": 1}, "grid must hold a list of values for C, got 1"),
-        ({"C": []}, "grid must hold a list of values for C"),
-        ({"learner__C": [1]}, "'learner__C', which is no parameter"),
+        ({}, r"grid must .*, got \{\}"),
+        (3, "grid must .*, got 3"),
+        ({"c": [1]}, "grid .*'c'.*'C'"),
+        ({"C": 1}, "grid must .* C, got 1"),
+        ({"C": []}, r"grid must .* C, got \[\]"),
+        ({"learner__C": [1]}, "grid .*'learner__C'"),
     ],
 )
 def test_grids_are_checked(grid, told):

@@ -1,6 +1,6 @@
-"""Every figure by name: `draw(results, "roc", dataset="iris")` returns an altair chart.
+"""Figures by name: `draw(results, "roc", dataset="iris")` returns an altair chart.
 
-A figure is added by a module in `fairtrial.report.figures`, or in another package that names it in the entry-point group
+Modules in `fairtrial.report.figures` register figures. Another package names its module in the entry-point group
 `fairtrial.figures`:
 
     @register_figure("times", "time", select=("dataset",))
@@ -29,11 +29,37 @@ DrawFunction = TypeVar("DrawFunction", bound=Callable[..., Any])
 
 
 def draw(results: Results | Judgement, name: str, **options: Any) -> Any:
-    """Draw a figure of results by its name, as an altair chart: show it in a notebook, or `save(chart, "roc.pdf")`.
+    """Draw a figure of a study or a judgement by its name.
 
-    `list_figure_names()` lists the names. Options are the figure's own (`list_figure_options(name)`): dataset, condition,
-    level, learner, measure, positive and so on; every figure takes `title`. A judgement without weights has the curves.
+    Parameters
+    ----------
+    results : Results or Judgement
+        Results of a study, or a judgement of predictions without weights.
+    name : str
+        Name of the figure, one of `list_figure_names()`. Judgements have only figures of curves.
+    **options
+        Options of the figure (`list_figure_options(name)`), e.g. dataset, condition, learner or title.
 
+    Returns
+    -------
+    altair chart
+        Notebooks display it; `fairtrial.report.save(chart, "roc.pdf")` writes it to a file.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no figure of this name.
+    InputError
+        If the figure does not have an option, or cannot be drawn from these results.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from fairtrial import judge
+    >>> y_true = ["yes", "no"] * 20
+    >>> judgement = judge(pd.DataFrame({"y_true": y_true, "tree_proba": [0.8, 0.3, 0.4, 0.6] * 10}))
+    >>> type(draw(judgement, "roc", title="ROC curve of the tree")).__name__
+    'LayerChart'
     >>> draw(None, "rok")
     Traceback (most recent call last):
     fairtrial.errors.UnknownNameError: no figure is called 'rok': did you mean 'roc'?
@@ -51,8 +77,8 @@ def draw(results: Results | Judgement, name: str, **options: Any) -> Any:
     if drawn_results is None:
         alternatives = [option for option in figures if "judgement" in figures[option].serves]
         raise InputError(
-            f"the figure {name!r} must be of a study's results, or one of {', '.join(alternatives)} of a judgement that holds "
-            "its predictions, without weights: write_report draws what there is of others"
+            f"the figure {name!r} needs the results of a study, got {type(results).__name__}: figures of a judgement are "
+            f"{', '.join(alternatives)}, drawn from predictions in memory without weights"
         )
     defaults = {option: value for option, value in source.figure_options().items() if option in allowed}
     chart = figure(drawn_results, **{**defaults, **options})
@@ -99,9 +125,9 @@ def list_figure_options(name: str) -> tuple[str, ...]:
 
 @dataclass(eq=False)
 class RegisteredFigure:
-    """A function that draws a figure, with its names, the kinds of results that it serves, and what can be selected.
+    """A function that draws a figure, with its names, the kinds of sources it serves, and the fields it selects by.
 
-    With `select`, the function takes results and a `Selection` with these fields, else results alone; then its own options.
+    The function takes the results, a `Selection` if `select` is not empty, and its options.
     """
 
     names: tuple[str, ...]
@@ -110,10 +136,10 @@ class RegisteredFigure:
     select: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        functools.update_wrapper(self, self.function)  # so that a notebook cell which is run again may replace its figure
+        functools.update_wrapper(self, self.function)  # rerunning a notebook cell replaces its figure
 
     def list_options(self) -> tuple[str, ...]:
-        """List what can be selected, and the function's own options."""
+        """List the selected fields and the options of the function."""
         parameters = list(inspect.signature(self.function).parameters)
         return (*self.select, *parameters[2 if self.select else 1 :])
 
@@ -132,14 +158,14 @@ figures: Registry[RegisteredFigure] = Registry("figure", group="fairtrial.figure
 def register_figure(
     *names: str, serves: tuple[ReportKind, ...] = ("study",), select: tuple[str, ...] = ()
 ) -> Callable[[DrawFunction], DrawFunction]:
-    """Register the function that draws the figure of this name; further names are aliases.
+    """Register the function that draws a figure.
 
     Parameters
     ----------
     *names : str
         The name, then aliases.
     serves : tuple of {"study", "judgement"}
-        What the figure can be of. A judgement is drawn by its predictions, as the results of a study.
+        Sources that the figure can be drawn from. Predictions of a judgement are converted to results.
     select : tuple of str
         Fields of `Selection` that are options of the figure.
     """

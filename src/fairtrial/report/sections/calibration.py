@@ -43,7 +43,9 @@ def build_judgement_section(source: ReportSource) -> Section | None:
     )
     tables = (
         ReportTable(CALIBRATION_KEY, "Calibration of each model", frame, formats, note),
-        ReportTable("calibration-bins", "Bins of predicted probabilities", bins, formats, _explain_bin_limits(judgement), None, True),
+        ReportTable(
+            "calibration-bins", "Bins of predicted probabilities", bins, formats, _explain_bin_limits(judgement), None, True
+        ),
     )
     return Section(
         "calibration",
@@ -122,7 +124,7 @@ def _describe_dataset_calibration(model_rows: pd.DataFrame, dataset: str) -> tup
             if len(model_rows) == 1
             else join_names([str(model) for model in model_rows["model"]])
         )
-        template = f"{where}the predicted probabilities of {{first}} have a mean distance of {{least}} from observed frequencies."
+        template = f"{where}the probabilities of {{first}} have a mean distance of {{least}} from observed frequencies."
         sentence = build_sentence(capitalize(template), **(parts | {"first": name}), **numbers)
         return (sentence, *_describe_bias(model_rows, dataset))
     numbers["most"] = format_number(model_rows, CALIBRATION_KEY, last, DISTANCE)
@@ -172,7 +174,7 @@ def _draw_calibration_figures(judgement: Judgement) -> tuple[Figure, ...]:
         where = f" on {name}" if several else ""
         label = str(bins["class"].iloc[0])
         title = f"Calibration{where}: " + (f"{label} class" if label == MOST_LIKELY else f"class {label}")
-        alt = f"Observed frequency against predicted probability{where}, one line per model. The diagonal is perfect calibration."
+        alt = f"Observed frequency against predicted probability{where}, one line per model. Perfect: diagonal."
         figures.append(
             Figure(f"calibration-{key}", title, curves.draw_calibration(frames, title=title), alt, bins.reset_index(drop=True))
         )

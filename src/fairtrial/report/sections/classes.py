@@ -29,7 +29,11 @@ def build_judgement_section(source: ReportSource) -> Section:
     formats = {name: "{:.4f}" for name in frame.columns if name not in ("data set", "model", "class", "rows", "predicted rows")}
     formats |= dict.fromkeys(("rows", "predicted rows"), "{:,.6g}")
     weighted = judgement.roles.get("weight") is not None
-    note = "Low and high are Wilson limits." if not weighted else "Rows are sums of weights; limits are unavailable for weighted rows."
+    note = (
+        "Low and high are Wilson limits."
+        if not weighted
+        else "Rows are sums of weights; limits are unavailable for weighted rows."
+    )
     table = ReportTable(CLASSES_KEY, "Every class of every model", frame, formats, note, None, True)
     return Section("classes", "Results by class", _describe_classes(judgement, frame), (), (table,))
 

@@ -51,7 +51,7 @@ def build_section(source: ReportSource) -> Section | None:
     if not subsections:
         return None
     n_left_out = len(results.archive.datasets) - len(facts)
-    notes = ["Each curve pools the test rows of all folds of the first repeat and assumes that their scores have the same scale."]
+    notes = ["Each curve pools the test rows of all folds of the first repeat and assumes that scores have the same scale."]
     if len(subsections) > _MOST_WHOLE:
         notes.append(
             "The two largest data sets have all kinds of curves, the others ROC and cost curves. To draw the rest, call "
@@ -59,9 +59,8 @@ def build_section(source: ReportSource) -> Section | None:
         )
     if n_left_out:
         names = [f"'{dataset_facts.name}'" for dataset_facts in results.archive.datasets if dataset_facts not in facts]
-        notes.append(
-            f"Only the largest data sets are shown. draw(results, 'roc', dataset=...) draws the others: {join_names(names, None)}."
-        )
+        others = join_names(names, None)
+        notes.append(f"Only the largest data sets are shown. draw(results, 'roc', dataset=...) draws the others: {others}.")
     return Section("curves", "Curves", notes=tuple(notes), subsections=tuple(subsections))
 
 
@@ -234,7 +233,7 @@ def build_judgement_section(source: ReportSource) -> Section | None:
         _build_class_section(judgement, *dataset_class, key)
         for dataset_class, key in zip(chosen, make_unique_keys(names), strict=True)
     ]
-    notes = [f"Only the data sets and classes with the most rows are shown; {n_omitted} more are left out."] if n_omitted else []
+    notes = [f"Only the largest data sets and classes are shown; {n_omitted} more are left out."] if n_omitted else []
     if any(
         (points.groupby(["dataset", "model", "class"]).size() >= MAX_CURVE_POINTS).any() for points in judgement.curves.values()
     ):
@@ -382,7 +381,8 @@ def compute_area(frame: pd.DataFrame | None, x: str, y: str) -> float:
 
 def _format_cost_note(noun: str) -> str:
     """Explain the column WON."""
-    return f"{capitalize(WON)}: proportion of the range of probability costs on which only this {noun} has the lowest expected cost."
+    proportion = "proportion of the range of probability costs"
+    return f"{capitalize(WON)}: {proportion} on which only this {noun} has the lowest expected cost."
 
 
 def build_curve_sentences(table: ReportTable, noun: str, about: str = "") -> tuple[Sentence, ...]:

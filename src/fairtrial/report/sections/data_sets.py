@@ -143,9 +143,9 @@ def _build_dataset_sentences(facts: pd.DataFrame) -> tuple[Sentence, ...]:
     if least == most:
         sentences = [build_sentence("All data sets have {rows} rows.", **_format_fact_numbers(facts, least, "rows"))]
     else:
-        rows = {"few": _format_fact_numbers(facts, least, "rows")["rows"], "many": _format_fact_numbers(facts, most, "rows")["rows"]}
+        few, many = (_format_fact_numbers(facts, name, "rows")["rows"] for name in (least, most))
         template = "The data sets have between {few} ({least}) and {many} rows ({most})."
-        sentences = [build_sentence(template, least=least, most=most, **rows)]
+        sentences = [build_sentence(template, least=least, most=most, few=few, many=many)]
     return (*sentences, *_describe_imbalance(facts))
 
 

@@ -37,7 +37,8 @@ _FORMATS = {"level": "{:g}", "pD": _TWO, **dict.fromkeys(_RATES, _THREE)}
 _ALPHA = 0.05
 _MEANS_NOTE = "Means over the data sets that have both error rates. Interval of the loss: 95 % t interval over these data sets."
 _NO_CLEAN = (
-    "The loss is undefined because the study has no clean condition for comparison. Add level zero to the levels of a condition."
+    "The loss is undefined because the study has no clean condition for comparison. Add level zero to the levels of a "
+    "condition."
 )
 _MOST_COLUMNS = 15
 
@@ -203,7 +204,9 @@ def _describe_pd(means: pd.DataFrame, defined: pd.DataFrame) -> Sentence | None:
         return build_sentence("The performance deterioration (pD) is {worst} for all learners.", worst=worst)
     parts: dict[str, Any] = {"most": many, "worst": worst}
     if values.max() <= 0:
-        return build_sentence("No learner deteriorates: the highest performance deterioration (pD) is {worst}, for {most}.", **parts)
+        return build_sentence(
+            "No learner deteriorates: the highest performance deterioration (pD) is {worst}, for {most}.", **parts
+        )
     parts |= {"least": few, "lowest": format_number(means, _MEANS, least, "pD", _TWO)}
     template = "The performance deterioration (pD) is lowest for {least} ({lowest}) and highest for {most} ({worst})."
     return build_sentence(template, **parts)

@@ -49,7 +49,9 @@ def build_section(source: ReportSource) -> Section | None:
     all_lines = pd.concat(lines, ignore_index=True)
     notes = ["To compare the attributes of test and training sets, pass the data: draw(results, 'audit', data=...)."]
     tables = [
-        ReportTable(_SUMMARY, "Folds by data set", summary, _FORMATS, "Proportions are those of the rarest class in the test sets.")
+        ReportTable(
+            _SUMMARY, "Folds by data set", summary, _FORMATS, "Proportions are those of the rarest class in the test sets."
+        )
     ]
     if findings:
         findings_frame = pd.DataFrame(findings, columns=["data set", "level", "finding"])
@@ -119,10 +121,13 @@ def _build_fold_sentences(summary: pd.DataFrame) -> tuple[Sentence, ...]:
             )
         )
     for column, template in (
-        ("in train and test", "{name}: {number} test rows, counted over all splits, are also in the training set of their split."),
+        (
+            "in train and test",
+            "{name}: {number} test rows over all splits are also in the training set of their split.",
+        ),
         (
             "repeated id in training and test",
-            "{name}: {number} test rows, counted over all splits, share their id with a row of the training set.",
+            "{name}: {number} test rows over all splits share their id with a row of the training set.",
         ),
     ):
         sentences += [

@@ -79,7 +79,9 @@ def _describe_nearest(frame: pd.DataFrame) -> list[Sentence]:
     best, worst = str(learners.index[0]), str(learners.index[-1])
     if learners[_FAR].iloc[0] == learners[_FAR].iloc[-1]:
         return [
-            build_sentence("All learners have the same distance to Ideal, {far}.", far=format_number(frame, _POINTS, best, _FAR))
+            build_sentence(
+                "All learners have the same distance to Ideal, {far}.", far=format_number(frame, _POINTS, best, _FAR)
+            )
         ]
     alike = [str(name) for name in learners.index[1:] if learners.loc[name, _FAR] == learners.loc[best, _FAR]]
     template = (
@@ -106,11 +108,11 @@ def _build_projection_notes(confusion: ConfusionTables) -> tuple[str, ...]:
     if len(confusion.datasets) > 1:
         notes.append("Each confusion matrix is divided by its total, which gives all data sets the same weight.")
     if confusion.learners_left_out:
-        notes.append(f"Learners left out because trials are missing on every data set: {join_names(confusion.learners_left_out)}.")
-    if confusion.datasets_left_out:
         notes.append(
-            f"Data sets left out because a learner failed or has not run: {join_names(confusion.datasets_left_out)}."
+            f"Learners left out because trials are missing on every data set: {join_names(confusion.learners_left_out)}."
         )
+    if confusion.datasets_left_out:
+        notes.append(f"Data sets left out because a learner failed or has not run: {join_names(confusion.datasets_left_out)}.")
     return tuple(notes)
 
 
@@ -166,11 +168,7 @@ def _describe_efficiency(table: ReportTable) -> list[Sentence]:
     frame = table.frame
     efficient = [str(name) for name in frame.index if frame.loc[name, "efficiency"] >= 1 - 1e-9]
     if len(efficient) == len(frame):
-        return [
-            build_sentence(
-                "All learners are efficient over the declared measures, so efficiency does not rank them."
-            )
-        ]
+        return [build_sentence("All learners are efficient over the declared measures, so efficiency does not rank them.")]
     verb = "Only {full} is" if len(efficient) == 1 else "{full} are"
     template = f"{verb} efficient over the declared measures; the others are not."
     single = _describe_best_below(frame.drop(index=efficient), frame)

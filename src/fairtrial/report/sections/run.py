@@ -90,9 +90,7 @@ def _describe_outcomes(counts: pd.DataFrame, format_count: Any) -> list[Sentence
     if bad:
         sentences.append(build_sentence("Failed trials: {failed}.", failed=format_count("trials that failed")))
     if waiting:
-        sentences.append(
-            build_sentence("Trials not run: {waiting}.", waiting=format_count("trials not run"))
-        )
+        sentences.append(build_sentence("Trials not run: {waiting}.", waiting=format_count("trials not run")))
     return sentences
 
 
@@ -360,7 +358,7 @@ def _describe_columns(judgement: Judgement) -> Sentence:
         "guessed": join_names(guessed),
     }
     template = "Layout: {layout}, {what}."
-    template += " Roles guessed from column names and values: {guessed}." if guessed else " The roles of all columns were given."
+    template += " Roles guessed from names and values: {guessed}." if guessed else " The roles of all columns were given."
     template += " Unused columns: {unused}." if roles.unused else ""
     return build_sentence(template, **{name: part for name, part in parts.items() if "{" + name + "}" in template})
 

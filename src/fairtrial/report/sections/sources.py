@@ -147,7 +147,7 @@ def build_reproduction_section(source: ReportSource) -> Section:
                 code=text,
             )
         )
-    sentences = (build_sentence("The same versions, study file and data give the same results, whatever the number of workers."),)
+    sentences = (build_sentence("The same versions, study file and data give the same results, with any number of workers."),)
     notes = (f"The study cannot be written as a file: {why_not}.",) if why_not else ()
     return Section("reproduce", "How to reproduce", sentences, (), _build_hash_tables(results), notes, tuple(subsections))
 
@@ -222,7 +222,9 @@ def build_judgement_reproduction_section(source: ReportSource) -> Section:
     origin = judgement.origin
     version = build_sentence("This judgement was made with fairtrial {version}.", version=origin.version or "(unknown version)")
     if not origin.files:
-        sentence = build_sentence("The predictions were passed as a data frame. Write them to a file to judge them from the command line.")
+        sentence = build_sentence(
+            "The predictions were passed as a frame. Write them to a file to judge them from the command line."
+        )
         return Section("reproduce", "How to reproduce", (sentence, version))
     sentence = build_sentence("The same files and the same version give the same numbers.")
     table = ReportTable("reproduce-files", "Judged files", build_files_frame(judgement))

@@ -42,7 +42,9 @@ def build_judgement_section(source: ReportSource) -> Section | None:
             "difference. Overlapping intervals do not show that there is none."
         )
         tables = (
-            ReportTable(DIFFERENCES_KEY, "Largest difference between subgroups", differences, _SUBGROUP_FORMATS, note, None, True),
+            ReportTable(
+                DIFFERENCES_KEY, "Largest difference between subgroups", differences, _SUBGROUP_FORMATS, note, None, True
+            ),
             everything,
         )
     return Section("subgroups", "Subgroups", _describe_subgroups(differences), _draw_subgroup_figures(judgement), tables)
@@ -116,7 +118,8 @@ def _describe_widest_difference(differences: pd.DataFrame, line: int) -> Sentenc
         }
         return build_sentence(equal_template + ".", **params)
     template = (
-        f"By {{column}}, {{model}} has the largest difference{where}: {{measure}} {{{first[1]}}} for {{{first[0]}}} (worst) and "
+        f"By {{column}}, {{model}} has the largest difference{where}: {{measure}} {{{first[1]}}} for {{{first[0]}}} (worst) "
+        f"and "
     )
     return build_sentence(template + f"{{{second[1]}}} for {{{second[0]}}} (best){tail}.", **names, **numbers)
 

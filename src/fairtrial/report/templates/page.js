@@ -104,7 +104,7 @@ const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : dark.
 const themeButton = document.getElementById("theme");
 function tellTheme() {
   themeButton.textContent = isDark() ? "Light" : "Dark";
-  themeButton.setAttribute("aria-label", `${themeButton.textContent}: switch the colours of this page`);
+  themeButton.setAttribute("aria-label", `${themeButton.textContent}: switch the colour theme`);
 }
 themeButton.addEventListener("click", () => {
   root.dataset.theme = isDark() ? "light" : "dark";
@@ -175,7 +175,7 @@ document.querySelectorAll("[data-filter]").forEach((input) => input.addEventList
     left += !row.hidden;
   }
   const count = document.querySelector(`[data-count="${id}"]`);
-  count.textContent = wanted.length ? `${left.toLocaleString("en")} of ${table.tBodies[0].rows.length.toLocaleString("en")} lines` : "";
+  count.textContent = wanted.length ? `${left.toLocaleString("en")} of ${table.tBodies[0].rows.length.toLocaleString("en")} rows` : "";
 }));
 
 /* Downloads */

@@ -196,13 +196,13 @@ def suggest_dataset(value: Any) -> str | None:
     if isinstance(value, Mapping) and "data" in value and "target" in value and hasattr(value["data"], "shape"):
         return f"a data set must be a Dataset, got a {type(value).__name__}: pass fairtrial.data.read_bunch(bunch, name='...')"
     if isinstance(value, (list, tuple)) and len(value) == 2 and any(hasattr(table, "shape") for table in value):
-        return "a data set must be a Dataset, got a pair of tables: pass fairtrial.data.Dataset.of(X, y, name='...')"
+        return "a data set must be a Dataset, got a pair of tables: pass fairtrial.data.Dataset.from_table(X, y, name='...')"
     if hasattr(value, "columns"):
         column = next(reversed(list(value.columns)), "class")
         correction = f"got a {type(value).__name__}: pass fairtrial.data.read_frame(table, target={str(column)!r})"
         return f"a data set must have a class column, {correction}"
     if hasattr(value, "shape"):
-        correction = f"got a {type(value).__name__}: pass fairtrial.data.Dataset.of(X, y, name='...')"
+        correction = f"got a {type(value).__name__}: pass fairtrial.data.Dataset.from_table(X, y, name='...')"
         return f"a data set must have classes, {correction}"
     return None
 
