@@ -1,5 +1,8 @@
-"""Shared by all tests: published tables, and kernels that are compiled once."""
+"""Shared by all tests: temporary files in memory, kernels that are compiled once, and published tables."""
 
+import os
+import shutil
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,12 +11,17 @@ from hypothesis import settings
 
 import fairtrial
 
-settings.register_profile("fairtrial", deadline=None)  # no test is timed: kernels may have to be compiled first
+ORACLES = Path(__file__).with_name("oracles")
+PUBLISHED = Path(fairtrial.__file__).parent / "reproduce" / "published"
+MEMORY, MIN_FREE_BYTES = Path("/dev/shm"), 4 << 30
+
+settings.register_profile("fairtrial", deadline=None)  # no test has a time limit: kernels may have to be compiled first
 settings.load_profile("fairtrial")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Compile what most tests use before the workers start: they find it in numba's cache."""
+    """Choose the folder of temporary files, and compile kernels before the workers start: numba caches them."""
+    use_memory_for_temporary_files()
     if not hasattr(config, "workerinput"):
         from fairtrial.learners import C45
         from fairtrial.measures import evaluate
@@ -22,13 +30,20 @@ def pytest_configure(config: pytest.Config) -> None:
         C45().fit([[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"]).predict([[1.5]])
 
 
-ORACLES = Path(__file__).with_name("oracles")
-PUBLISHED = Path(fairtrial.__file__).parent / "reproduce" / "published"
+def use_memory_for_temporary_files() -> None:
+    """Put temporary files into memory, also those of subprocesses, unless TMPDIR is set or memory is scarce.
+
+    A results file is flushed to disk after every trial. On a busy disk the tests of stores wait for that most of the time.
+    """
+    if "TMPDIR" in os.environ or not os.access(MEMORY, os.W_OK) or shutil.disk_usage(MEMORY).free < MIN_FREE_BYTES:
+        return
+    os.environ["TMPDIR"] = str(MEMORY)
+    tempfile.tempdir = None  # find it again
 
 
 @pytest.fixture(scope="session")
 def find_published() -> Callable[[str], Path]:
-    """Find the file of a published table: those of the reproduced papers are in the package, others in tests/oracles."""
+    """Return a function that finds the file of a published table, in the package or in tests/oracles."""
 
     def find_file(name: str) -> Path:
         folder = PUBLISHED if (PUBLISHED / f"{name}.csv").is_file() else ORACLES
@@ -39,8 +54,8 @@ def find_published() -> Callable[[str], Path]:
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """The folder of real data sets beside the repository."""
+    """Return the folder of real data sets beside the repository."""
     folder = Path(__file__).resolve().parents[2] / "shared" / "data"
     if not (folder / "index.csv").is_file():
-        pytest.skip("the real data sets (../shared/data) are not here")
+        pytest.skip("the real data sets (../shared/data) are not available")
     return folder

@@ -31,9 +31,9 @@ def test_membership_knows_aliases(shapes):
 
 
 def test_an_unknown_name_gets_the_nearest_or_the_list(shapes):
-    with pytest.raises(UnknownNameError, match="shape.*'squar'.*'square'"):
+    with pytest.raises(UnknownNameError, match=r"shape.*'squar'.*'square'"):
         shapes["squar"]
-    with pytest.raises(UnknownNameError, match="shape.*'zzz'.*quad, square, triangle"):
+    with pytest.raises(UnknownNameError, match=r"shape.*'zzz'.*quad, square, triangle"):
         shapes["zzz"]
 
 

@@ -22,34 +22,37 @@ def test_a_data_set_is_shown(run):
     assert "virginica  50 (33.3%)" in result.output
 
 
-def test_a_damaged_data_set_is_told_beside_it(run, tmp_path, monkeypatch):
+def test_warnings_about_a_data_set_go_to_stderr(run, tmp_path, monkeypatch):
     (tmp_path / "rows.csv").write_text(",size,kind\n0,1.5,a\n1,2.5,b\n")
     monkeypatch.setenv("FAIRTRIAL_DATA", str(tmp_path))
     result = run("data", "show", "rows")
     assert result.exit_code == 0
-    assert result.stderr.startswith("fairtrial: warning: the first column of")
+    assert result.stderr.startswith("fairtrial: warning: ")
+    assert "rows.csv" in result.stderr
 
 
 def test_a_data_set_is_written(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert run("data", "get", "iris").output == "written: iris.csv\n"
+    assert "iris.csv" in run("data", "get", "iris").output
     assert pd.read_csv("iris.csv").shape == (150, 5)
     assert run("data", "get", "iris", "--out", "other.parquet").exit_code == 0
     assert len(pd.read_parquet("other.parquet")) == 150
-    assert run("data", "get", "iris", "--format", "arff").output == "written: iris.arff\n"
+    assert "iris.arff" in run("data", "get", "iris", "--format", "arff").output
     refused = run("data", "get", "iris")
     assert refused.exit_code == 2
-    assert refused.stderr.startswith("fairtrial: iris.csv exists already")
+    assert refused.stderr.startswith("fairtrial: iris.csv ")
     assert "--force" in refused.stderr
     assert run("data", "get", "iris", "--force").exit_code == 0
-    assert "must be a file, got a folder" in run("data", "get", "iris", "--out", ".").stderr
-    assert "other.arff must end in .csv" in run("data", "get", "iris", "--out", "other.arff", "--format", "csv").stderr
-    assert "it is a file: fairtrial.data.read('iris.csv')" in run("data", "show", "iris.csv").stderr
+    assert "folder" in run("data", "get", "iris", "--out", ".").stderr
+    assert "other.arff" in run("data", "get", "iris", "--out", "other.arff", "--format", "csv").stderr
+    assert "fairtrial.data.read('iris.csv')" in run("data", "show", "iris.csv").stderr
 
 
-def test_a_wrong_data_set_gets_one_sentence_and_code_2(run):
+def test_an_unknown_data_set_exits_with_code_2_and_one_line(run):
     for words in (("show", "digitz"), ("get", "digitz")):
         result = run("data", *words)
         assert result.exit_code == 2
-        assert result.stderr == "fairtrial: no data set is called 'digitz': did you mean 'digits'?\n"
+        assert "'digitz'" in result.stderr
+        assert "'digits'" in result.stderr
+        assert result.stderr.count("\n") == 1
     assert run("data", "get", "iris", "--format", "xlsx").exit_code == 2

@@ -8,7 +8,7 @@ def test_export_writes_a_line_for_each_test_row(run, finished, tmp_path):
     told = run("export", finished[0], "--csv", csv, "--parquet", parquet)
     assert told.exit_code == 0, told.output
     lines = (150 + 178) * 2 * 2
-    assert f"written: {csv} ({lines} lines)" in told.stdout
+    assert str(csv) in told.stdout
     rows = pd.read_csv(csv)
     assert len(rows) == len(pd.read_parquet(parquet)) == lines
     assert {"dataset", "condition", "level", "learner", "repeat", "fold", "row", "y_true", "prediction"} < set(rows)

@@ -65,11 +65,13 @@ def record(run, *arguments):
 
 
 @pytest.mark.parametrize("words", [pytest.param(words, id=" ".join(words) or "fairtrial") for words in list_commands()])
-def test_help(run, folder, words):
+@pytest.mark.usefixtures("folder")
+def test_help(run, words):
     assert_snapshot(record(run, *words, "--help"), SNAPSHOTS / "help" / f"{'-'.join(words) or 'fairtrial'}.txt")
 
 
-def test_compare(run, folder):
+@pytest.mark.usefixtures("folder")
+def test_compare(run):
     write_scores("many.csv", {"forest": 0.06, "boosting": 0.05, "bayes": 0.0, "logreg": -0.02})
     write_scores("equal.csv", {"forest": 0.0, "boosting": 0.0, "bayes": 0.0}, rows=6)
     write_scores("two.csv", {"forest": 0.03, "bayes": 0.0})
@@ -85,7 +87,8 @@ def test_compare(run, folder):
     assert_snapshot("\n".join(outputs), SNAPSHOTS / "compare.txt")
 
 
-def test_judge(run, folder):
+@pytest.mark.usefixtures("folder")
+def test_judge(run):
     write_predictions("churn.csv")
     outputs = [
         record(run, "judge", "churn.csv", "--resamples", "200"),
@@ -97,7 +100,8 @@ def test_judge(run, folder):
     assert_snapshot("\n".join(outputs), SNAPSHOTS / "judge.txt")
 
 
-def test_study(run, folder):
+@pytest.mark.usefixtures("folder")
+def test_study(run):
     Path("small.toml").write_text(STUDY)
     Path("mistakes.toml").write_text(MISTAKES)
     outputs = [

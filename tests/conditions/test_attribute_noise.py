@@ -145,9 +145,9 @@ def test_wrong_parameters(parameters, message):
 
 
 def test_wrong_columns():
-    with pytest.raises(InputError, match="columns.*'u'"):
+    with pytest.raises(InputError, match=r"columns.*'u'"):
         AttributeNoise(0.1, columns="u").apply(BIG)
-    with pytest.raises(InputError, match="ranges.*'z'"):
+    with pytest.raises(InputError, match=r"ranges.*'z'"):
         AttributeNoise(0.1, ranges={"z": (0, 1)}).apply(BIG)
     assert "in u" in str(AttributeNoise(0.1, columns=["u"]))
 

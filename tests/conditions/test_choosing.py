@@ -86,7 +86,7 @@ def test_systematic_sampling_gives_each_row_its_chance():
 
 
 def test_more_rows_than_have_a_weight_are_refused():
-    with pytest.raises(InputError, match="size.*2 rows"):
+    with pytest.raises(InputError, match=r"size.*2 rows"):
         compute_inclusion_probabilities(np.array([1.0, 0.0, 2.0]), 3)
 
 

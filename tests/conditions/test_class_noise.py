@@ -68,9 +68,9 @@ def test_a_declared_class_gets_no_case_unless_asked():
 
 def test_one_class_cannot_be_noisy():
     for scheme in ("symmetric-uniform", "next-class", "majority-to-second", "minority-driven", "neighbourwise-borderline"):
-        with pytest.raises(InputError, match="y .*got only 'a'"):
+        with pytest.raises(InputError, match=r"y .*got only 'a'"):
             ClassNoise(0.5, scheme).apply(X, ["a"] * 40)
-    with pytest.raises(InputError, match="y .*got only"):
+    with pytest.raises(InputError, match=r"y .*got only"):
         ClassNoise(0.5, "margin-borderline", classes=["a", "b"]).apply(X, ["a"] * 40)
     assert ClassNoise(0.5, classes=["a", "b"]).apply(X, ["a"] * 40, 1).mask.sum() == 20
     assert ClassNoise(0.0).apply(X, ["a"] * 40).level == 0

@@ -27,7 +27,7 @@ def test_forms_and_the_positive_class():
     assert changed.y.value_counts().to_dict() == {"pos": 10, "neg": 5}
     listed = ClassProportion(0.5).apply(X.to_numpy().tolist(), Y.tolist(), rng=1)
     assert len(listed.X) == len(listed.y) == 15
-    with pytest.raises(InputError, match="positive.*'yes'"):
+    with pytest.raises(InputError, match=r"positive.*'yes'"):
         ClassProportion(0.5, positive="yes").apply(X, Y)
     with pytest.raises(InputError, match="positive"):
         ClassProportion(0.5).apply([[0]] * 3, ["a", "b", "c"])

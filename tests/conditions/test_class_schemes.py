@@ -66,9 +66,9 @@ def test_transition_matrix_without_a_level_changes_its_own_shares():
 
 
 def test_transition_matrix_must_fit_the_classes():
-    with pytest.raises(InputError, match="transition.*3 classes"):
+    with pytest.raises(InputError, match=r"transition.*3 classes"):
         ClassNoise(0.1, "transition-matrix", transition=np.eye(2)).apply(X, Y)
-    with pytest.raises(InputError, match="transition.*'d'"):
+    with pytest.raises(InputError, match=r"transition.*'d'"):
         ClassNoise(0.1, "transition-matrix", transition={"a": {"d": 1.0}}).apply(X, Y)
     with pytest.raises(InputError, match="level"):
         ClassNoise(0.5, "transition-matrix", transition={"c": {"a": 1.0}}).apply(X, Y)
@@ -91,7 +91,7 @@ def test_pairwise():
     assert both.tolist() == [[39, 4, 0], [5, 42, 0], [0, 0, 50]]
     with pytest.raises(InputError, match=r"level must be at most 0\.2,.*got 0\.3"):
         ClassNoise(0.3, "pairwise", pairs=("c", "a")).apply(X, Y)
-    with pytest.raises(InputError, match="pairs.*'z'"):
+    with pytest.raises(InputError, match=r"pairs.*'z'"):
         ClassNoise(0.3, "pairwise", pairs=("z", "a")).apply(X, Y)
 
 
@@ -120,9 +120,9 @@ def test_minority_driven_as_in_r(sizes, level, share, small, large):
 
 
 def test_minority_driven_needs_enough_cases():
-    with pytest.raises(InputError, match="level.*8 of 4 cases of class 'b'"):
+    with pytest.raises(InputError, match=r"level.*8 of 4 cases of class 'b'"):
         ClassNoise(1.0, "minority-driven", minority_share=0.0).apply(np.zeros((8, 1)), list("aaaabbbb"))
-    with pytest.raises(InputError, match="level.*8 of 4 cases of class 'a'"):
+    with pytest.raises(InputError, match=r"level.*8 of 4 cases of class 'a'"):
         ClassNoise(1.0, "minority-driven", minority_share=1.0).apply(np.zeros((8, 1)), list("aaaabbbb"))
 
 

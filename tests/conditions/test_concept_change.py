@@ -37,7 +37,7 @@ def test_a_function_gives_the_classes():
     changed = ConceptChange(labels=lambda table, y: np.where(table[:, 0] > 7, "c", y)).apply(X, np.array(Y))
     assert "".join(changed.y) == "aabbccaacc"
     assert changed.mask.sum() == 2
-    with pytest.raises(InputError, match="labels.*10 rows, got 1"):
+    with pytest.raises(InputError, match=r"labels.*10 rows, got 1"):
         ConceptChange(labels=lambda *_: ["a"]).apply(X, Y)
 
 

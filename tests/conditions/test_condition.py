@@ -210,16 +210,16 @@ def test_parts():
     assert noise.limit_to("test") == Clean()
     assert ClassNoise(0.1, part="all").limit_to("test").level == 0.1
     assert str(Clean()) == "clean"
-    with pytest.raises(InputError, match="part.*'both'"):
+    with pytest.raises(InputError, match=r"part.*'both'"):
         ClassNoise(0.1, part="both")
-    with pytest.raises(InputError, match="part.*'all'"):
+    with pytest.raises(InputError, match=r"part.*'all'"):
         noise.limit_to("all")
 
 
 def test_x_and_y_must_have_the_same_positive_number_of_rows():
     with pytest.raises(InputError, match="got 2 and 3"):
         Clean().apply([[1], [2]], [1, 2, 3])
-    with pytest.raises(InputError, match="X.*got 0"):
+    with pytest.raises(InputError, match=r"X.*got 0"):
         ClassNoise(0.1).apply([], [])
     with pytest.raises(InputError, match="rng"):
         Clean().apply([[1]], [1], rng=-1)

@@ -24,7 +24,7 @@ def test_some_of_the_kept():
     changed = CovariateShift(keep="sex == 'f'", size=0.2).apply(PEOPLE, TRUTH, rng=1)
     assert len(changed.y) == 20
     assert set(changed.X["sex"]) == {"f"}
-    with pytest.raises(InputError, match="size.*50 rows"):
+    with pytest.raises(InputError, match=r"size.*50 rows"):
         CovariateShift(keep="sex == 'f'", size=51).apply(PEOPLE, TRUTH)
 
 
@@ -96,5 +96,5 @@ def test_wrong_parameters_are_named(wrong, value):
 def test_a_condition_must_leave_rows():
     with pytest.raises(InputError, match="100 rows, got 0"):
         CovariateShift(keep="age > 1000").apply(PEOPLE, TRUTH)
-    with pytest.raises(InputError, match="weights.*100 rows"):
+    with pytest.raises(InputError, match=r"weights.*100 rows"):
         CovariateShift(weights="age * 0").apply(PEOPLE, TRUTH)

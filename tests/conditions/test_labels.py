@@ -144,5 +144,5 @@ def test_labels_of_another_kind_are_refused(label, names, kind):
 
 
 def test_an_unknown_class_is_named():
-    with pytest.raises(InputError, match="pairs.*'yess'.*'yes'"):
+    with pytest.raises(InputError, match=r"pairs.*'yess'.*'yes'"):
         read_labels(["no", "yes"]).find_code("yess", "pairs")

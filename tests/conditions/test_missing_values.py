@@ -107,11 +107,11 @@ def test_wrong_parameters(parameters, message):
 
 
 def test_the_column_by_loses_no_values():
-    with pytest.raises(InputError, match="columns.*'u'"):
+    with pytest.raises(InputError, match=r"columns.*'u'"):
         MissingValues(0.1, "mar", by="u", columns=["u", "v"]).apply(X)
-    with pytest.raises(InputError, match="X .*'u'"):
+    with pytest.raises(InputError, match=r"X .*'u'"):
         MissingValues(0.1, "mar", by="u").apply(X[["u"]])
-    with pytest.raises(InputError, match="by .*'z'"):
+    with pytest.raises(InputError, match=r"by .*'z'"):
         MissingValues(0.1, "mar", by="z").apply(X)
 
 

@@ -95,5 +95,5 @@ def test_the_classes_belong_to_the_cases_of_each_repetition():
     with pytest.raises(InputError, match="got 3 and 4"):
         ScoreNoise(0.1).apply(np.zeros((2, 3)), [0, 1, 0, 1])
     assert "0.25" in str(ScoreNoise(0.25))
-    with pytest.raises(InputError, match="clip.*'yes'"):
+    with pytest.raises(InputError, match=r"clip.*'yes'"):
         ScoreNoise(0.1, clip="yes")

@@ -46,7 +46,7 @@ def test_it_describes_itself():
 
 
 def test_chances_above_one_are_refused():
-    with pytest.raises(InputError, match="chance.*got 2 at row 2"):
+    with pytest.raises(InputError, match=r"chance.*got 2 at row 2"):
         SelectionBias(chance="age").apply(PEOPLE, TRUTH)
     with pytest.raises(InputError, match="chance"):
         SelectionBias(chance=0.5)

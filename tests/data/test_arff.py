@@ -93,12 +93,12 @@ def test_sparse_rows():
 
 def test_a_sparse_file_cannot_claim_all_memory(monkeypatch):
     monkeypatch.setattr(module, "MAX_CELLS", 10)
-    with pytest.raises(InputError, match="line 9: .*10 values"):
+    with pytest.raises(InputError, match=r"line 9: .*10 values"):
         read_arff(b"@attribute n numeric\n@attribute c {a,b}\n@data\n" + b"{}\n" * 6)
 
 
 def test_invalid_dates_are_refused():
-    with pytest.raises(InputError, match="line 4: .*'d'.*'today'"):
+    with pytest.raises(InputError, match=r"line 4: .*'d'.*'today'"):
         read_arff(b"@attribute d date\n@attribute c {a}\n@data\ntoday,a\n")
 
 
@@ -173,7 +173,7 @@ def test_many_rows_come_through_blocks_unchanged():
     assert np.array_equal(data.X.to_numpy(), numbers)
     assert np.array_equal(data.y.cat.codes, codes)
     lines[29_000] = lines[29_000].replace(",", ";", 1)
-    with pytest.raises(InputError, match="line 29006: .*4 values"):
+    with pytest.raises(InputError, match=r"line 29006: .*4 values"):
         read_arff(
             b"@attribute x real\n@attribute y real\n@attribute z real\n@attribute c {a,b}\n@data\n" + "\n".join(lines).encode()
         )

@@ -36,7 +36,7 @@ def test_numbers_without_names_stay_numbers():
 
 
 def test_faults():
-    with pytest.raises(InputError, match="bunch.*got dict"):
+    with pytest.raises(InputError, match=r"bunch.*got dict"):
         read_bunch({"data": [[1]]})
     with pytest.raises(InputError, match=r"bunch.*\(2, 2\)"):
         read_bunch({"data": np.eye(2), "target": np.eye(2)})

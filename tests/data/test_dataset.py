@@ -118,10 +118,10 @@ def test_rows_that_are_not_there_are_refused(rows):
 def test_wrong_parts_are_refused():
     with pytest.raises(InputError, match="got 3 and 2"):
         Dataset.from_table(TABLE, ["u", "v"])
-    with pytest.raises(InputError, match="target.*'a'"):
+    with pytest.raises(InputError, match=r"target.*'a'"):
         made(target="a")
     for ids in ([1, 1, 2], [1, 2], [[1, 2, 3]]):
-        with pytest.raises(InputError, match="row_ids.*3 rows"):
+        with pytest.raises(InputError, match=r"row_ids.*3 rows"):
             made(row_ids=ids)
     with pytest.raises(InputError, match="1 row"):
         Dataset.from_table(TABLE.iloc[:0], [])

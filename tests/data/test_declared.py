@@ -55,7 +55,7 @@ def test_the_class_can_be_chosen(reader):
     assert chosen.target == "k"
     assert chosen.classes == ("u", "v")
     assert list(chosen.X.columns) == ["a", "c"]
-    with pytest.raises(InputError, match="'K'.*'k'"):
+    with pytest.raises(InputError, match=r"'K'.*'k'"):
         reader(raw, target="K")
 
 

@@ -73,7 +73,7 @@ def test_declared_values_are_joined(tmp_path):
 def test_several_schemes_in_one_folder(tmp_path):
     write(tmp_path, PARTS)
     write(tmp_path, {"1tra": "1,x", "1tst": "2,y", "2tra": "2,y", "2tst": "1,x"}, stem="set-2dobscv")
-    with pytest.raises(InputError, match="set-2 and set-2dobscv.*scheme="):
+    with pytest.raises(InputError, match=r"set-2 and set-2dobscv.*scheme="):
         read_folds(tmp_path)
     assert len(read_folds(tmp_path, scheme="set-2dobscv").dataset) == 2
     with pytest.raises(InputError, match="scheme"):

@@ -77,7 +77,7 @@ def test_types_of_arrow_that_pandas_would_leave_as_objects():
     assert data.X["code"].tolist() == [5, 6]
     assert data.nominal == ("code",)
     assert data.classes == (False, True)
-    with pytest.raises(InputError, match="'a'.*got list"):
+    with pytest.raises(InputError, match=r"'a'.*got list"):
         read_frame(OnlyAnArrowStream(pa.table({"a": [[1], [2]], "b": [1, 2]})))
 
 

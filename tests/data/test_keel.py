@@ -62,12 +62,12 @@ def test_a_member_of_an_archive_is_read():
 
 
 def test_outputs_and_inputs_must_be_attributes():
-    with pytest.raises(InputError, match="'Huge'.*'hue'"):
+    with pytest.raises(InputError, match=r"'Huge'.*'hue'"):
         read_keel(FILE.replace(b"hue,,", b"Huge,,"))
     with pytest.raises(InputError, match="'Klass'"):
         read_keel(FILE.replace(b"@output  Class", b"@output Klass"))
     two = FILE.replace(b"@output  Class", b"@outputs Class, hue").replace(b"hue,,", b"")
-    with pytest.raises(InputError, match="Class and hue.*target="):
+    with pytest.raises(InputError, match=r"Class and hue.*target="):
         read_keel(two)
     assert list(read_keel(two, target="Class").X.columns) == ["Length", "n"]
 

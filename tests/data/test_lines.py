@@ -79,7 +79,7 @@ def test_a_line_without_end_is_refused_without_reading_all_of_it(monkeypatch):
     monkeypatch.setattr(lines, "LONGEST_LINE", 2**20)
     monkeypatch.setattr(lines, "_BLOCK", 2**16)
     stream = Endless()
-    with pytest.raises(InputError, match="the given file, line 1: .*1 MiB"):
+    with pytest.raises(InputError, match=r"the given file, line 1: .*1 MiB"):
         read(stream)
     assert stream.given <= 2**20 + 2**17
 

@@ -53,14 +53,14 @@ def test_sets_of_other_packages_come_by_entry_points(monkeypatch):
 
 @pytest.mark.parametrize("name", ["", "  ", None, 5])
 def test_invalid_names_are_refused(name):
-    with pytest.raises(InputError, match="name.*got"):
+    with pytest.raises(InputError, match=r"name.*got"):
         load(name)
 
 
 def test_wrong_names():
-    with pytest.raises(UnknownNameError, match="'brest_cancer'.*'breast_cancer'"):
+    with pytest.raises(UnknownNameError, match=r"'brest_cancer'.*'breast_cancer'"):
         load("brest_cancer")
-    with pytest.raises(UnknownNameError, match="'qqqqqqqqqq'.*`fairtrial data list`"):
+    with pytest.raises(UnknownNameError, match=r"'qqqqqqqqqq'.*`fairtrial data list`"):
         load("qqqqqqqqqq")
 
 

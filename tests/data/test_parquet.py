@@ -25,7 +25,7 @@ def test_dictionary_columns_are_nominal_with_all_their_values(path):
 
 
 def test_faults(path, tmp_path):
-    with pytest.raises(InputError, match="target.*'kind'"):
+    with pytest.raises(InputError, match=r"target.*'kind'"):
         read_parquet(path, target="kin")
     with pytest.raises(InputError, match=r"absent\.parquet"):
         read_parquet(tmp_path / "absent.parquet")

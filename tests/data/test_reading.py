@@ -54,9 +54,9 @@ def test_a_declared_format_goes_before_the_suffix(tmp_path):
     path = tmp_path / "table"
     path.write_text(CSV)
     assert len(read(path, format="delimited", header=True)) == 2
-    with pytest.raises(InputError, match="'no suffix'.*format="):
+    with pytest.raises(InputError, match=r"'no suffix'.*format="):
         read(path)
-    with pytest.raises(InputError, match="format.*'parquet'"):
+    with pytest.raises(InputError, match=r"format.*'parquet'"):
         read(path, format="parket")
 
 
@@ -81,7 +81,7 @@ def test_layouts_belong_to_text_tables(tmp_path):
         read(tmp_path / "t.arff", header=True)
     with pytest.raises(InputError, match="header"):
         read(pd.DataFrame({"a": [1], "b": [2]}), header=True)
-    with pytest.raises(InputError, match="'delimeter'.*'delimiter'"):
+    with pytest.raises(InputError, match=r"'delimeter'.*'delimiter'"):
         read(tmp_path / "t.csv", delimeter=",")
 
 

@@ -49,7 +49,7 @@ def test_values_are_understood_in_all_spellings():
 
 
 def test_a_value_that_is_not_declared_is_refused():
-    with pytest.raises(InputError, match="f, line 3: .*'c'.*'bleu'.*'blue'"):
+    with pytest.raises(InputError, match=r"f, line 3: .*'c'.*'bleu'.*'blue'"):
         read("c", ["red", "blue", "bleu"])
 
 
@@ -79,7 +79,7 @@ def test_what_sparse_rows_leave_out():
 def test_rows_of_another_length_are_refused_wherever_a_block_ends(monkeypatch):
     for cells in (1, 2**22):
         monkeypatch.setattr(declared, "_CELLS_AT_ONCE", cells)
-        with pytest.raises(InputError, match="f, line 4: .*2 values.*got 3"):
+        with pytest.raises(InputError, match=r"f, line 4: .*2 values.*got 3"):
             read("nc", ["1;red", "", "2;blue", "1;2;red", "7"])
 
 

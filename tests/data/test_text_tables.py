@@ -125,9 +125,9 @@ def test_declared_layouts(tmp_path):
     assert laid_out(path, delimiter=":", columns=["u", "v"])[1].names == ("u", "v")
     assert laid_out(path, delimiter=":", header=True)[1].names == ("1", "2")
     assert laid_out(path, delimiter=":", header=False)[1].names == ("x0", "x1")
-    with pytest.raises(InputError, match="delimiter.*'::'"):
+    with pytest.raises(InputError, match=r"delimiter.*'::'"):
         laid_out(path, delimiter="::")
-    with pytest.raises(InputError, match="columns.*2 columns.*got 1"):
+    with pytest.raises(InputError, match=r"columns.*2 columns.*got 1"):
         laid_out(path, delimiter=":", columns=["u"])
 
 

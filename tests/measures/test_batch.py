@@ -79,7 +79,7 @@ def test_what_is_no_batch_is_refused(y, scores, chosen, message):
 
 
 def test_an_unknown_measure_gets_a_suggestion():
-    with pytest.raises(UnknownNameError, match="'acu'.*'auc'"):
+    with pytest.raises(UnknownNameError, match=r"'acu'.*'auc'"):
         batch([0, 1], [[0.1, 0.2]], ["acu"])
 
 

@@ -151,5 +151,5 @@ class TestBrierCurve:
             measures.calibration_curve([0, 1], [0.2, 3.0])
 
     def test_a_matrix_must_sum_to_one(self):
-        with pytest.raises(InputError, match="y_score.*0"):
+        with pytest.raises(InputError, match=r"y_score.*0"):
             measures.brier_curve([0, 1], [[0.5, 0.4], [0.5, 0.5]])

@@ -80,11 +80,11 @@ def test_one_class_only_is_undefined():
 def test_bad_arguments_are_named():
     with pytest.raises(InputError, match="models"):
         differences("auc", Y, {"a": A})
-    with pytest.raises(InputError, match="method.*'wilson'"):
+    with pytest.raises(InputError, match=r"method.*'wilson'"):
         difference("accuracy", Y, Y, Y, method="wilson")
-    with pytest.raises(InputError, match="method='delong'.*ks"):
+    with pytest.raises(InputError, match=r"method='delong'.*ks"):
         difference("ks", Y, A, B, method="delong")
-    with pytest.raises(InputError, match="8.*7"):
+    with pytest.raises(InputError, match=r"8.*7"):
         difference("auc", Y, A, B[:-1])
 
 

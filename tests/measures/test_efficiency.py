@@ -226,9 +226,9 @@ def test_bad_input(small: pd.DataFrame, change: dict, options: dict, message: st
 
 
 def test_bad_tables(small: pd.DataFrame) -> None:
-    with pytest.raises(InputError, match="scores.*list"):
+    with pytest.raises(InputError, match=r"scores.*list"):
         efficiency([[1, 2]])
-    with pytest.raises(InputError, match="scores.*0 x 2"):
+    with pytest.raises(InputError, match=r"scores.*0 x 2"):
         efficiency(small.iloc[:0])
     with pytest.raises(InputError, match="'NB'"):
         efficiency(small.loc[["NB", "NB"]])

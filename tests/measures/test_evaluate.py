@@ -116,7 +116,7 @@ def test_unasked_and_impossible_measures_are_refused(two):
         table["kappa"]
     with pytest.raises(InputError, match="y_score"):
         evaluate(y, y, measures="auc")
-    with pytest.raises(InputError, match="brier.*y_score"):
+    with pytest.raises(InputError, match=r"brier.*y_score"):
         evaluate(y, y_score=5 * p, measures=["brier"])
     with pytest.raises(InputError, match="y_pred"):
         evaluate(y)

@@ -181,9 +181,9 @@ def test_methods_for_the_auc_are_refused_elsewhere(many):
     for method in ("delong", "newcombe"):
         with pytest.raises(InputError, match=f"{method!r}.*ks"):
             interval("ks", y, p, method=method)
-    with pytest.raises(InputError, match="'delong'.*auc"):
+    with pytest.raises(InputError, match=r"'delong'.*auc"):
         interval("auc", y, p, method="delong", sample_weight=np.ones(len(y)))
-    with pytest.raises(InputError, match="method.*'delong'"):
+    with pytest.raises(InputError, match=r"method.*'delong'"):
         interval(roc_auc_score, y, p, method="delong")
     with pytest.raises(InputError, match="stratified"):
         interval("regression.mse", y, p, stratified=True)

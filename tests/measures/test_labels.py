@@ -98,7 +98,7 @@ def test_classes_far_apart_count_more_in_weighted_kappa():
 
 
 def test_unknown_kappa_weights_are_refused():
-    with pytest.raises(InputError, match="weights.*'quadric'.*'quadratic'"):
+    with pytest.raises(InputError, match=r"weights.*'quadric'.*'quadratic'"):
         measures.kappa([0, 1], [0, 1], weights="quadric")
 
 

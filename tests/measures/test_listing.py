@@ -15,7 +15,7 @@ def test_every_measure_is_listed_with_its_facts():
 
 def test_the_list_can_be_narrowed():
     assert set(listing.build_facts_frame("values")["needs"]) == {"values"}
-    with pytest.raises(InputError, match="needs.*'scores'"):
+    with pytest.raises(InputError, match=r"needs.*'scores'"):
         listing.build_facts_frame("score")
 
 

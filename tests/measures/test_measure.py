@@ -268,7 +268,7 @@ def test_the_signature_shows_columns_first_and_own_parameters_last(measure):
 
 
 def test_an_unknown_name_gets_a_suggestion():
-    with pytest.raises(UnknownNameError, match="'acuracy'.*'accuracy'"):
+    with pytest.raises(UnknownNameError, match=r"'acuracy'.*'accuracy'"):
         measures.get_measure("acuracy")
 
 
@@ -287,7 +287,7 @@ def test_one_name_is_registered_once():
 def test_facts_of_a_new_measure_are_checked():
     with pytest.raises(InputError, match="direction"):
         measures.measure(needs="scores", direction="lower", range=(0, 1), cite="nobody")
-    with pytest.raises(InputError, match="needs.*'labels'"):
+    with pytest.raises(InputError, match=r"needs.*'labels'"):
         measures.measure(needs="label", direction="max", range=(0, 1), cite="nobody")
 
 

@@ -168,7 +168,7 @@ def test_a_prior_that_is_none_is_refused(prior, message):
 
 
 def test_an_unknown_kind_is_refused():
-    with pytest.raises(InputError, match="kind.*'totl'.*'total'"):
+    with pytest.raises(InputError, match=r"kind.*'totl'.*'total'"):
         measures.information_score(*FIVE, kind="totl")
 
 

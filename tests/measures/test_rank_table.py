@@ -125,9 +125,9 @@ def test_bad_input(small: pd.DataFrame, change: dict, options: dict, message: st
 
 
 def test_bad_tables(small: pd.DataFrame) -> None:
-    with pytest.raises(InputError, match="scores.*dict"):
+    with pytest.raises(InputError, match=r"scores.*dict"):
         rank_table({"auc": [1]})
-    with pytest.raises(InputError, match="scores.*3 x 0"):
+    with pytest.raises(InputError, match=r"scores.*3 x 0"):
         rank_table(small[[]])
     with pytest.raises(InputError, match="'auc'"):
         rank_table(small[["auc", "auc"]])

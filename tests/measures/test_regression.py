@@ -100,5 +100,5 @@ def test_names_in_the_registry_begin_with_regression():
 
 
 def test_text_is_refused():
-    with pytest.raises(InputError, match="y_pred.*'a'"):
+    with pytest.raises(InputError, match=r"y_pred.*'a'"):
         regression.mse([1.0, 2.0], ["a", "b"])

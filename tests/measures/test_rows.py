@@ -33,7 +33,7 @@ def good(measure):
 
 @each_of(FROM_COLUMNS)
 def test_empty_columns_are_refused(measure):
-    with pytest.raises(InputError, match="y_true.*0"):
+    with pytest.raises(InputError, match=r"y_true.*0"):
         measure([], [])
 
 
@@ -89,21 +89,21 @@ def test_missing_labels_are_refused(measure, missing):
 @each_of(OF_CLASSES)
 def test_labels_beside_the_given_ones_are_refused(measure):
     y, x = good(measure)
-    with pytest.raises(InputError, match="y_true.*1"):
+    with pytest.raises(InputError, match=r"y_true.*1"):
         measure(y, x, labels=[0, 7])
 
 
 @each_of(OF_CLASSES)
 def test_a_positive_class_that_does_not_exist_is_refused(measure):
     y, x = good(measure)
-    with pytest.raises(InputError, match="positive.*5"):
+    with pytest.raises(InputError, match=r"positive.*5"):
         measure(y, x, positive=5)
 
 
 @each_of([each for each in FROM_COLUMNS if each.facts.needs in ("labels", "scores")])
 def test_an_unknown_average_is_refused(measure):
     y, x = good(measure)
-    with pytest.raises(InputError, match="average.*'makro'"):
+    with pytest.raises(InputError, match=r"average.*'makro'"):
         measure(y, x, average="makro")
 
 
@@ -150,7 +150,7 @@ def test_scores_of_one_class_give_nan_with_a_warning(measure, only, weights):
 
 @each_of([each for each in FROM_COLUMNS if each.facts.needs == "values"])
 def test_numbers_that_are_none_are_refused(measure):
-    with pytest.raises(InputError, match="y_true.*'many'"):
+    with pytest.raises(InputError, match=r"y_true.*'many'"):
         measure(["many", "few"], [1.0, 2.0])
 
 
@@ -169,7 +169,7 @@ def test_what_is_not_a_probability_is_refused(measure, probabilities, message):
 
 
 def test_labels_of_two_kinds_are_refused():
-    with pytest.raises(InputError, match="y_true.*text.*y_pred.*numbers"):
+    with pytest.raises(InputError, match=r"y_true.*text.*y_pred.*numbers"):
         measures.accuracy(["0", "1"], [0, 1])
 
 

@@ -184,7 +184,7 @@ def test_a_learner_that_cannot_give_what_is_needed_is_refused(measure, learner, 
 
 @pytest.mark.parametrize("measure", [measures.recall, measures.auc, measures.brier], ids=lambda each: each.name)
 def test_a_positive_class_that_the_learner_does_not_know_is_refused(measure, tumours):
-    with pytest.raises(InputError, match="positive.*7"):
+    with pytest.raises(InputError, match=r"positive.*7"):
         measure.scorer(positive=7)(GaussianNB().fit(*tumours), *tumours)
 
 

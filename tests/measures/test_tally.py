@@ -84,7 +84,7 @@ def test_scores_that_are_not_finite_are_found_in_either_class(row, stray, weight
 def test_a_stray_in_a_long_column_is_found_too():
     s = np.random.default_rng(0).random(50_000)
     s[777] = np.nan
-    with pytest.raises(InputError, match="y_score.*nan.*777"):
+    with pytest.raises(InputError, match=r"y_score.*nan.*777"):
         tally_scores(np.arange(50_000) % 2 == 0, s, None)
 
 

@@ -84,10 +84,10 @@ def test_bad_files_are_refused(frame, options, message, tmp_path):
 
 
 def test_absent_and_foreign_files_are_refused(tmp_path):
-    with pytest.raises(InputError, match="path.*absent.parquet"):
+    with pytest.raises(InputError, match=r"path.*absent.parquet"):
         ScoreTally.from_parquet(tmp_path / "absent.parquet")
     (tmp_path / "foreign.parquet").write_text("this is not Parquet")
-    with pytest.raises(InputError, match="path.*foreign.parquet"):
+    with pytest.raises(InputError, match=r"path.*foreign.parquet"):
         ScoreTally.from_parquet(tmp_path / "foreign.parquet")
 
 

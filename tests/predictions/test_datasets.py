@@ -54,8 +54,8 @@ def test_without_ids_lines_are_numbered_within_each_model():
     columns = {key: LONG[key] for key in ("model", "prediction")} | {"truth": ["a", "b", "a", "b"]}
     (one,), notes = built(columns)
     assert one.row_ids.tolist() == [1, 2]
-    assert [note.kind for note in notes] == ["rows_in_file_order"]
-    with pytest.raises(InputError, match="y_true.*row 1"):
+    assert "rows_in_file_order" in {note.kind for note in notes}
+    with pytest.raises(InputError, match=r"y_true.*row 1"):
         built({**columns, "truth": ["a", "b", "b", "a"]})
 
 
@@ -107,5 +107,5 @@ def test_predictions_mistaken_for_true_labels_are_refused_with_their_column(judg
         "label": list("xyxyyx"),
         "score": [0.1, 0.8, 0.3, 0.6, 0.9, 0.2],
     }
-    with pytest.raises(InputError, match="y_true.*'label'.*y_true=COLUMN"):
+    with pytest.raises(InputError, match=r"y_true.*'label'.*y_true=COLUMN"):
         judge_table(pd.DataFrame(rows))

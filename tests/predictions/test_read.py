@@ -59,7 +59,7 @@ def test_the_first_prediction_of_each_row():
 def test_the_index_of_the_positive_class():
     one = read_predictions(pd.DataFrame({"truth": [0, 1], "tree": [0, 1]})).datasets[0]
     assert [one.get_positive_index(positive) for positive in (None, 0, "1")] == [1, 0, 1]
-    with pytest.raises(InputError, match="positive.*'x'"):
+    with pytest.raises(InputError, match=r"positive.*'x'"):
         one.get_positive_index("x")
 
 

@@ -44,7 +44,7 @@ def test_the_positive_class_may_be_the_first():
     assert judged(table, positive=0).compute_value(get_measure("f_score")) == pytest.approx(
         f1_score(table["truth"], (table["tree_p"] < 0.5).astype(int), pos_label=0)
     )
-    with pytest.raises(InputError, match="positive.*'x'"):
+    with pytest.raises(InputError, match=r"positive.*'x'"):
         read_predictions(example()).datasets[0].get_positive_index("x")
 
 
@@ -82,7 +82,7 @@ def test_measures_suit_the_inputs_of_the_models():
     lacking = models[1].compute_intervals([get_measure("auc")], JudgeSettings())[0]
     assert np.isnan(lacking.estimate)
     assert lacking.note == "needs scores"
-    with pytest.raises(InputError, match="brier.*probabilities"):
+    with pytest.raises(InputError, match=r"brier.*probabilities"):
         judge(table.drop(columns="tree_p"), measures=["brier"])
     with pytest.raises(InputError, match="measures"):
         judge(table, measures=[])

@@ -112,9 +112,7 @@ def test_a_true_class_of_probability_zero_has_an_infinite_log_loss(tmp_path):
     assert found["low"].isna().all()
 
 
-@pytest.mark.parametrize(
-    ("measure", "match"), [("calibration_error", "calibration_error.*memory"), ("acuracy", "'accuracy'")]
-)
+@pytest.mark.parametrize(("measure", "match"), [("calibration_error", "calibration_error.*memory"), ("acuracy", "'accuracy'")])
 def test_measures_that_a_streamed_file_does_not_have(tmp_path, measure, match):
     example(50).to_parquet(tmp_path / "p.parquet")
     with pytest.raises(InputError, match=match):

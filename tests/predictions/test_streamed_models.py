@@ -14,9 +14,7 @@ def read(folder, frame, positive=None, **given):
     notes = Notes()
     with StreamedFile([path], **given) as file:
         every = StreamedModels(file, positive, notes)
-        tables = {
-            (model.dataset, model.name): model.count_confusion().table.tolist() for model in every.models if model.label
-        }
+        tables = {(model.dataset, model.name): model.count_confusion().table.tolist() for model in every.models if model.label}
     return every, tables, notes.findings
 
 
@@ -91,5 +89,5 @@ def test_invalid_predictions_are_refused(tmp_path, columns, match):
 
 
 def test_the_positive_class_must_exist(tmp_path):
-    with pytest.raises(InputError, match="positive.*'c'"):
+    with pytest.raises(InputError, match=r"positive.*'c'"):
         read(tmp_path, pd.DataFrame({"truth": ["a", "b"], "tree": ["a", "b"]}), positive="c")

@@ -35,7 +35,7 @@ def test_notes_are_merged_over_models_with_the_same_data_sets():
 
 
 def test_one_class_is_refused():
-    with pytest.raises(InputError, match="y_true.*'a'"):
+    with pytest.raises(InputError, match=r"y_true.*'a'"):
         check_classes(["a"], "")
 
 
@@ -49,9 +49,9 @@ def test_predicted_labels_may_be_unknown_misspelt_or_missing():
     notes, model = Notes(), Subject("m")
     check_predicted(["a", "b", "c"], ["a", "b", "z"], model, notes)
     assert [(note.kind, note["label"]) for note in notes.findings] == [("unknown_label", "z"), ("class_never_predicted", "c")]
-    with pytest.raises(InputError, match="'Yes'.*'yes'"):
+    with pytest.raises(InputError, match=r"'Yes'.*'yes'"):
         check_predicted(["yes", "no"], ["Yes", "no"], model, notes)
-    with pytest.raises(InputError, match="'m'.*'1'"):
+    with pytest.raises(InputError, match=r"'m'.*'1'"):
         check_predicted(["yes", "no"], ["1", "0"], model, notes)
 
 
@@ -66,16 +66,16 @@ def test_a_row_twice_is_refused_unless_in_another_repeat_or_fold():
 def test_the_lines_of_a_row_must_agree():
     table = pd.DataFrame({"row": ["r2", "r1", "r2"], "repeat": [0, 0, 1], "y_true": [5, 6, 5], "prediction": [5, 6, 6]})
     assert read_predictions(table).datasets[0].y_true.tolist() == [0, 1]
-    with pytest.raises(InputError, match="y_true.*'r2'"):
+    with pytest.raises(InputError, match=r"y_true.*'r2'"):
         read_predictions(table.assign(y_true=[5, 6, 7]))
 
 
 def test_scores_and_weights_must_be_finite():
     assert read_scores([1.0, 2.0], [3.0, 4.0])[0].scores.tolist() == [[1.0, 3.0], [2.0, 4.0]]
-    with pytest.raises(InputError, match="'score_a'.*'r2'"):
+    with pytest.raises(InputError, match=r"'score_a'.*'r2'"):
         read_scores([1.0, np.nan, 2.0], [1.0, 1.0, 1.0])
     for weights in ([1.0, -1.0], [0.0, 0.0]):
-        with pytest.raises(InputError, match="weights.*'weight'"):
+        with pytest.raises(InputError, match=r"weights.*'weight'"):
             read_predictions(pd.DataFrame({"y_true": ["a", "b"], "prediction": ["a", "b"], "weight": weights}))
 
 

@@ -4,6 +4,7 @@ from functools import cache
 
 import numpy as np
 
+from fairtrial.report.source import describe_source
 from fairtrial.study import Results
 from fairtrial.study.archive import ConditionFacts
 from tests.study.archives import CLEAN, Predictions, archive_of, data_facts, folds, real_evidence, real_results
@@ -89,6 +90,6 @@ def cases():
 
 
 @cache
-def made(module, name):
-    """The section that a module builds of the results of this name, built once."""
-    return module.build_section(cases()[name])
+def build(module, name):
+    """Build the section of a module for the results of this name, once."""
+    return module.build_section(describe_source(cases()[name]))

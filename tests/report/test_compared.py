@@ -8,7 +8,7 @@ from fairtrial.report.report import build_sections, write_report
 from fairtrial.report.sections.verdict import VerdictContext, build_comparison_section
 from fairtrial.report.source import describe_source
 from fairtrial.significance import iman_davenport
-from tests.report.prose import check_prose
+from tests.report.report_numbers import check_numbers
 
 
 def scores(learners=3, sets=12, gap=0.05):
@@ -25,7 +25,7 @@ def scores(learners=3, sets=12, gap=0.05):
 def test_every_number_in_the_prose_is_a_cell(learners, options):
     found = build_sections(compare(scores(learners), **options))
     assert [section.key for section in found] == ["answer", "verdict", "references"]
-    assert check_prose(found) > 3
+    assert check_numbers(found) > 3
     assert "<h1>Scores</h1>" in render(found, "Scores")
 
 
@@ -41,7 +41,7 @@ def test_words_follow_the_numbers():
     assert "By the scores over the data sets, learner2 " in str(build_sections(compare(table, better="min"))[0].sentences[0])
     equal = compare(scores(gap=0.0), measure="accuracy")
     assert "cannot be told apart" in str(build_sections(equal)[0].sentences[0])
-    facts = build_comparison_section(verdict).tables[0].frame
+    facts = build_comparison_section(describe_source(verdict)).tables[0].frame
     assert facts.loc["p", "value"] == iman_davenport(table.set_index("dataset")).p_value
     assert facts.loc["significantly different", "value"] == sum(p <= 0.05 for *_, p in verdict.comparisons)
 
@@ -70,7 +70,7 @@ def test_what_is_left_out_is_said_first():
     )
     assert "Over the data sets that are left, learner0 has the best mean score" in told
     assert describe_source(verdict).subtitle == "4 learners, 9 of 10 data sets"
-    check_prose(found, describe_source(verdict).subtitle, ["set 3"])
+    check_numbers(found, describe_source(verdict).subtitle, ["set 3"])
     assert "left out" not in str(build_sections(compare(scores(4, 10)))[0].sentences[0])
 
 
@@ -83,7 +83,7 @@ def test_learners_and_splits_left_out_are_said():
     folds.loc[4, "learner0"] = np.nan
     found = build_sections(compare(folds, test_fraction=0.1))
     assert found[0].sentences[0].text.startswith("Of the 10 splits 1 is left out, for not all learners have a value there. ")
-    check_prose(found)
+    check_numbers(found)
 
 
 def test_one_data_set_that_is_left_is_named():
@@ -92,7 +92,7 @@ def test_one_data_set_that_is_left_is_named():
     table.loc[table["dataset"] == "wine", "bayes"] = np.nan
     found = build_sections(compare(table))
     assert found[0].sentences[0].text.startswith("On iris alone: wine is left out because not every learner has a score there.")
-    check_prose(found)
+    check_numbers(found)
 
 
 def test_the_rope_is_named_as_a_comparison_calls_it():

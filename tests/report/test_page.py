@@ -16,7 +16,7 @@ from fairtrial.report.figures.base import PALE
 from fairtrial.report.page import render
 from fairtrial.report.section import Section
 from tests.report import pages
-from tests.report.prose import iterate_figures, iterate_tables
+from tests.report.report_numbers import list_figures, list_tables
 
 STYLE = files("fairtrial.report").joinpath("templates", "style.css").read_text(encoding="utf-8")
 SCRIPT = files("fairtrial.report").joinpath("templates", "page.js").read_text(encoding="utf-8")
@@ -129,7 +129,7 @@ def test_numbers_are_shown_short_and_kept_whole(read):
 
 def test_the_title_of_a_chart_is_said_once_and_its_explanation_is_text(read):
     explained = [each for each in read.all("span") if each.get("class") == "explained"]
-    assert len(explained) == len([1 for figure in iterate_figures(pages.sections()) for _ in _subtitle(figure.chart)])
+    assert len(explained) == len([1 for figure in list_figures(pages.sections()) for _ in _subtitle(figure.chart)])
 
 
 def _subtitle(chart):
@@ -149,8 +149,8 @@ def test_a_page_without_figures_carries_no_drawing_library(text):
 
 
 def test_figures_and_tables_of_parts_are_found_in_order():
-    assert [each.key for each in iterate_tables(pages.sections())] == ["small", "middle", "long"]
-    assert [each.key for each in iterate_figures(pages.sections())] == ["curves-roc", "curves-cost", "ranks-box"]
+    assert [each.key for each in list_tables(pages.sections())] == ["small", "middle", "long"]
+    assert [each.key for each in list_figures(pages.sections())] == ["curves-roc", "curves-cost", "ranks-box"]
 
 
 def test_a_key_twice_is_refused():
@@ -231,7 +231,7 @@ def test_a_chart_carries_the_title_of_its_figure(read):
     place = next(i for i, each in enumerate(read.all("script")) if each.get("id") == "charts")
     charts = json.loads(read.scripts[place])
     assert {key: chart["title"]["text"] for key, chart in charts.items()} == {
-        figure.key: figure.title for figure in iterate_figures(pages.sections())
+        figure.key: figure.title for figure in list_figures(pages.sections())
     }
 
 

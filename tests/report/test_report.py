@@ -16,7 +16,7 @@ from fairtrial.report.report import build_sections, list_section_builders, write
 from fairtrial.report.section import Section, builders, section
 from fairtrial.report.source import describe_source
 from tests.report import pages
-from tests.report.prose import iterate_figures, iterate_tables, sentences_of
+from tests.report.report_numbers import list_figures, list_sentences, list_tables
 from tests.report.result_cases import skilled_results
 from tests.study.archives import real_results
 
@@ -82,15 +82,15 @@ def test_third_parties_add_sections_by_entry_points(monkeypatch):
 
 
 def test_every_figure_and_table_has_a_key_words_and_a_title(gathered):
-    for each in [*iterate_figures(gathered), *iterate_tables(gathered)]:
+    for each in [*list_figures(gathered), *list_tables(gathered)]:
         assert re.fullmatch(r"[a-z0-9][a-z0-9-]*", each.key)
         assert each.title
-    assert all(len(figure.alt) > 20 for figure in iterate_figures(gathered))
+    assert all(len(figure.alt) > 20 for figure in list_figures(gathered))
 
 
 def test_every_number_in_the_prose_is_that_of_a_table(gathered):
-    frames = {table.key: table.frame for table in iterate_tables(gathered)}
-    numbers = [number for sentence in sentences_of(gathered) for number in sentence.numbers]
+    frames = {table.key: table.frame for table in list_tables(gathered)}
+    numbers = [number for sentence in list_sentences(gathered) for number in sentence.numbers]
     assert numbers
     for number in numbers:
         value = frames[number.cell.table].loc[number.cell.line, number.cell.column]
@@ -216,7 +216,7 @@ def test_every_chart_of_a_report_is_valid_though_it_is_not_checked_while_it_is_m
     sections = build_sections(results)
     assert checked == [False]
     assert schemapi.DEBUG_MODE  # charts that are made elsewhere still are
-    for figure in iterate_figures(sections):
+    for figure in list_figures(sections):
         figure.chart.to_dict(validate=True)
 
 

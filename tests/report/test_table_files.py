@@ -8,7 +8,8 @@ from fairtrial.errors import InputError
 from fairtrial.report.files import write_tables
 from fairtrial.report.section import ReportTable, Section
 from fairtrial.report.sections import data_sets, scores
-from tests.report.prose import iterate_tables
+from fairtrial.report.source import describe_source
+from tests.report.report_numbers import list_tables
 from tests.report.result_cases import cases
 
 
@@ -64,8 +65,8 @@ def test_a_file_in_the_way_is_told(tmp_path):
 
 @pytest.mark.parametrize("name", ["several", "failures", "all failed"])
 def test_every_table_of_real_sections_is_written(tmp_path, name):
-    found = [scores.build_section(cases()[name]), data_sets.build_section(cases()[name])]
+    found = [scores.build_section(describe_source(cases()[name])), data_sets.build_section(describe_source(cases()[name]))]
     write_tables(found, tmp_path)
-    for table in iterate_tables(found):
+    for table in list_tables(found):
         assert (tmp_path / f"{table.key}.csv").read_text().count("\n") == len(table.frame) + 1
         assert (tmp_path / f"{table.key}.tex").exists()

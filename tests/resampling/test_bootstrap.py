@@ -41,6 +41,6 @@ def test_nothing_to_leave_out():
         list(Bootstrap().split([1]))
     with pytest.raises(InputError, match=r"^X\b"):
         list(Bootstrap(stratify=True).split([1, 2], ["a", "b"]))
-    with pytest.raises(InputError, match="n_splits.*0"):
+    with pytest.raises(InputError, match=r"n_splits.*0"):
         Bootstrap(0)
     assert Bootstrap().get_n_splits() == 200

@@ -1,4 +1,4 @@
-"""Counts of who is where, and what they are said to mean."""
+"""Counts of training and test rows, and the findings from them."""
 
 import numpy as np
 import pytest
@@ -21,11 +21,11 @@ def folds():
     return stratified(Y, 5, np.random.default_rng(0))
 
 
-def test_sound_folds_raise_nothing():
+def test_sound_folds_have_no_findings():
     assert checks(folds()) == {}
 
 
-def test_leave_one_out_raises_nothing():
+def test_leave_one_out_has_no_findings():
     assert checks(LeaveOneOut()) == {}
 
 
@@ -34,7 +34,8 @@ def test_rows_in_both_parts():
     splits[2] = (np.append(splits[2][0], splits[2][1][:2]), splits[2][1])
     found = checks(splits)["in train and test"]
     assert found.level == "fault"
-    assert "fold 3 (2 of 6 test rows)" in found.text
+    (split,) = found.values["splits"]
+    assert dict(split.values) == {"split": "fold 3", "rows": 2, "test_rows": 6}
 
 
 def test_rows_twice_in_a_test_part():
@@ -47,8 +48,8 @@ def test_rows_never_tested_and_tested_again():
     splits = folds()
     splits[0] = (np.append(splits[0][0][1:], splits[0][1]), np.append(splits[0][1][1:], splits[0][0][0]))
     found = checks(splits)
-    assert "1 of 30 rows are never tested (29 are)" in found["never tested"].text
-    assert "1 of 30 rows are tested more than once" in found["tested again"].text
+    for check in ("never tested", "tested again"):
+        assert dict(found[check].values) == {"rows": 1, "n_rows": 30}
     assert found["never tested"].level == found["tested again"].level == "fault"
 
 
@@ -61,16 +62,18 @@ def test_draws_may_leave_rows_out(splits):
 
 def test_absent_classes():
     found = checks(KFold(3))
-    assert "b (fold 1), b (fold 2), a (fold 3)" in found["class absent from test"].text
+    absent = [(item["class_name"], item["split"]) for item in found["class absent from test"].values["classes"]]
+    assert absent == [("b", "fold 1"), ("b", "fold 2"), ("a", "fold 3")]
     assert found["class absent from test"].level == "caution"
     assert found["class absent from training"].level == "fault"
-    assert "b (fold 3)" in found["class absent from training"].text
+    assert [item["split"] for item in found["class absent from training"].values["classes"]] == ["fold 3"]
 
 
 def test_uneven_folds():
     fold = np.repeat([0, 1, 2], [7, 10, 13])
     found = checks([(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(3)])
-    assert "7 to 13 rows" in found["sizes"].text
+    (sizes,) = found["sizes"].values["ranges"]
+    assert (sizes["least"], sizes["most"]) == (7, 13)
     assert found["class counts"].level == "caution"
 
 
@@ -83,16 +86,19 @@ def test_counts():
     assert found.are_folds == (True,)
 
 
-def test_folds_and_repeats_may_be_called_by_their_numbers():
+def test_folds_and_repeats_can_be_counted_from_zero():
     splits = RepeatedStratifiedKFold(n_splits=2, n_repeats=2, random_state=1).split(X, Y)
     parts = [Split(train, test, s // 2, s % 2) for s, (train, test) in enumerate(splits)]
     parts[3] = Split(np.append(parts[3].train, parts[3].test[:2]), parts[3].test[1:], 1, 1)
     layout = read_layout(Splits(len(Y), tuple(parts), "given"), (X, Y))
     plain, numbered = (
-        {each.check: each.text for each in find_coverage_problems(layout, count_coverage(layout), use_split_numbers=named)}
-        for named in (False, True)
+        {
+            each.check: each.values
+            for each in find_coverage_problems(layout, count_coverage(layout), use_split_numbers=by_number)
+        }
+        for by_number in (False, True)
     )
-    assert "fold 2 of repeat 2 (1 of 14 test rows)" in plain["in train and test"]
-    assert "fold 1 of repeat 1 (1 of 14 test rows)" in numbered["in train and test"]
-    assert "1 of 30 rows are never tested in repeat 2" in plain["never tested"]
-    assert "1 of 30 rows are never tested in repeat 1" in numbered["never tested"]
+    for values, split, repeat in ((plain, "fold 2 of repeat 2", 2), (numbered, "fold 1 of repeat 1", 1)):
+        (overlap,) = values["in train and test"]["splits"]
+        assert dict(overlap.values) == {"split": split, "rows": 1, "test_rows": 14}
+        assert dict(values["never tested"]) == {"rows": 1, "n_rows": 30, "repeat": repeat}

@@ -126,7 +126,7 @@ def test_copies_stay_behind_in_keels_way():
     y = np.zeros(80, int)
     assert (folds_of(DOBSCV(4, assign="keel", random_state=0), X, y)[:40] == 0).mean() > 0.5
     assert np.bincount(folds_of(DOBSCV(4, random_state=0), np.zeros((20, 2)), y[:20])).tolist() == [5, 5, 5, 5]
-    with pytest.raises(InputError, match=r"assign='keel' leaves fold 2 without a case.*take assign='shuffled'"):
+    with pytest.raises(InputError, match=r"assign.*'keel'.*fold 2.*assign='shuffled'"):
         DOBSCV(4, assign="keel").freeze(np.zeros((20, 2)), y[:20])
 
 
@@ -197,10 +197,10 @@ def test_unknown_assign(assign):
 
 
 def test_small_classes_are_suspect():
-    with pytest.warns(SuspectInputWarning, match="fewer than the 3 folds"):
+    with pytest.warns(SuspectInputWarning, match="3 folds"):
         folds = folds_of(DOBSCV(3, random_state=0), np.arange(8.0)[:, None], [0] * 6 + [1] * 2)
     assert len(set(folds[6:])) == 2
-    with pytest.raises(InputError, match="needs y"):
+    with pytest.raises(InputError, match=r"^y\b.*DOBSCV"):
         next(DOBSCV(3).split(np.arange(8.0)[:, None]))
 
 

@@ -97,9 +97,9 @@ def test_numbers():
 def test_a_class_that_goes_missing():
     rare = np.array([0] * 20 + [1])
     table = np.arange(21.0)[:, None]
-    with pytest.raises(LearnerError, match=r"SVC failed on bootstrap sample \d+ .* pass stratify=True"):
+    with pytest.raises(LearnerError, match=r"SVC.*stratify=True"):
         estimate(SVC(), table, rare, n_resamples=20, random_state=1)
-    with pytest.warns(UserWarning, match="1 of 21 cases are in every bootstrap sample"):
+    with pytest.warns(UserWarning, match="1 of 21"):
         found = estimate(SVC(), table, rare, n_resamples=20, stratify=True, random_state=1)
     assert found.n_resamples == 20
 
@@ -111,7 +111,7 @@ def test_a_class_that_goes_missing():
         ({"loss": "eror"}, "loss.*'error'"),
         ({"n_resamples": 1}, "n_resamples.*1"),
         ({"y": y[:-1]}, "34.*33"),
-        ({r"^y\b": y + 0.5}, "y"),
+        ({"y": y + 0.5}, r"^y\b"),
         ({"y": np.array(["a", "b"])[y - 1], "loss": "squared"}, r"^y\b.*'a'"),
         ({"learner": "tree"}, "learner"),
         ({"loss": lambda a, b: float((a != b).mean())}, "loss"),

@@ -272,7 +272,7 @@ def test_schemes_that_do_not_look_at_y_take_numbers_and_tables(name):
 @pytest.mark.parametrize("name", ["StratifiedKFold", "FiveByTwo", "Holdout", "RandomSubsampling", "Bootstrap, stratified"])
 class TestStratified:
     def test_needs_y(self, name):
-        with pytest.raises(InputError, match=r"needs y, the class of each row: call split\(X, y\)"):
+        with pytest.raises(InputError, match=r"^y\b"):
             list(EVERY[name](1).split(POINTS))
 
     def test_refuses_numbers(self, name):
@@ -292,7 +292,7 @@ class TestStratified:
 @pytest.mark.parametrize("name", GROUPED)
 class TestGrouped:
     def test_needs_groups(self, name):
-        with pytest.raises(InputError, match=r"needs groups, the group of each row: call split\(X, y, groups\)"):
+        with pytest.raises(InputError, match=r"^groups\b"):
             list(EVERY[name](1).split(POINTS, CLASSES))
 
     @pytest.mark.parametrize("missing", [None, np.nan])
@@ -308,9 +308,9 @@ class TestGrouped:
 
 @pytest.mark.parametrize("name", EVERY)
 def test_rows_must_match(name):
-    with pytest.raises(InputError, match="48.*47"):
+    with pytest.raises(InputError, match=r"48.*47"):
         list(EVERY[name](1).split(POINTS, CLASSES[1:], GROUPS))
-    with pytest.raises(InputError, match="48.*47"):
+    with pytest.raises(InputError, match=r"48.*47"):
         list(EVERY[name](1).split(POINTS, CLASSES, GROUPS[1:]))
     with pytest.raises(InputError, match=r"^X\b.*0"):
         list(EVERY[name](1).split([]))

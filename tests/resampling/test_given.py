@@ -35,20 +35,20 @@ def test_folds_are_scikit_learns_predefined_split():
 
 
 def test_what_does_not_fit():
-    with pytest.raises(InputError, match="splits.*0"):
+    with pytest.raises(InputError, match=r"splits.*0"):
         Given([])
-    with pytest.raises(InputError, match="test of split 0 must hold positions from 0 to 2, got 3 to 3"):
+    with pytest.raises(InputError, match=r"test of split 0.*3"):
         list(Given([([0], [3])]).split(range(3)))
     with pytest.raises(InputError, match="fold"):
         Given.from_folds([0, -2])
     with pytest.raises(InputError, match="fold"):
         Given.from_folds([0.5, 1])
-    with pytest.raises(InputError, match="splits.*0"):
+    with pytest.raises(InputError, match=r"splits.*0"):
         Given.from_folds([-1, -1])
 
 
 def test_folds_must_be_those_of_the_rows():
     with pytest.raises(InputError, match=r"^X\b.*6"):
         Given.from_folds([0, 1]).freeze(np.zeros((6, 1)))
-    with pytest.raises(InputError, match="fold.*'a'"):
+    with pytest.raises(InputError, match=r"fold.*'a'"):
         Given.from_folds(["a", "b"])

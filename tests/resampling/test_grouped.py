@@ -45,7 +45,7 @@ class TestGroupKFold:
         assert len(parts) == 15  # ways to make three pairs of six
 
     def test_too_few_groups(self):
-        with pytest.raises(InputError, match="n_splits.*3"):
+        with pytest.raises(InputError, match=r"n_splits.*3"):
             fold_sizes(GroupKFold(3), ["a", "a", "b", "b"])
 
 
@@ -82,7 +82,7 @@ class TestStratifiedGroupKFold:
 
     def test_rare_classes(self):
         y = np.array([3, 3, -1, -1, 3])
-        with pytest.warns(SuspectInputWarning, match="class -1 has 2 rows, fewer than the 3 folds"):
+        with pytest.warns(SuspectInputWarning, match="-1.*2.*3"):
             list(StratifiedGroupKFold(3).split(y, y, np.arange(5)))
 
 
@@ -98,9 +98,9 @@ class TestLeaveGroupOut:
         assert len(found) == LeaveGroupOut(p).get_n_splits(None, None, groups) == comb(4, p)
 
     def test_too_few_groups(self):
-        with pytest.raises(InputError, match="groups.*2"):
+        with pytest.raises(InputError, match=r"groups.*2"):
             list(LeaveGroupOut(2).split([1, 2], groups=["a", "b"]))
-        with pytest.raises(InputError, match="n_groups.*0"):
+        with pytest.raises(InputError, match=r"n_groups.*0"):
             LeaveGroupOut(0)
         with pytest.raises(InputError, match="groups"):
             LeaveGroupOut().get_n_splits()

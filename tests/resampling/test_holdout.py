@@ -54,7 +54,7 @@ def test_remainders_that_tie_are_drawn():
 @pytest.mark.parametrize(("size", "part"), [(0.1, "test"), (0.9, "training")])
 def test_a_class_that_is_lost_is_named(size, part):
     y = ["common"] * 19 + ["rare"]
-    with pytest.warns(SuspectInputWarning, match=f"class 'rare' has no row in the {part} part: it is too rare"):
+    with pytest.warns(SuspectInputWarning, match=f"'rare'.*{part}"):
         halves(Holdout(size, random_state=1), y)
 
 
@@ -75,13 +75,13 @@ def test_bad_sizes(size, message):
 
 
 def test_nothing_left_to_train_on():
-    with pytest.raises(InputError, match="test_size.*5"):
+    with pytest.raises(InputError, match=r"test_size.*5"):
         list(Holdout(5, stratify=False).split(range(5)))
-    with pytest.raises(InputError, match="test_size.*0.9"):
+    with pytest.raises(InputError, match=r"test_size.*0.9"):
         list(Holdout(0.9, stratify=False).split(range(5)))
 
 
 def test_one_split():
     assert Holdout().get_n_splits() == 1
-    with pytest.raises(InputError, match=r"Holdout\(stratify=True\) needs y"):
+    with pytest.raises(InputError, match=r"^y\b.*Holdout\(stratify=True\)"):
         list(Holdout().split(range(5)))

@@ -29,5 +29,5 @@ def test_folds_of_one_row_each():
 
 
 def test_more_folds_than_rows():
-    with pytest.raises(InputError, match="n_splits.*4"):
+    with pytest.raises(InputError, match=r"n_splits.*4"):
         list(KFold(4).split(range(3)))

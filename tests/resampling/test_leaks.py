@@ -1,4 +1,4 @@
-"""Equal rows across the cut: counted as a look at all pairs counts them, expected as chance has it."""
+"""Duplicates across training and test sets: counts equal a search through all pairs, expectations those of chance."""
 
 import sys
 
@@ -15,7 +15,7 @@ def found(splits, X, y, seed=0):
     return count_leaks(read_layout(splits, (X, y)), 199, np.random.default_rng(seed))
 
 
-def test_counts_equal_a_look_at_all_pairs():
+def test_counts_equal_a_search_through_all_pairs():
     rng = np.random.default_rng(1)
     X, y = rng.integers(0, 4, size=(60, 2)).astype(float), rng.integers(0, 2, size=60)
     X[5] = X[6] = np.nan
@@ -48,11 +48,12 @@ def test_pairs_that_are_always_torn_apart_are_more_than_chance():
     assert counts.p_duplicates <= 0.01
     (finding,) = find_leak_problems(layout, counts, 0.05)
     assert finding.level == "caution"
-    assert "120 of 120 test rows (100 %) have an equal row of the same class in their training part, more" in finding.text
+    assert finding.kind == "duplicates_above_chance"
+    assert (finding.values["rows"], finding.values["test_rows"], finding.values["p"]) == (120, 120, counts.p_duplicates)
 
 
 @pytest.mark.parametrize(("asked", "drawn"), [(19, 19), (25, 25), (199, 199), (499, 199)])
-def test_as_many_permutations_as_told(asked, drawn):
+def test_the_number_of_permutations(asked, drawn):
     X, y = np.repeat(np.arange(60.0), 2)[:, None], np.zeros(120, dtype=int)
     counts = count_leaks(read_layout(as_splits(np.arange(120) % 5), (X, y)), asked, np.random.default_rng(0))
     assert counts.n_drawn == drawn
@@ -73,7 +74,7 @@ def test_data_that_repeat_themselves_are_a_note():
     layout = read_layout(stratified(y, 5, rng), (X, y))
     findings = {each.check: each for each in find_leak_problems(layout, count_leaks(layout, 199, rng), 0.05)}
     assert {name: each.level for name, each in findings.items()} == {"duplicates": "note", "conflicts": "note"}
-    assert "another class" in findings["conflicts"].text
+    assert {each.kind for each in findings.values()} == {"duplicates_by_chance", "conflicts_by_chance"}
 
 
 def test_different_rows_leak_nothing():

@@ -96,16 +96,17 @@ def test_tables_with_names_and_regression():
     assert len(found.folds) == 5
 
 
-def test_words():
+def test_text():
     found = nested(LEARNER, GRID, X, y, random_state=1)
     assert list(found.frame().columns) == [
         *("repeat", "fold", "n_train", "n_test", "inner_score", "outer_score"),
         *("max_depth", "min_samples_leaf"),
     ]
-    told = str(found)
-    assert told.startswith(f"accuracy {found.estimate:.4f}, standard error about {found.standard_error:.4f}, outer splits: 5")
-    assert "not for any one setting" in told
-    assert f"higher by {found.optimism:.4f}: do not report them." in told or found.optimism <= 0
+    first, *_ = str(found).splitlines()
+    assert all(
+        value in first for value in ("accuracy", f"{found.estimate:.4f}", f"{found.standard_error:.4f}", "5 outer splits")
+    )
+    assert 1 <= len(found.caveats) == str(found).count("\n") - len(found.folds)
     assert "repeat 0 fold 0: inner 0." in found._repr_html_()
     scores = found.frame()["outer_score"]
     assert found.standard_error == pytest.approx(np.sqrt((1 / 5 + 10 / 40) * scores.var()))
@@ -114,14 +115,14 @@ def test_words():
 def test_one_outer_split_has_no_standard_error():
     found = nested(GaussianNB(), {"var_smoothing": [1e-9]}, X, y, outer=Holdout(random_state=1), random_state=1)
     assert np.isnan(found.standard_error)
-    assert "standard error unknown, outer splits: 1" in str(found)
+    assert "1 outer split" in str(found)
     assert len(found.caveats) <= 2
 
 
 def test_what_cannot_be():
-    with pytest.raises(InputError, match="outer.*5"):
+    with pytest.raises(InputError, match=r"outer.*5"):
         nested(LEARNER, GRID, X, y, outer=5)
     with pytest.raises(InputError, match="inner"):
         nested(LEARNER, GRID, X, y, inner=KFold(2).freeze(X))
-    with pytest.raises(LearnerError, match=r"DecisionTreeClassifier failed in outer split 0 of repeat 0 \(.*max_depth"):
+    with pytest.raises(LearnerError, match=r"DecisionTreeClassifier.*max_depth"):
         nested(LEARNER, {"max_depth": [-1]}, X, y, random_state=1)

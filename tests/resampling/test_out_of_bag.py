@@ -1,3 +1,4 @@
+import re
 from itertools import product
 
 import numpy as np
@@ -79,22 +80,22 @@ class TestEstimates:
         assert found["loo-bootstrap"].value > 0.5
         assert found["632+"].standard_error == pytest.approx(0.632 * found["loo-bootstrap"].standard_error)
 
-    def test_the_chosen_method_speaks(self):
+    def test_the_main_method(self):
         found = by_hand()
         assert found.value == found["632+"].value
         assert (found.low, found.high, found.standard_error) == tuple(
             getattr(found["632+"], what) for what in ("low", "high", "standard_error")
         )
         assert found.frame()["method"].tolist() == list(METHODS)
-        assert str(found).splitlines()[0] == "4 bootstrap samples of 3 rows, 95 % intervals"
+        assert all(value in str(found).splitlines()[0] for value in ("4 bootstrap samples", "3 rows", "95 %"))
         assert str(found).splitlines()[1].startswith("> 632+ 0.2631, standard error ")
-        assert "no-information rate 0.5000, relative overfitting 0.0000, weight 0.6320" in str(found)
+        assert re.findall(r"\d\.\d+", str(found).splitlines()[-1])[:3] == ["0.5000", "0.0000", "0.6320"]
         assert "&gt; 632+" in found._repr_html_()
-        with pytest.raises(InputError, match="did you mean '632'"):
+        with pytest.raises(InputError, match="'632'"):
             found["0.632"]
 
     def test_a_case_in_every_sample_does_not_count(self):
-        with pytest.warns(SuspectInputWarning, match="1 of 3 cases are in every bootstrap sample and do not count"):
+        with pytest.warns(SuspectInputWarning, match="1 of 3"):
             found = out_of_bag_estimates([[1, 0, 0], [0, 0, 0]], [[0, 1, 2], [1, 0, 2]], [0, 0, 0], 0.5)
         assert found["loo-bootstrap"].value == 0.5
 
@@ -107,9 +108,9 @@ class TestEstimates:
     @pytest.mark.parametrize(
         ("given", "message"),
         [
-            (([[0, 1]], [[0, 1]], [0, 0]), "at least 2 bootstrap samples of at least 2 cases, got shape"),
-            (([[0, 1]] * 2, [[0, 1]] * 3, [0, 0]), "losses and counts must have a row for each bootstrap sample"),
-            (([[0, 1]] * 2, [[0, 1]] * 2, [0]), "resubstitution a value for each case"),
+            (([[0, 1]], [[0, 1]], [0, 0]), "losses"),
+            (([[0, 1]] * 2, [[0, 1]] * 3, [0, 0]), "losses.*counts.*resubstitution"),
+            (([[0, 1]] * 2, [[0, 1]] * 2, [0]), "resubstitution"),
             (([[0, 1]] * 2, [[1, 1]] * 2, [0, 0]), "counts"),
             (([[np.nan, 1]] * 2, [[0, 2]] * 2, [0, 0]), "losses"),
         ],
@@ -121,7 +122,7 @@ class TestEstimates:
     def test_bad_options(self):
         with pytest.raises(InputError, match="method"):
             out_of_bag_estimates([[0, 1]] * 2, [[0, 2]] * 2, [0, 0], 0.5, method="633")
-        with pytest.raises(InputError, match="level.*95"):
+        with pytest.raises(InputError, match=r"level.*95"):
             out_of_bag_estimates([[0, 1]] * 2, [[0, 2]] * 2, [0, 0], 0.5, level=95)
 
 
@@ -172,8 +173,8 @@ class TestInfluence:
             means.append((found.per_case, found.monte_carlo_error))
         assert np.mean(raw) > 1.1 * truth
         assert np.mean(mended) == pytest.approx(truth, rel=0.05)
-        spread, told = np.std([mean for mean, _ in means]), np.mean([error for _, error in means])
-        assert told == pytest.approx(spread, rel=0.15)
+        spread, estimated = np.std([mean for mean, _ in means]), np.mean([error for _, error in means])
+        assert estimated == pytest.approx(spread, rel=0.15)
 
     def test_standard_errors_match_the_spread_over_samples(self):
         """Forty rows of two normal classes and the nearest centroid, again and again."""

@@ -37,11 +37,11 @@ def test_a_row_may_test_twice_in_a_fold():
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        (pd.DataFrame({"fold": [0]}), "must have the column 'row'"),
-        (pd.DataFrame({"row": [0]}), "must have the column 'fold'"),
-        (pd.DataFrame({"row": [0.5], "fold": [0]}), "whole numbers in the column 'row'"),
-        (pd.DataFrame({"row": [9], "fold": [0]}), "rows from 0 to 2, got 9 to 9"),
-        (pd.DataFrame({"row": [0], "fold": [0]}).iloc[:0], "at least 1 row"),
+        (pd.DataFrame({"fold": [0]}), "'row'"),
+        (pd.DataFrame({"row": [0]}), "'fold'"),
+        (pd.DataFrame({"row": [0.5], "fold": [0]}), "'row'.*0.5"),
+        (pd.DataFrame({"row": [9], "fold": [0]}), "9"),
+        (pd.DataFrame({"row": [0], "fold": [0]}).iloc[:0], "splits.*0"),
     ],
 )
 def test_bad_tables_are_refused(frame, message):
@@ -50,17 +50,17 @@ def test_bad_tables_are_refused(frame, message):
 
 
 def test_bad_files_are_refused(tmp_path):
-    with pytest.raises(InputError, match="must be a file that exists"):
+    with pytest.raises(InputError, match=r"nowhere.csv"):
         read_splits(tmp_path / "nowhere.csv", 3)
     (tmp_path / "empty.csv").write_text("")
-    with pytest.raises(InputError, match="must be a CSV table"):
+    with pytest.raises(InputError, match=r"empty.csv"):
         read_splits(tmp_path / "empty.csv", 3)
 
 
 def test_a_row_that_is_no_number_is_named():
-    with pytest.raises(InputError, match=r"must hold whole numbers in the column 'row', got 'x' in row 2"):
+    with pytest.raises(InputError, match=r"'row'.*'x'.*2"):
         read_splits(pd.DataFrame({"fold": [0, 1], "row": ["0", "x"]}), 2)
-    with pytest.raises(InputError, match="at least 1 row"):
+    with pytest.raises(InputError, match=r"splits.*0"):
         read_splits(pd.DataFrame({"fold": [], "row": []}), 2)
-    with pytest.raises(InputError, match="rows count from 0"):
+    with pytest.raises(InputError, match=r"0 to 1.*1 to 2"):
         read_splits(pd.DataFrame({"fold": [0, 1], "row": [1, 2]}), 2)

@@ -47,16 +47,16 @@ def test_repeats_of_repeats_are_counted_on():
 
 @pytest.mark.parametrize("fixed", [LeaveOneOut(), Given([([0], [1])])])
 def test_what_does_not_draw_cannot_be_repeated(fixed):
-    with pytest.raises(InputError, match="^splitter"):
+    with pytest.raises(InputError, match=r"^splitter"):
         Repeated(fixed, 3)
 
 
 def test_bad_arguments():
-    with pytest.raises(InputError, match="splitter.*KFold"):
+    with pytest.raises(InputError, match=r"splitter.*KFold"):
         Repeated(SklearnKFold(3), 3)
-    with pytest.raises(InputError, match="n_repeats.*0"):
+    with pytest.raises(InputError, match=r"n_repeats.*0"):
         Repeated(KFold(3), 0)
-    with pytest.raises(InputError, match="random_state.*1"):
+    with pytest.raises(InputError, match=r"random_state.*1"):
         Repeated(KFold(3, random_state=2), 3, random_state=1)
 
 

@@ -1,4 +1,4 @@
-"""What is said about shift."""
+"""Findings of shift."""
 
 from dataclasses import replace
 
@@ -23,13 +23,16 @@ def test_shift_names_class_fold_and_attribute():
         LAYOUT, [judged(ENERGY, [0.4, 0.1], [0.01, 0.9]), judged(KS, [0.7, 0.1], [0.02, 0.9], 0)], [], 0.05
     )
     assert [each.level for each in found] == ["fault", "fault"]
-    assert "class a of fold 1 0.4 where 0.1 is expected (p = 0.01)" in found[0].text
-    assert "x0 in class a of fold 1 0.7" in found[1].text
+    (cell,) = found[0].values["cells"]
+    assert dict(cell.values) == {"class_name": "a", "split": "fold 1", "value": 0.4, "expected": 0.1, "p": 0.01}
+    (cell,) = found[1].values["cells"]
+    assert (cell["attribute"], cell["class_name"], cell["split"], cell["value"]) == ("x0", "a", "fold 1", 0.7)
 
 
 def test_all_classes_together():
     (found,) = find_shift_problems(LAYOUT, [judged(KS, [0.7, 0.1], [0.02, 0.9], 0, label=-1)], [], 0.05)
-    assert "x0 in all classes of fold 1 0.7 where 0.1 is expected" in found.text
+    (cell,) = found.values["cells"]
+    assert dict(cell.values) == {"attribute": "x0", "split": "fold 1", "value": 0.7, "expected": 0.1, "p": 0.02}
 
 
 @pytest.mark.parametrize("scheme", ["LeaveGroupOut()", "Repeated(splitter=StratifiedGroupKFold(), n_repeats=2)"])
@@ -38,20 +41,20 @@ def test_groups_may_differ(scheme):
     cells = [judged(ENERGY, [0.4, 0.1], [0.01, 0.9]), judged(OUTLYING, [0.2, 0.0], [0.01, 0.9], label=-1)]
     found = find_shift_problems(layout, cells, [], 0.05)
     assert [each.level for each in found] == ["note", "note"]
-    assert all("Splits by group do so wherever groups differ" in each.text for each in found)
-    assert not any("DOB-SCV" in each.text for each in found)
+    assert [each.details[-1].kind for each in found] == ["group_shift", "group_shift"]
 
 
 def test_fold_1_farther_out_hints_at_dob_scv():
     (found,) = find_shift_problems(LAYOUT, [judged(OUTLYING, [0.2, 0.0], [0.01, 0.9], label=-1)], [], 0.05)
-    assert "farther from the centre of their class than training rows: fold 1 by 20 % (random folds -5 to +6 %" in found.text
-    assert "assign='literal'" in found.text
+    assert [each.kind for each in found.details] == ["outlying_farther", "literal_dob_scv"]
+    (split,) = found.values["splits"]
+    assert dict(split.values) == {"split": "fold 1", "difference": 0.2, "low": -0.05, "high": 0.06, "p": 0.01}
 
 
 def test_nearer_folds_do_not():
     (found,) = find_shift_problems(LAYOUT, [judged(OUTLYING, [0.0, -0.2], [0.9, 0.01], label=-1)], [], 0.05)
-    assert "nearer to the centre of their class than training rows: fold 2 by 20 %" in found.text
-    assert "DOB-SCV" not in found.text
+    assert [each.kind for each in found.details] == ["outlying_nearer"]
+    assert [(split["split"], split["difference"]) for split in found.values["splits"]] == [("fold 2", 0.2)]
 
 
 def test_too_alike_is_a_note():
@@ -59,8 +62,8 @@ def test_too_alike_is_a_note():
         LAYOUT, [], [SimilarityTest(AUC, 0.3, 0.5, 0.01), SimilarityTest(ENERGY, 0.3, 0.5, 0.2)], 0.05
     )
     assert found.level == "note"
-    assert "mean two-sample AUC 0.3 where 0.5 is expected (p = 0.01)" in found.text
-    assert "energy" not in found.text
+    (statistic,) = found.values["statistics"]
+    assert dict(statistic.values) == {"check": AUC, "mean": 0.3, "expected": 0.5, "p": 0.01}
 
 
 def test_undefined_p_is_no_finding():

@@ -56,9 +56,9 @@ class TestSplits:
         with pytest.raises(InputError, match=r"^X\b.*3"):
             list(splits.split(np.zeros((3, 1))))
 
-    def test_words_and_pickle(self):
+    def test_text_and_pickle(self):
         splits = Splits.from_pairs([([0, 1], [2, 3, 4]), ([3, 4], [0])], 5, "by <hand>")
-        assert str(splits) == "by <hand>: 2 splits of 5 rows, test parts of 1 to 3"
+        assert all(value in str(splits) for value in ("by <hand>", "2 splits", "5 rows", "1 to 3"))
         assert "by &lt;hand&gt;" in splits._repr_html_()
         assert pickle.loads(pickle.dumps(splits)).content_hash == splits.content_hash
         assert len(splits) == 2
@@ -70,18 +70,18 @@ class TestSplits:
         ("given", "message"),
         [
             ([], "splits.*0"),
-            ([[0, 1, 2]], r"split 0 must be a pair \(train, test\), got list"),
-            ([3], r"split 0 must be a pair \(train, test\), got int"),
-            ([([], [1])], "train of split 0 must hold at least 1 row, got none"),
-            ([([0], [1]), ([0], [False] * 4)], "test of split 1 must hold at least 1 row, got none"),
-            ([([0], [4])], "test of split 0 must hold positions from 0 to 3, got 4 to 4"),
-            ([([-1], [1])], "train of split 0 must hold positions from 0 to 3, got -1 to -1"),
+            ([[0, 1, 2]], "split 0.*list"),
+            ([3], "split 0.*int"),
+            ([([], [1])], "train of split 0.*0"),
+            ([([0], [1]), ([0], [False] * 4)], "test of split 1.*0"),
+            ([([0], [4])], "test of split 0.*4"),
+            ([([-1], [1])], "train of split 0.*-1"),
             (
                 [([0.5], [1])],
-                r"train of split 0 must hold positions of rows, got \[0.5\]: pass whole numbers, or a mask of 4 rows",
+                r"train of split 0.*\[0.5\]",
             ),
-            ([([True, False], [1])], "train of split 0 must hold positions of rows"),
-            ([([[0]], [1])], "train of split 0 must hold positions of rows"),
+            ([([True, False], [1])], "train of split 0"),
+            ([([[0]], [1])], "train of split 0"),
         ],
     )
     def test_bad_splits_are_named(self, given, message):

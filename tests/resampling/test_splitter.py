@@ -53,9 +53,9 @@ class TestRows:
 
     def test_what_is_missing_is_named(self):
         rows = SplitterInput(3, None, None, None)
-        with pytest.raises(InputError, match=r"Scheme needs y"):
+        with pytest.raises(InputError, match=r"^y\b.*Scheme"):
             rows.require_classes("Scheme")
-        with pytest.raises(InputError, match=r"Scheme needs groups"):
+        with pytest.raises(InputError, match=r"^groups.*Scheme"):
             rows.require_groups("Scheme")
 
 
@@ -76,11 +76,11 @@ class TestFoldSplitter:
             Halves(n_splits)
 
     def test_more_folds_than_rows(self):
-        with pytest.raises(InputError, match="n_splits.*4"):
+        with pytest.raises(InputError, match=r"n_splits.*4"):
             Halves(4).freeze(range(3), [0, 0, 0])
 
     def test_bad_seed(self):
-        with pytest.raises(InputError, match="random_state.*'x'"):
+        with pytest.raises(InputError, match=r"random_state.*'x'"):
             Halves(2, random_state="x").freeze(range(3), [0, 0, 0])
 
 
@@ -111,13 +111,11 @@ class TestSplitter:
 class TestEnoughOfEachClass:
     def test_a_rare_class_is_warned_about_by_its_name(self):
         rows = read(["a", "a", "a", "b"])
-        with pytest.warns(
-            SuspectInputWarning, match="class 'b' has 1 rows, fewer than the 3 folds: some folds test none of it"
-        ):
+        with pytest.warns(SuspectInputWarning, match="'b'.*1.*3"):
             check_class_sizes(rows, 3, "scheme")
 
     def test_no_class_is_large_enough(self):
-        with pytest.raises(InputError, match="n_splits.*3"):
+        with pytest.raises(InputError, match=r"n_splits.*3"):
             check_class_sizes(read(["a", "a", "b", "b"]), 3, "scheme")
 
     def test_all_are_large_enough(self):
@@ -125,6 +123,6 @@ class TestEnoughOfEachClass:
 
 
 def test_more_splits_than_can_be_kept_are_refused():
-    with pytest.raises(InputError, match="makes 1000000000 splits, too many to keep: take them one by one"):
+    with pytest.raises(InputError, match="1,000,000,000"):
         Bootstrap(10**9).freeze(np.zeros((9, 1)))
     assert repr(Bootstrap(2, random_state=1).freeze(np.zeros((9, 1)))).startswith("<Splits Bootstrap(")

@@ -54,18 +54,18 @@ def test_rows_of_a_class_are_shuffled():
 
 def test_like_scikit_learn_a_rare_class_is_warned_about_and_still_dealt():
     y = np.array([3, 3, -1, -1, 3])
-    with pytest.warns(SuspectInputWarning, match="class -1 has 2 rows, fewer than the 3 folds"):
+    with pytest.warns(SuspectInputWarning, match="-1.*2.*3"):
         folds = parts_of(StratifiedKFold(3, random_state=1), y)
     assert sorted(np.concatenate(folds)) == [0, 1, 2, 3, 4]
 
 
 def test_like_scikit_learn_all_classes_too_rare_is_an_error():
-    with pytest.raises(InputError, match="the largest class, 2, got 3: take fewer folds"):
+    with pytest.raises(InputError, match=r"n_splits.*2.*3"):
         parts_of(StratifiedKFold(3), [3, 3, -1, -1, 2])
 
 
 def test_lists_of_mixed_labels_are_refused():
-    with pytest.raises(InputError, match="got a mixture of types"):
+    with pytest.raises(InputError, match="labels"):
         parts_of(StratifiedKFold(2), [1, "a", 1, "a"])
 
 

@@ -22,7 +22,7 @@ def test_rows_test_as_often_as_their_share():
 
 
 def test_bad_arguments():
-    with pytest.raises(InputError, match="n_splits.*0"):
+    with pytest.raises(InputError, match=r"n_splits.*0"):
         RandomSubsampling(0)
     with pytest.raises(InputError, match="test_size"):
         RandomSubsampling(test_size=1.5)

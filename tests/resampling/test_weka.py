@@ -200,9 +200,9 @@ def test_rows_are_tested_in_wekas_order(n_splits, seed):
 
 
 def test_bad_input():
-    with pytest.raises(InputError, match="n_splits.*10"):
+    with pytest.raises(InputError, match=r"n_splits.*10"):
         WekaFolds().freeze(np.zeros((3, 1)), ["a", "b", "a"])
-    with pytest.raises(InputError, match="WekaFolds needs y"):
+    with pytest.raises(InputError, match=r"^y\b.*WekaFolds"):
         WekaFolds(2).freeze(np.zeros((3, 1)))
-    with pytest.raises(InputError, match="WEKA's seed"):
+    with pytest.raises(InputError, match="random_state"):
         WekaFolds(2, random_state=None)

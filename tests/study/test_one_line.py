@@ -1,8 +1,8 @@
-"""Text of others as one line."""
+"""Text on one line, and durations."""
 
 import pytest
 
-from fairtrial._text import collapse_whitespace, format_reason
+from fairtrial._text import collapse_whitespace, format_duration, format_reason
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,21 @@ def test_a_reason_is_the_class_and_the_message():
     assert format_reason("ValueError", "no") == "ValueError: no"
     assert format_reason("ValueError", None) == format_reason("ValueError", float("nan")) == "ValueError"
     assert format_reason("ValueError", "word " * 100).endswith("word…")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.0021, "2.1 ms"),
+        (0.99, "990 ms"),
+        (59.4, "59 s"),
+        (59.6, "1 min"),
+        (61, "1 min 1 s"),
+        (3599.4, "59 min 59 s"),
+        (3599.6, "1 h"),
+        (90000, "1 d 1 h"),
+        (172800, "2 d"),
+    ],
+)
+def test_durations_have_at_most_two_units(seconds, text):
+    assert format_duration(seconds) == text

@@ -1,4 +1,4 @@
-"""Commands that list and inspect parts: data, audit, measures, learners."""
+"""Commands that list and show data sets, measures and learners, and audit folds."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from fairtrial.cli.application import app, errors_to_exit, print_frame, warnings_to_stderr
+from fairtrial.errors import InputError
 
 data_app = typer.Typer(no_args_is_help=True, help="List data sets, show one, or write one to a file.")
 app.add_typer(data_app, name="data")
@@ -51,8 +52,10 @@ def get_dataset(
 
     with errors_to_exit(), warnings_to_stderr():
         data = load(name)
-        path = write(data, out or Path(f"{data.name}.{file_format or 'csv'}"), format=file_format, overwrite=force)
-        typer.echo(f"written: {path}")
+        path = out or Path(f"{data.name}.{file_format or 'csv'}")
+        if path.is_file() and not force:
+            raise InputError(f"{path} already exists: choose another file with --out, or pass --force")
+        typer.echo(f"written: {write(data, path, format=file_format, overwrite=force)}")
 
 
 @app.command()

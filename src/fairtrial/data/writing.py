@@ -64,7 +64,7 @@ def write(data: Dataset, path: str | os.PathLike[str], *, format: str | None = N
     if suffix in _WRITERS and suffix != chosen:
         raise InputError(f"{path} must end in .{chosen} for the format {chosen}: pass another file or no format")
     if path.exists() and not overwrite:
-        raise InputError(f"{path} already exists: choose another file, or overwrite it (overwrite=True, --force)")
+        raise InputError(f"{path} already exists: choose another file, or pass overwrite=True")
     return _replace_file(path, lambda part: _WRITERS[chosen](data, part))
 
 

@@ -1,4 +1,4 @@
-"""Predictions of a file as an archive of trials, from which results are computed like those of a study."""
+"""Present the predictions of a file as an archive of trials, like the archive of a study."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fairtrial.study.records import Predictions
 if TYPE_CHECKING:
     import pandas as pd
 
-_CLEAN = ConditionFacts("clean", 0.0, "predictions as they are in the file", {"condition": "clean"})
+_CLEAN = ConditionFacts("clean", 0.0, "predictions of the file, unchanged", {"condition": "clean"})
 
 
 class PredictionArchive:
@@ -66,7 +66,7 @@ class PredictionArchive:
         ]
 
     def trials(self) -> pd.DataFrame:
-        """One row per data set, split and model; a model without predictions has a missing trial."""
+        """List one row per data set, split and model; a model without predictions has a missing trial."""
         import pandas as pd
 
         lines = []
@@ -102,10 +102,10 @@ class PredictionArchive:
             )
 
     def split(self, dataset: str, repeat: int, fold: int) -> tuple[IntArray, IntArray]:
-        """Return the positions of training and test rows; rows that are not tested in a split count as training rows."""
+        """Return the indices of training and test rows; rows that are not tested in a split count as training rows."""
         names = [dataset_predictions.name for dataset_predictions in self.file.datasets]
         if dataset not in names:
-            raise InputError(f"no data set is called {dataset!r}: {suggest_name(dataset, names)}")
+            raise InputError(f"{dataset!r} is not a data set of the file: {suggest_name(dataset, names)}")
         dataset_predictions = self.file.datasets[names.index(dataset)]
         tested = np.zeros(len(dataset_predictions.y_true), dtype=bool)
         for model in dataset_predictions.models.values():
@@ -125,8 +125,11 @@ def _list_repeat_folds(repeat: IntArray, fold: IntArray) -> list[tuple[int, int]
 def _describe_label_source(model: ModelPredictions | None) -> str | None:
     if model is None or model.labels_from == "file":
         return None
-    descriptions = {"probabilities": "labels are the most likely classes", "scores": "labels are read off the scores"}
-    return descriptions.get(model.labels_from, "no labels: scores are cut at zero for want of better")
+    descriptions = {
+        "probabilities": "labels are the most likely classes",
+        "scores": "labels are the classes with the highest scores",
+    }
+    return descriptions.get(model.labels_from, "no labels: scores are cut at zero")
 
 
 def _describe_dataset(dataset: DatasetPredictions, source: str) -> DataFacts:
@@ -140,6 +143,6 @@ def _describe_dataset(dataset: DatasetPredictions, source: str) -> DataFacts:
         "classes": len(dataset.classes),
         "imbalance_ratio": float(counts.max() / counts[counts > 0].min()),
         "source": source,
-        "notes": "known by its predictions alone",
+        "notes": "only predictions are known",
     }
     return DataFacts(dataset.name, digest.hexdigest(), dataset.classes, dataset.y_true, dataset.row_ids, facts)

@@ -175,7 +175,7 @@ class Roles:
 
 
 def _abbreviate_columns(columns: Sequence[tuple[str, str]]) -> str:
-    """List columns, given with the names of their models; a star stands for the names of several models.
+    """List columns, given with the names of their models; a star replaces the names of several models.
 
     >>> _abbreviate_columns([("tree", "tree_p"), ("svm", "svm_p")]), _abbreviate_columns([("tree", "tree"), ("svm", "svm")])
     ('*_p', 'tree and svm')
@@ -351,7 +351,7 @@ def _find_score_columns(free: list[str], classes: list[str]) -> tuple[tuple[str 
 
 
 def find_wide_models(frame: pd.DataFrame, free: list[str], classes: list[str]) -> tuple[ModelColumns, ...]:
-    """Find the models of a wide file: those that column names reveal, then columns that hold nothing but classes."""
+    """Find the models of a wide file by column names, then among columns that contain only classes."""
     labels: dict[str, str] = {}
     scores: dict[str, dict[str | None, str]] = {}
     rest = []
@@ -420,7 +420,9 @@ def _match_class_suffixes(
 
 
 def find_score_class(column: str, classes: Sequence[str]) -> str | None:
-    """Find the class whose score a column holds: score_a, p_a, proba(a), prob a; score[a] even if a is not a known class.
+    """Find the class that a score column belongs to: score_a, p_a, proba(a), prob a.
+
+    A name such as score[a] is sufficient even if a is not a known class.
 
     >>> find_score_class("Proba_yes", ["no", "yes"]), find_score_class("score[c]", ["a"]), find_score_class("score_c", ["a"])
     ('yes', 'c', None)
@@ -471,9 +473,10 @@ def _has_shared_classes(labels: Sequence[str], classes: Sequence[str]) -> bool:
 
 
 def check_score_column(column: pd.Series[Any], model: str) -> None:
-    """Check that a column named as a model's scores holds numbers: one text cell must not make the model vanish.
+    """Check that a column named as the scores of a model contains numbers.
 
-    Only a name that begins with the word, such as decision_notes, may be something else: if no cell is a number.
+    Otherwise one text cell would remove the model. A name that begins with the word, such as decision_notes, may be
+    something else if no cell is a number.
     """
     import pandas as pd
 
@@ -487,12 +490,12 @@ def check_score_column(column: pd.Series[Any], model: str) -> None:
     line = int(column.notna().to_numpy().nonzero()[0][index]) + 1
     raise InputError(
         f"scores of model {model!r} must be numbers, got {present.iloc[index]!r} in column {column.name!r}, line {line} of the "
-        f"table ({int(bad.sum())} such lines): correct it, or rename the column if it holds no scores"
+        f"table ({int(bad.sum())} such lines): correct it, or rename the column if it does not contain scores"
     )
 
 
 def check_misspelled(frame: pd.DataFrame, free: Sequence[str], classes: Sequence[str], y_true: str) -> None:
-    """Refuse a text column that would hold predicted labels if one of them were not misspelled."""
+    """Refuse a text column that would contain predicted labels if one of them were not misspelled."""
     for column in free:
         labels = format_labels(frame[column]) if frame[column].dtype.kind not in "iuf" else []
         unknown = [label for label in labels if label not in classes]
@@ -531,7 +534,7 @@ def normalize_name(name: str) -> str:
 
 
 def is_named_probability(column: str) -> bool:
-    """Whether a column's name says that it holds probabilities.
+    """Whether the name of a column announces probabilities.
 
     >>> is_named_probability("forest_proba[a]"), is_named_probability("score_p1")
     (True, False)

@@ -147,6 +147,12 @@ class Judgement:
         Files, command and version.
     predictions : PredictionFile or None
         The predictions; None if the file was streamed.
+
+    Examples
+    --------
+    >>> judgement = judge({"y_true": [0, 1, 1, 0] * 9, "tree": [0, 1, 0, 0] * 9}, measures="accuracy")
+    >>> judgement.findings[0].values
+    (0.75,)
     """
 
     source: str
@@ -170,7 +176,7 @@ class Judgement:
 
     @property
     def archive(self) -> PredictionArchive:
-        """The predictions as an archive of trials, from which results are computed."""
+        """The predictions as an archive of trials, like that of a study."""
         if self.predictions is None:
             raise InputError("a streamed judgement has no archive because its predictions are not in memory: judge fewer rows")
         return PredictionArchive(self.predictions, measures=list(dict.fromkeys(self.scores["measure"])))
@@ -230,7 +236,7 @@ class Judgement:
     __repr__ = __str__
 
     def format_lines(self, all_measures: bool = False) -> list[str]:
-        """Format the short form: answer, table of the main measure, what affects the answer, how to learn more.
+        """Format the short form: answer, main measure, warnings, columns.
 
         Parameters
         ----------
@@ -262,7 +268,7 @@ class Judgement:
         return texts + ([f"{format_count(hidden, 'more data set')}: --explain"] if hidden > 0 else [])
 
     def _format_warnings(self, max_lines: int) -> list[str]:
-        """Format raised checks and important notes in at most `max_lines` lines; the last one counts those left out."""
+        """Format raised checks and important notes in at most `max_lines` lines; the last one counts the omitted ones."""
         texts = self._render_methodology() + [
             render(note, "model") for kind in IMPORTANT_NOTES for note in self.notes if note.kind == kind
         ]
@@ -352,7 +358,7 @@ class Judgement:
         return _align(rows, left=4 if has_many_datasets else 3)
 
     def explain(self) -> str:
-        """Explain the judgement: answer for each data set, reasons, all measures, all pairs, all notes.
+        """Explain the judgement: answers, reasons, all measures, all pairs, all notes.
 
         Returns
         -------
@@ -442,7 +448,7 @@ def judge(
     stream: bool | None = None,
     **roles: Any,
 ) -> Judgement:
-    """Judge predictions of one or more models: measures with intervals, paired tests, a verdict.
+    """Judge predictions of one or more models: measures with intervals, and which model is best.
 
     Parameters
     ----------
@@ -451,22 +457,27 @@ def judge(
     measures : str, Measure or list of these, optional
         Models are compared by the first one. Default: AUC if every model has scores of a positive class, else accuracy;
         followed by all measures that suit the predictions.
-    level : float
+    level : float, default 0.95
         Confidence level of intervals.
     resamples, seed : int
-        Number of resamples of the bootstrap and the permutation test, and their seed.
+        Number of resamples of the bootstrap and the permutation test, and their seed. Default: 2000 and 0.
     positive : label, optional
         The positive class. Default: the second of two in sort order.
-    alpha : float
+    alpha : float, default 0.05
         Significance level of the tests.
     stream : bool, optional
-        Count the rows with DuckDB instead of reading them into memory. Default: for files of more than five million lines.
+        Whether DuckDB streams the rows instead of reading them into memory. Default: if there are more than 5 million lines.
     **roles
         Columns, as in `read_predictions`: y_true, prediction, model, scores, dataset, row, weight, subgroup, repeat, fold.
 
     Returns
     -------
     Judgement
+
+    Raises
+    ------
+    InputError
+        If an option is invalid, or the predictions break a rule that cannot be repaired.
 
     Examples
     --------

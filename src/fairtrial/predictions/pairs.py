@@ -66,7 +66,7 @@ def build_pair_table(models: Sequence[ModelStatistics], main: Measure, settings:
 
 
 class RowOverlap:
-    """Records which models predict the same rows: noted if only some are shared, refused if no pair shares any."""
+    """Records which models predict the same rows; notes pairs that share only some, refuses data sets without any."""
 
     def __init__(self, notes: Notes) -> None:
         self._notes = notes

@@ -1,4 +1,4 @@
-"""Read predictions of one or more models from files or frames, and check and repair them."""
+"""Read predictions of one or more models from files or frames; check and repair them."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ PARQUET = (".parquet", ".pq")
 _SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods")
 _TEXT = (".csv", ".tsv", ".tab", ".txt")
 
-# Without null and None, which may be classes.
+# null and None are not listed because they may be classes.
 MISSING_STRINGS = ["", "NA", "N/A", "NaN", "nan", "<NA>"]
 
 # The names of a data set and of a model if no column names them.
@@ -68,10 +68,24 @@ ONLY_DATA_SET, ONLY_MODEL = "data", "model"
 
 @dataclass(frozen=True, eq=False)
 class ModelPredictions:
-    """The predictions of one model: `row_indices` are positions of rows in the data set.
+    """The predictions of one model on one data set.
 
-    `prediction` holds indices of classes, `scores` has a column for each class. `labels_from` says where predicted labels come
-    from if the file has none: "probabilities", "scores", or "none" (scores without a zero are cut at zero all the same).
+    Attributes
+    ----------
+    name : str
+        Name of the model.
+    row_indices : array of int
+        Index of the row of each prediction.
+    repeat, fold : array of int
+        Repeat and fold of each prediction.
+    prediction : array of int
+        Index of the predicted class; -1 if the label is missing or unknown.
+    scores : array or None
+        Score of each class.
+    score_kind : {"probability", "decision"} or None
+        Kind of the scores.
+    labels_from : {"file", "probabilities", "scores", "none"}
+        Source of the predicted labels; "none" if all scores have the same sign.
     """
 
     name: str
@@ -103,7 +117,25 @@ class ModelPredictions:
 
 @dataclass(frozen=True, eq=False)
 class DatasetPredictions:
-    """The rows of a data set with their true labels, weights and subgroups, and the predictions of each model."""
+    """The rows of a data set and the predictions of each model.
+
+    Attributes
+    ----------
+    name : str
+        Name of the data set.
+    classes : tuple
+        Classes, in sort order.
+    row_ids : array
+        Identifier of each row.
+    y_true : array of int
+        Index of the true class of each row.
+    weights : array or None
+        Weight of each row.
+    subgroups : mapping of str to array
+        Column to subgroup of each row.
+    models : mapping of str to ModelPredictions
+        Predictions by model.
+    """
 
     name: str
     classes: tuple[Any, ...]
@@ -114,7 +146,7 @@ class DatasetPredictions:
     models: Mapping[str, ModelPredictions]
 
     def get_positive_index(self, positive: object) -> int | None:
-        """Find the index of the positive class: the given one, which must exist, else the second of two."""
+        """Find the index of the positive class: the given one, else the second of two."""
         return resolve_positive_index([format_label(label) for label in self.classes], positive, self.name)
 
     def count_classes(self) -> dict[str, int]:
@@ -125,7 +157,19 @@ class DatasetPredictions:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PredictionFile:
-    """Predictions as read: `roles` says what each column was taken for, `notes` what was repaired or assumed."""
+    """The predictions of a file: the result of `read_predictions`.
+
+    Attributes
+    ----------
+    source : str
+        Name of the file.
+    roles : Roles
+        Role of each column.
+    datasets : tuple of DatasetPredictions
+        Predictions by data set.
+    notes : tuple of Finding
+        What was repaired or assumed.
+    """
 
     source: str
     roles: Roles
@@ -138,7 +182,7 @@ class PredictionFile:
         return tuple(dict.fromkeys(name for dataset in self.datasets for name in dataset.models))
 
     def frame(self) -> pd.DataFrame:
-        """One row per data set and model: rows, predictions, classes, labels and scores."""
+        """Build one row per data set and model: rows, predictions, classes, labels and scores."""
         import pandas as pd
 
         lines = [
@@ -244,7 +288,7 @@ def read_predictions(
 
 
 def list_paths(source: Source) -> list[Path]:
-    """List the files that a source names, those of a pattern in sort order; empty for a frame."""
+    """List the files of a source, those of a pattern in sort order; empty for a frame."""
     if isinstance(source, (str, PathLike)):
         return _find_files(source)
     if isinstance(source, Sequence) and source and all(isinstance(item, (str, PathLike)) for item in source):
@@ -292,11 +336,11 @@ def read_table(source: Source) -> tuple[pd.DataFrame, str]:
     else:
         table, name = _to_frame(source), "predictions"
     if not len(table) or not len(table.columns):
-        raise InputError(f"{name} must hold at least 1 line of predictions, got none")
+        raise InputError(f"{name} must contain at least 1 line of predictions, got none")
     names = [str(column) for column in table.columns]
     repeated = next((column for i, column in enumerate(names) if column in names[:i]), None)
     if repeated is not None:
-        raise InputError(f"each column must have a name of its own, got {repeated!r} more than once in {name}: rename one")
+        raise InputError(f"column names of {name} must be unique, got {repeated!r} more than once: rename one")
     return table.set_axis(names, axis=1), name
 
 
@@ -327,7 +371,7 @@ def _read_file(path: Path) -> pd.DataFrame:
         raise
     except (ValueError, OSError) as error:
         message = str(error).split("\n")[0]
-        raise InputError(f"{path.name} must be a CSV, TSV or Parquet file, which it is not: {message}") from None
+        raise InputError(f"{path.name} must be a CSV, TSV or Parquet file: {message}") from None
 
 
 def build_datasets(
@@ -385,7 +429,7 @@ class EncodedColumn:
 
 
 class _SharedColumns:
-    """The columns that all data sets share, encoded once."""
+    """The columns of all data sets, encoded once."""
 
     def __init__(self, table: pd.DataFrame, roles: Roles, notes: Notes) -> None:
         self.table, self.roles = table, roles
@@ -411,8 +455,8 @@ class _SharedColumns:
         missing = encoded.codes < 0
         if missing.any():
             raise InputError(
-                f"{role} must not be missing, got nothing in column {column!r}, line {int(np.argmax(missing)) + 1} of the "
-                f"table ({int(missing.sum())} such lines): drop these lines or fill the cells"
+                f"{role} must not be missing, got an empty cell in column {column!r}, line {int(np.argmax(missing)) + 1} "
+                f"({int(missing.sum())} such lines): drop these lines or fill the cells"
             )
         return encoded
 
@@ -468,9 +512,9 @@ class _DatasetBuilder:
         y_true = self._require_agreement(
             _encode_as_classes(self.columns.y_true, class_names)[self.lines], "y_true", roles.get("y_true"), suggest_y_true()
         )
-        weights = None if weight is None else self._require_agreement(weight[self.lines], "the weight", roles.get("weight"))
+        weights = None if weight is None else self._require_agreement(weight[self.lines], "weight", roles.get("weight"))
         subgroups = {
-            name: _decode_values(self._require_agreement(encoded.codes[self.lines], f"the group {name!r}", name), encoded)
+            name: _decode_values(self._require_agreement(encoded.codes[self.lines], f"subgroup {name!r}", name), encoded)
             for name, encoded in self.columns.subgroups.items()
         }
         return DatasetPredictions(self.name, tuple(classes), self.row_ids, y_true, weights, subgroups, models)
@@ -581,14 +625,14 @@ def _check_predicted_once(
     if len(same):
         raise InputError(
             f"{subject} must predict each row once, got row {row_ids[keys[same[0], 0]]!r} more than once ({len(same)} such "
-            "lines): drop the repeated lines, or number repeats and folds in columns of these names"
+            "lines): drop the repeated lines, or add columns repeat and fold"
         )
 
 
 def _require_agreement(
     row_indices: IntArray, values: npt.NDArray[Any], row_ids: npt.NDArray[Any], description: str, column: str, remedy: str
 ) -> npt.NDArray[Any]:
-    """Return the value of each row, which must be the same in all of its lines."""
+    """Return the value of each row; all lines of a row must agree."""
     row_values = np.empty(len(row_ids), dtype=values.dtype)
     row_values[row_indices[::-1]] = values[::-1]
     differs = row_values[row_indices] != values
@@ -596,7 +640,7 @@ def _require_agreement(
         row = row_ids[row_indices[int(np.argmax(differs))]]
         raise InputError(
             f"{description} must be the same in all lines of a row, got a difference at row {row!r} of column {column!r} "
-            f"({int(differs.sum())} such lines): models are compared on the same cases, so check the row ids{remedy}"
+            f"({int(differs.sum())} such lines): check the row ids{remedy}"
         )
     return row_values
 
@@ -611,7 +655,7 @@ def _check_weights(values: FloatArray, column: str) -> FloatArray:
             f"({int(bad.sum())} such lines)"
         )
     if not values.any():
-        raise InputError(f"weights must not be zero everywhere, got nothing else in column {column!r}")
+        raise InputError(f"weights must not all be zero, got only zeros in column {column!r}")
     return values
 
 
@@ -670,7 +714,7 @@ def resolve_labels(
     if labels is not None and not (labels < 0).all():
         return labels, "file"
     if scores is None:
-        raise InputError(f"{subject} must have labels or scores, got neither: drop its lines")
+        raise InputError(f"{subject} must have predicted labels or scores, got neither: drop its lines")
     predicted = scores.values.argmax(axis=1).astype(np.intp)
     source = note_label_source(
         scores.kind, scores.single_column, scores.single_column and len(np.unique(predicted)) < 2, subject, notes
@@ -710,7 +754,7 @@ def _build_binary_scores(
         line = int(np.argmax((values < 0) | (values > 1)))
         raise InputError(
             f"probabilities of {subject} must lie between 0 and 1, got {values[line]:g} at row {ids[line]!r}: "
-            "call the column a score if it does not hold probabilities"
+            "rename the column to a score if it does not contain probabilities"
         )
     complement = 1 - values if is_probability else -values
     matrix = np.column_stack([complement, values] if class_index == 1 else [values, complement])
@@ -742,7 +786,7 @@ def _check_probabilities(
             worst = scores[line][outside[line]][0]
             raise InputError(
                 f"probabilities of {subject} must lie between 0 and 1, got {worst:g} at row {row_ids[line]!r}: "
-                "call the columns scores if they are not probabilities"
+                "rename the columns to scores if they are not probabilities"
             )
         return scores, False
     sums = scores.sum(axis=1)
@@ -759,8 +803,8 @@ def _check_probabilities(
     if is_named or is_near.mean() > 0.5:
         raise InputError(
             f"probabilities of {subject} must sum to 1 in each row, got {sums[line]:.6g} at row {row_ids[line]!r} "
-            f"({int((~is_near).sum())} such lines): normalise them, or call the columns scores if they "
-            "are not probabilities"
+            f"({int((~is_near).sum())} such lines): normalize them, or rename the columns to scores if "
+            "they are not probabilities"
         )
     notes.add("not_probabilities", subject, deviation=float(deviation.max()))
     return scores, False

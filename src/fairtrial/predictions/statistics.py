@@ -34,8 +34,8 @@ from fairtrial.study.records import ABSTAINED
 if TYPE_CHECKING:
     import pandas as pd
 
-# If there are more rows, intervals come from counts where possible; the rest is resampled less often and without the BCa
-# correction, which no longer matters.
+# If there are more rows, intervals come from counts if possible. Other intervals use fewer resamples and no BCa correction,
+# because its effect is negligible.
 MANY_ROWS = 50_000
 REDUCED_RESAMPLES = 200
 MAX_COUNT_RESAMPLES = 500
@@ -592,7 +592,7 @@ class InMemoryPair:
         return (allow_unknown_labels(measure) if has_unknown else measure), self.first.get_measure_options(has_unknown)
 
     def _resample_weighted_difference(self, measure: Measure, settings: JudgeSettings) -> Outcome:
-        """Bootstrap a difference of weighted rows: percentile limits, and p as the level at which they touch zero."""
+        """Bootstrap a difference of weighted rows."""
         adapted_measure, measure_options = self._adapt_measure(measure)
         options = {**measure_options, "sample_weight": self.first.weights}
         bound = [
@@ -616,7 +616,7 @@ class InMemoryPair:
 def summarize_resamples(
     measure: Measure, estimate: float, values: FloatArray, rows: int, level: float, description: str
 ) -> Outcome:
-    """Summarize resampled differences: percentile limits, and p as the level at which they touch zero."""
+    """Summarize resampled differences: percentile limits, and p as the significance level at which they touch zero."""
     defined = values[~np.isnan(values)]
     limits, p = (float("nan"), float("nan")), float("nan")
     if len(defined):
@@ -777,7 +777,7 @@ class CountIntervals:
 
 
 def draw_counts(cells: FloatArray, resamples: int, seed: int) -> Iterator[FloatArray]:
-    """Draw counts with replacement, batch by batch: the same as drawing rows, because rows of a cell do not differ."""
+    """Draw counts with replacement, batch by batch, like rows: the rows of a cell do not differ."""
     rng = np.random.default_rng(seed)
     flat = np.asarray(cells, dtype=np.float64).ravel()
     while resamples > 0:
@@ -820,7 +820,7 @@ def merge_into_bins(tally: ScoreTally, bins: int) -> ScoreTally:
 
 
 def find_bin_starts(tally: ScoreTally, bins: int) -> IntArray:
-    """Find where each bin starts, block by block: no temporary array is as long as the tally."""
+    """Find the start of each bin, block by block: no temporary array is as long as the tally."""
     total = float(tally.positives + tally.negatives)
     step, block = total / bins, 1 << 20
     starts, before = [np.zeros(1, dtype=np.intp)], 0.0
@@ -837,7 +837,7 @@ def find_bin_starts(tally: ScoreTally, bins: int) -> IntArray:
 
 
 def compute_losses(probabilities: FloatArray, y_true: IntArray, positive: int | None, name: str) -> FloatArray:
-    """Compute what each row adds to the Brier score or log loss; a positive class of several is judged against the rest.
+    """Compute the contribution of each row to the Brier score or log loss; a positive class is judged against the rest.
 
     >>> compute_losses(np.array([[0.75, 0.25], [0.5, 0.5]]), np.array([0, 1]), 1, "brier").tolist()
     [0.0625, 0.25]
@@ -857,7 +857,7 @@ def compute_losses(probabilities: FloatArray, y_true: IntArray, positive: int | 
 
 
 class WithUnknownLabels(LabelMeasure):
-    """A measure of labels for tables of codes whose last one may be ABSTAINED; otherwise the measure itself."""
+    """A measure of labels for tables of codes; the last code may be ABSTAINED."""
 
     def __init__(self, wrapped: LabelMeasure) -> None:
         super().__init__(wrapped.formula, wrapped.facts)
@@ -873,7 +873,7 @@ class WithUnknownLabels(LabelMeasure):
 
 
 def allow_unknown_labels(measure: Measure) -> Measure:
-    """Wrap a measure so that predictions outside the classes count as errors.
+    """Wrap a measure: predictions outside the classes count as errors.
 
     >>> from fairtrial.measures import get_measure
     >>> allow_unknown_labels(get_measure("recall"))([0, 1, 1, 1], [0, 1, 1, ABSTAINED], labels=[0, 1, ABSTAINED], positive=1)
@@ -883,7 +883,7 @@ def allow_unknown_labels(measure: Measure) -> Measure:
 
 
 def prepare_table(measure: Measure, table: Confusion) -> Confusion:
-    """Prepare a table for a measure: unknown labels count as a wrong class if that is the rule, else as a further label."""
+    """Prepare a table for a measure: unknown labels count as a wrong class or, for other measures, as a further label."""
     is_mean_recall = measure.name in _MEANS_OF_RECALLS and registry[measure.name] is measure
     return (
         count_unknown_as_errors(table)
@@ -898,12 +898,12 @@ def prepare_class_table(table: Confusion) -> Confusion:
 
 
 def has_unknown_labels(table: Confusion) -> bool:
-    """Whether the last code of a table stands for predictions outside the classes."""
+    """Whether the last code of a table means predictions outside the classes."""
     return bool(table.labels[-1] == ABSTAINED)
 
 
 def count_unknown_as_errors(table: Confusion) -> Confusion:
-    """Count each unknown label as the next class, which is a wrong one.
+    """Count each unknown label as the class after the true one, an error.
 
     >>> count_unknown_as_errors(Confusion([[3, 1, 2], [0, 4, 5], [0, 0, 0]], (0, 1, ABSTAINED))).table.tolist()
     [[3.0, 3.0], [5.0, 4.0]]

@@ -1,4 +1,4 @@
-"""Statistics of models in files larger than memory: DuckDB counts, and no row is kept."""
+"""Statistics of models in files larger than memory: DuckDB scans the file, and no row is kept."""
 
 from __future__ import annotations
 
@@ -87,8 +87,8 @@ _REQUIRED_ROLES = ("y_true", "dataset", "model", "row", "repeat", "fold")
 class StreamedFile:
     """One or several files as a DuckDB table; a context manager.
 
-    The view `lines` holds all lines, the view `judged` those to be judged. Queries name these two views. Every name or value
-    from the file goes through `quote_identifier` or `quote_literal`, so that no text of a user is executed as SQL.
+    The view `lines` has all lines, the view `judged` those to be judged. Queries name these two views. Every name or value
+    from the file goes through `quote_identifier` or `quote_literal`, so no text from the file is executed as SQL.
 
     >>> import pandas as pd
     >>> folder = tempfile.TemporaryDirectory()
@@ -133,7 +133,7 @@ class StreamedFile:
         self._resources.close()
 
     def _to_input_error(self, error: Exception) -> InputError:
-        return InputError(f"{self.source} cannot be counted: {str(error).splitlines()[0]}")
+        return InputError(f"{self.source} cannot be streamed: {str(error).splitlines()[0]}")
 
     def fetch_rows(self, query: str) -> list[tuple[Any, ...]]:
         """Run a query over `lines` or `judged` and return all rows."""
@@ -155,12 +155,12 @@ class StreamedFile:
             raise self._to_input_error(error) from None
 
     def keep_lines(self, condition: str) -> None:
-        """Restrict `judged` to the lines that satisfy a condition, which must not name `judged` itself."""
+        """Restrict `judged` to the lines that satisfy a condition; the condition must not name `judged`."""
         self.row_filter = f"{self.row_filter} AND {condition}"
         self.fetch_rows(f"CREATE OR REPLACE VIEW judged AS SELECT * FROM lines WHERE {self.row_filter}")
 
     def keep_first(self, keys: str, order: str) -> None:
-        """Restrict `judged` to the first line of each key; the lines are written to a table, which spills to disk."""
+        """Restrict `judged` to the first line of each key; the lines are written to a table that spills to disk."""
         roles = self.roles
         used = [
             *roles.columns.values(),
@@ -205,7 +205,7 @@ class StreamedFile:
         if all(path.suffix.lower() in PARQUET for path in paths):
             return f"read_parquet([{path_list}])"
         if any(path.suffix.lower() in PARQUET for path in paths):
-            raise InputError("files must be all Parquet or all text to be counted, got both: convert some")
+            raise InputError("files must be all Parquet or all text to be streamed, got both: convert some")
         null_strings = ", ".join(map(quote_literal, MISSING_STRINGS))
         text_format = TextFormat.detect(paths[0], MISSING_STRINGS)
         if text_format.delimiter == WHITESPACE:
@@ -224,7 +224,7 @@ class StreamedFile:
 
         sample = self._connection.execute(f"SELECT * FROM lines LIMIT {_SAMPLE}").df()
         if not len(sample):
-            raise InputError(f"{self.source} must hold at least 1 line of predictions, got none")
+            raise InputError(f"{self.source} must contain at least 1 line of predictions, got none")
         column = guess_roles(sample, **specified).columns["y_true"]
         distinct_rows = self.fetch_rows(f"SELECT DISTINCT {quote_identifier(column)} FROM lines LIMIT {_MAX_CLASSES}")
         if len(distinct_rows) >= _MAX_CLASSES:
@@ -238,7 +238,7 @@ class StreamedFile:
 
 @dataclass(frozen=True, eq=False)
 class StreamedModel:
-    """A model on the lines of a data set: which lines, and SQL for true and predicted class indices and for scores.
+    """A model on some lines of the file, with SQL for true and predicted class indices and for scores.
 
     What a scan of the file counts is cached, so each scan runs once.
     """
@@ -411,7 +411,7 @@ class StreamedModel:
         return f"greatest({', '.join(scores)})", f"({self.y_true} = {_build_argmax_sql(scores)})"
 
     def _build_losses_sql(self) -> tuple[str, str]:
-        """Build SQL for what each row adds to the Brier score and to the log loss (NULL if that is infinite).
+        """Build SQL for the contribution of each row to the Brier score and to the log loss (NULL if infinite).
 
         With two classes, or with a given positive class, they are those of that class against the rest.
         """
@@ -637,7 +637,7 @@ class StreamedModels:
         bad = f"{self.weight} IS NULL OR NOT isfinite({self.weight}) OR {self.weight} < 0"
         count, most = self.file.fetch_rows(f"SELECT count(*) FILTER (WHERE {bad}), max({self.weight}) FROM judged")[0]
         if count:
-            raise InputError(f"weights must be finite and not negative, got {count:,} lines where they are not: correct them")
+            raise InputError(f"weights must be finite and not negative, got {count:,} invalid lines: correct them")
         if not most:
             raise InputError(f"weights must not all be zero, got only zeros in column {column!r}")
 
@@ -769,7 +769,7 @@ class _RawModel:
 
 
 class _ScoreSummary(NamedTuple):
-    """Of score columns: extremes, largest deviation of a sum from one, lines with a sum near one, lines of zeros."""
+    """Extremes of score columns, largest deviation of a sum from one, lines with a sum near one, lines of zeros."""
 
     least: float
     most: float
@@ -785,7 +785,7 @@ class _ScoreSummary(NamedTuple):
 
 
 def _choose_lines(file: StreamedFile, notes: Notes) -> None:
-    """Check the columns that identify lines, and restrict `judged` to the lines that are judged in memory, too."""
+    """Check the columns that identify lines, and restrict `judged` to the same lines as in memory."""
     _check_complete(file)
     _keep_one_condition(file, notes)
     if file.roles.get("row") is not None:
@@ -832,7 +832,7 @@ def _keep_first_predictions(file: StreamedFile, notes: Notes) -> None:
         example = file.fetch_rows(f"SELECT {quote_identifier(row)} FROM ({lines}) WHERE n > d LIMIT 1")[0][0]
         raise InputError(
             f"models must predict each row once, got row {example!r} of column {row!r} more than once ({int(n_repeated):,} "
-            "such lines): drop the repeated lines, or number repeats and folds in columns of these names"
+            "such lines): drop the repeated lines, or add columns repeat and fold"
         )
     if n_multiple:
         file.keep_first(keys, ", ".join(splits))
@@ -849,7 +849,7 @@ def _keep_first_repeat(file: StreamedFile, notes: Notes) -> None:
 
 
 def _find_score_columns(file: StreamedFile, model_columns: ModelColumns, where: str, subject: Subject) -> dict[str | None, str]:
-    """Map class to column, for columns that hold scores on these lines; an absent class leaves its column empty."""
+    """Map class to column for columns with scores on these lines; an absent class leaves its column empty."""
     if not model_columns.scores:
         return {}
     parts = [f"count(*) FILTER (WHERE NOT {file.build_missing_condition(column)})" for _, column in model_columns.scores]
@@ -864,7 +864,7 @@ def _find_score_columns(file: StreamedFile, model_columns: ModelColumns, where: 
     ):
         if n_present and n_finite < rows:
             raise InputError(
-                f"scores of {subject} must be finite numbers, got {rows - n_finite:,} lines where they are not in column "
+                f"scores of {subject} must be finite numbers, got {rows - n_finite:,} invalid lines in column "
                 f"{column!r}: drop these lines or give them a score"
             )
         if n_present:
@@ -889,7 +889,8 @@ def _build_scores_sql(
         if len(class_names) != 2:
             raise InputError(
                 f"scores of {subject} must have a column for each of the {len(class_names)} classes, got one column: name them "
-                f"score[{class_names[0]}], score[{class_names[1]}] ..., or pass {name_argument('scores', 'MAPPING', 'CLASS=COLUMN')}"
+                f"score[{class_names[0]}], score[{class_names[1]}] ..., or pass "
+                f"{name_argument('scores', 'MAPPING', 'CLASS=COLUMN')}"
             )
         return _build_single_column_scores(
             column, class_index if text is None else class_names.index(text), _summarize_scores(file, [column], where), subject
@@ -915,7 +916,7 @@ def _build_single_column_scores(column: str, class_index: int, summary: _ScoreSu
     if not is_probability and is_named_probability(column):
         raise InputError(
             f"probabilities of {subject} must lie between 0 and 1, got {summary.outlier:g} in column "
-            f"{column!r}: call the column a score if it does not hold probabilities"
+            f"{column!r}: rename the column to a score if it does not contain probabilities"
         )
     score = _cast_to_double(column)
     complement = f"(1 - {score})" if is_probability else f"(-{score})"
@@ -947,8 +948,8 @@ def _are_probabilities(columns: Sequence[str], summary: _ScoreSummary, subject: 
     if summary.least < 0 or summary.most > 1:
         if is_named:
             raise InputError(
-                f"probabilities of {subject} must lie between 0 and 1, got {summary.outlier:g}: call "
-                "the columns scores if they are not probabilities"
+                f"probabilities of {subject} must lie between 0 and 1, got {summary.outlier:g}: rename "
+                "the columns to scores if they are not probabilities"
             )
         return False
     if summary.n_near == summary.rows:
@@ -961,8 +962,8 @@ def _are_probabilities(columns: Sequence[str], summary: _ScoreSummary, subject: 
     if is_named or summary.n_near > summary.rows / 2:
         raise InputError(
             f"probabilities of {subject} must sum to 1 in each row, got a sum that is off by {summary.deviation:.3g} "
-            f"({summary.rows - summary.n_near:,} such lines): normalise them, or call the columns scores if they are not "
-            "probabilities"
+            f"({summary.rows - summary.n_near:,} such lines): normalize them, or rename the columns to scores if they are "
+            "not probabilities"
         )
     notes.add("not_probabilities", subject, deviation=float(summary.deviation))
     return False
@@ -1060,9 +1061,9 @@ def _expand_dtype(counts: npt.NDArray[Any], incoming: npt.NDArray[Any]) -> npt.N
 def compute_rank_contrast(file: StreamedFile, lines: str, positive: int) -> RankContrast:
     """Contrast two models on the same rows, as DeLong's test does; NaN if a class has fewer than two rows.
 
-    `lines` is SQL that gives true classes t and scores s1 and s2. The rows are written to a table, which spills to disk, so
-    that models are joined once. Only the scores of the rarer class are kept in memory. Every other score lies on one of them or
-    between two. From this follows how many rows of one class lie below each row of the other.
+    `lines` is SQL that gives true classes t and scores s1 and s2. The rows are written to a table that spills to disk, so
+    models are joined once. Only the scores of the rarer class are kept in memory. Every other score equals one of them or lies
+    between two. This gives the number of rows of one class below each row of the other.
     """
     file.fetch_rows(f"CREATE OR REPLACE TEMP TABLE met AS SELECT t = {positive} AS p, s1, s2 FROM {lines}")
     try:
@@ -1167,7 +1168,7 @@ def _find_slots(marks: FloatArray, scores: FloatArray) -> IntArray:
 
 
 def _compute_twice_below(counts: FloatArray) -> FloatArray:
-    """Count in whole numbers, which floats represent exactly: equal placements have no difference."""
+    """Count in whole numbers: floats represent them exactly, so equal placements have no difference."""
     doubled = np.cumsum(counts)
     doubled *= 2
     doubled -= counts

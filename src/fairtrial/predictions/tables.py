@@ -89,7 +89,7 @@ def build_classes(models: Sequence[ModelStatistics], level: float) -> pd.DataFra
 
 
 def _build_class_rows(model: ModelStatistics, level: float) -> list[dict[str, Any]]:
-    """Build the rows of one model; only unweighted cells are numbers of rows, which confidence limits need."""
+    """Build the rows of one model; confidence limits need numbers of rows, so weighted rows have none."""
     confusion = model.count_confusion()
     table = None if confusion is None else prepare_class_table(confusion)
     support, aucs, unweighted = model.sum_support(), model.compute_class_aucs(), not model.is_weighted

@@ -1,4 +1,4 @@
-"""Rules that predictions must obey, for files in memory and streamed files: refused with an error or noted."""
+"""Rules for predictions in memory and streamed: a violation raises an error or adds a note."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Notes:
         self._entries.setdefault(Finding(kind, values), {}).setdefault(subject.model, {})[subject.dataset] = None
 
     def extend(self, findings: Iterable[Finding]) -> None:
-        """Add several findings, which may be merged ones."""
+        """Add several findings, possibly merged ones."""
         for finding in findings:
             values = {name: value for name, value in finding.values.items() if name not in ("models", "datasets")}
             for model in finding.values.get("models", ("",)):
@@ -131,7 +131,7 @@ def check_predicted(true_labels: Sequence[str], predicted: Sequence[str], subjec
 
 
 def resolve_positive_index(texts: Sequence[str], positive: object, dataset: str) -> int | None:
-    """Find the index of the positive class: the given one, which every data set must have, else the second of two."""
+    """Find the index of the positive class: the given one, else the second of two."""
     if positive is None:
         return 1 if len(texts) == 2 else None
     if str(positive) not in texts:

@@ -258,12 +258,14 @@ def reproduce(
     chosen = load_experiments()[name]
     _check.check_one_of("scale", scale, SCALES)
     if jobs is not None and (not isinstance(jobs, int) or jobs < 1):
-        raise InputError(f"jobs must be a number of processes, 1 or more, got {jobs!r}")
+        raise InputError(f"jobs must be a whole number of at least 1, got {jobs!r}")
     if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
-        raise InputError(f"seed must be a whole number, 0 or more, got {seed!r}")
+        raise InputError(f"seed must be a whole number of at least 0, got {seed!r}")
     measures = tuple(measures)
     if measures and chosen.check_measures is None:
-        raise InputError(f"{chosen.name} takes no further measures, got {list(measures)}: ranking-real does")
+        raise InputError(
+            f"measures must be empty for {chosen.name}, got {list(measures)}: only ranking-real takes further measures"
+        )
     if measures and chosen.check_measures is not None:
         chosen.check_measures(measures)
     folder = create_folder(_check_folder(Path(out) if out is not None else Path("reproduced") / chosen.name, chosen))
@@ -280,7 +282,7 @@ def _check_folder(folder: Path, experiment: Experiment) -> Path:
     page = folder / "index.md"
     if page.is_file() and not page.read_text(encoding="utf-8", errors="replace").startswith(f"# {experiment.name}: "):
         raise InputError(
-            f"out must be a folder without another page, got {str(folder)!r}, whose index.md does not belong to "
+            f"out must not contain the page of another experiment, got {str(folder)!r} with an index.md that is not of "
             f"{experiment.name}: choose another folder"
         )
     return folder

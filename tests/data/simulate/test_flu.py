@@ -104,34 +104,34 @@ def test_the_environments_of_the_three_experiments():
     assert len(missing) == 11
     assert missing["no OldAdult or Elderly"].missing == ("OldAdult", "Elderly")
     assert flu_environments("definitions")["FC"].definition == "FC"
-    with pytest.raises(InputError, match="kind must be one of"):
+    with pytest.raises(InputError, match="kind"):
         flu_environments("seasons")
 
 
 def test_own_populations():
     everyone_old = FluPopulation((0, 0, 0, 0, 0, 1))
     assert Flu(everyone_old).class_proportions()["Complications"] > 0.6
-    with pytest.raises(InputError, match="leave some of the patients"):
+    with pytest.raises(InputError, match="missing"):
         Flu(everyone_old, missing=["Elderly"])
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "value"),
     [
-        ({"population": "NPG"}, "population must be one of"),
-        ({"missing": ["Elder"]}, "did you mean 'Elderly'"),
-        ({"definition": "more"}, "definition must be one of"),
-        ({"coding": "text"}, "coding must be one of"),
+        ({"population": "NPG"}, "population.*'NPG'"),
+        ({"missing": ["Elder"]}, "missing.*'Elder'.*'Elderly'"),
+        ({"definition": "more"}, "definition.*'more'"),
+        ({"coding": "text"}, "coding.*'text'"),
     ],
 )
-def test_wrong_parameters_are_named(wrong, told):
-    with pytest.raises(InputError, match=told):
+def test_wrong_parameters_are_named(wrong, value):
+    with pytest.raises(InputError, match=value):
         Flu(**wrong)
 
 
 def test_foreign_rows_are_refused():
     X, _ = Flu().sample(3, rng=1)
-    with pytest.raises(InputError, match="column 'age'"):
+    with pytest.raises(InputError, match="'age'"):
         Flu().bayes_probabilities(X.drop(columns="age"))
-    with pytest.raises(InputError, match="column 'health' must hold"):
+    with pytest.raises(InputError, match=r"'health'.*'Excellent'"):
         Flu().bayes_probabilities(X.assign(health="Excellent"))

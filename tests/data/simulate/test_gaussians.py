@@ -96,19 +96,19 @@ def test_scikit_learns_discriminant_comes_near_the_bayes_error():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "value"),
     [
-        ({"means": []}, "means must have a line"),
-        ({"means": [[0, np.nan], [1, 1]]}, "means must be finite"),
-        ({"means": [0, 1], "covariances": -1}, "positive definite"),
-        ({"means": [[0, 0], [1, 1]], "covariances": [[1, 2], [3, 4]]}, "symmetric"),
-        ({"means": [0, 1], "priors": [0.5, 0.6]}, "priors must"),
-        ({"means": [0, 1], "priors": [1, 0]}, "priors must"),
-        ({"means": [0, 1], "component_classes": ["a"]}, "component_classes must"),
+        ({"means": []}, r"means.*\(0, 1\)"),
+        ({"means": [[0, np.nan], [1, 1]]}, "means"),
+        ({"means": [0, 1], "covariances": -1}, "covariances"),
+        ({"means": [[0, 0], [1, 1]], "covariances": [[1, 2], [3, 4]]}, "covariances"),
+        ({"means": [0, 1], "priors": [0.5, 0.6]}, r"priors.*\[0\.5, 0\.6\]"),
+        ({"means": [0, 1], "priors": [1, 0]}, "priors"),
+        ({"means": [0, 1], "component_classes": ["a"]}, "component_classes.*got 1"),
     ],
 )
-def test_wrong_parameters_are_named(wrong, told):
-    with pytest.raises(InputError, match=told):
+def test_wrong_parameters_are_named(wrong, value):
+    with pytest.raises(InputError, match=value):
         GaussianMixture(**wrong)
 
 

@@ -40,7 +40,7 @@ def test_ringnorm_in_one_dimension_by_integration(shift):
 
 
 @pytest.mark.parametrize("name", ["twonorm", "ringnorm"])
-def test_the_bayes_rule_says_what_mlbench_says(name):
+def test_the_bayes_classifier_agrees_with_mlbench(name):
     rows = pd.read_csv(Path(__file__).with_name("r_mlbench.csv")).query("population == @name")
     population = Twonorm(attributes=3) if name == "twonorm" else Ringnorm(attributes=3, shift=1)
     assert population.bayes_labels(rows[["x1", "x2", "x3"]]).tolist() == rows["bayes"].astype(str).tolist()

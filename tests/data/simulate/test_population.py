@@ -75,7 +75,7 @@ def test_equal_parameters_make_equal_populations(population):
 
 @pytest.mark.parametrize("n", [0, -1, 2.5, True])
 def test_a_sample_has_a_whole_number_of_rows(n):
-    with pytest.raises(InputError, match="n must be"):
+    with pytest.raises(InputError, match="n "):
         Twonorm().sample(n)
 
 

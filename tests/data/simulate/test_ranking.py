@@ -65,5 +65,5 @@ def test_a_seed_repeats_it():
 
 @pytest.mark.parametrize("wrong", [{"cases": 0}, {"replaced": -1}, {"cases": 10, "replaced": 6}])
 def test_wrong_parameters_are_named(wrong):
-    with pytest.raises(InputError, match="must be"):
+    with pytest.raises(InputError, match=r"cases|replaced"):
         RankingPairs(**wrong)

@@ -64,5 +64,5 @@ def test_the_last_nineteen_of_forty_attributes_are_noise():
 
 
 def test_other_numbers_of_attributes_are_refused():
-    with pytest.raises(InputError, match=r"attributes must be one of \[21, 40\]"):
+    with pytest.raises(InputError, match="attributes"):
         Waveform(attributes=30)

@@ -5,6 +5,7 @@ import pytest
 from fairtrial import judge
 from fairtrial.measures import calibration_curve, calibration_error
 from fairtrial.report.sections.calibration import BIAS, DISTANCE, build_calibration_frame, build_judgement_section
+from fairtrial.report.source import describe_source
 from tests.report.judgement.cases import judged, many_classes, sections, text_of, two_classes
 
 
@@ -21,10 +22,10 @@ def test_forecasts_that_are_too_high_or_too_low_are_said_to_be_so():
     for forecast, side in ((0.7, "too high"), (0.3, "too low")):
         table = pd.DataFrame({"truth": truth, "p": np.where(truth == 1, forecast + 0.05, forecast - 0.05)})
         assert f"On the whole model forecasts {side}: {forecast:.3f} on average, where 0.500 came true." in text_of(
-            build_judgement_section(judge(table, resamples=20))
+            build_judgement_section(describe_source(judge(table, resamples=20)))
         )
     fair = pd.DataFrame({"truth": truth, "p": np.where(truth == 1, 0.6, 0.4)})
-    assert "On the whole" not in text_of(build_judgement_section(judge(fair, resamples=20)))
+    assert "On the whole" not in text_of(build_judgement_section(describe_source(judge(fair, resamples=20))))
 
 
 def test_bins_are_those_of_the_curve():
@@ -50,9 +51,9 @@ def test_who_lies_nearest_is_said_by_data_set():
 
 
 def test_models_without_probabilities():
-    assert build_judgement_section(judged("labels only")) is None
+    assert build_judgement_section(describe_source(judged("labels only"))) is None
     table = two_classes(60)[["row", "truth", "forest_proba"]].assign(tree=two_classes(60)["truth"])
-    found = build_judgement_section(judge(table, resamples=20))
+    found = build_judgement_section(describe_source(judge(table, resamples=20)))
     assert found.notes == ("No calibration for tree: no probabilities.",)
     assert text_of(found).startswith("The forecasts of forest lie ")
 
@@ -66,9 +67,9 @@ def test_noise_is_not_a_side_and_the_model_that_is_off_most_is_named():
     """Of 100 rows 50 came true: Wilson's interval reaches from 0.404 to 0.596, so that 0.51 says nothing and 0.7 does."""
     truth = np.array([0, 1] * 50)
     table = pd.DataFrame({"truth": truth, "near_proba": np.where(truth == 1, 0.91, 0.11), "off_proba": 0.7 + 0.01 * truth})
-    told = text_of(build_judgement_section(judge(table, resamples=20)))
+    told = text_of(build_judgement_section(describe_source(judge(table, resamples=20))))
     assert "On the whole off forecasts too high: 0.705 on average, where 0.500 came true." in told
     assert "near forecasts too" not in told
     frame = build_calibration_frame(judge(table, resamples=20)).set_index("model")
     assert frame.loc["near", ["low", "high"]].tolist() == pytest.approx([0.51 - 0.5962, 0.51 - 0.4038], abs=1e-3)
-    assert "On the whole" not in text_of(build_judgement_section(judge(table.drop(columns="off_proba"), resamples=20)))
+    assert "On the whole" not in text_of(build_judgement_section(describe_source(judge(table.drop(columns="off_proba"), resamples=20))))

@@ -3,6 +3,7 @@ import pytest
 from fairtrial import judge
 from fairtrial.measures.intervals import compute_wilson_limits
 from fairtrial.report.sections.classes import build_judgement_section
+from fairtrial.report.source import describe_source
 from tests.report.judgement.cases import labels_only, many_classes, sections, text_of, two_classes
 
 
@@ -35,7 +36,7 @@ def test_each_data_set_is_named():
 
 def test_perfect_labels_find_all_classes_alike():
     table = labels_only(60)
-    found = build_judgement_section(judge(table.assign(forest=table["truth"]), resamples=20))
+    found = build_judgement_section(describe_source(judge(table.assign(forest=table["truth"]), resamples=20)))
     assert text_of(found) == "forest finds all classes equally often: recall 1.000."
 
 
@@ -43,5 +44,5 @@ def test_weights_and_missing_labels_are_said(tmp_path):
     assert "sums of weights" in sections("weighted")["classes"].tables[0].note
     path = tmp_path / "p.csv"
     two_classes(60)[["row", "truth"]].assign(score=two_classes(60)["forest_proba"] + 1).to_csv(path, index=False)
-    found = build_judgement_section(judge(str(path), resamples=20))
+    found = build_judgement_section(describe_source(judge(str(path), resamples=20)))
     assert text_of(found) == "No model has labels, so that precision and recall do not exist."

@@ -6,6 +6,7 @@ from fairtrial.report import judgement as names
 from fairtrial.report.figures.study_curves import find_cost_winners
 from fairtrial.report.sections import curves
 from fairtrial.report.sections.curves import build_judgement_section, compute_winning_fractions
+from fairtrial.report.source import describe_source
 from tests.report.judgement.cases import judged, many_classes, sections, text_of, two_classes
 
 
@@ -36,20 +37,20 @@ def test_each_of_several_classes_against_the_rest():
 def test_what_is_not_shown_is_counted(monkeypatch):
     monkeypatch.setattr(names, "MAX_PARTS", 1)
     monkeypatch.setattr(curves, "MAX_PARTS", 1)
-    found = build_judgement_section(judged("many classes"))
+    found = build_judgement_section(describe_source(judged("many classes")))
     rows = many_classes().query("model == 'good'")["truth"].value_counts()
     assert [part.title for part in found.subsections] == [f"Class {rows.idxmax()}"]
     assert found.notes == ("Shown are the data sets and classes with the most rows; 2 more are left out.",)
 
 
 def test_models_without_scores_are_named():
-    assert build_judgement_section(judged("labels only")) is None
+    assert build_judgement_section(describe_source(judged("labels only"))) is None
     assert sections("decisions")["curves"].notes == ("No curve for tree: no scores.",)
 
 
 def test_equal_curves_have_no_winner():
     table = two_classes(60)[["row", "truth", "forest_proba"]]
-    part = build_judgement_section(judge(table.assign(twin_proba=table["forest_proba"]), resamples=20)).subsections[0]
+    part = build_judgement_section(describe_source(judge(table.assign(twin_proba=table["forest_proba"]), resamples=20))).subsections[0]
     assert "All models with a curve have the same area under ROC" in text_of(part)
     assert "No model alone has the least expected cost anywhere." in text_of(part)
 
@@ -57,5 +58,5 @@ def test_equal_curves_have_no_winner():
 def test_bands_need_counts_and_have_the_level_asked_for():
     roc = sections("weighted")["curves"].subsections[0].figures[0]
     assert not any("Shaded" in line for line in roc.chart.to_dict()["title"]["subtitle"])
-    found = build_judgement_section(judge(two_classes(60), level=0.8, resamples=20)).subsections[0].figures[0]
+    found = build_judgement_section(describe_source(judge(two_classes(60), level=0.8, resamples=20))).subsections[0].figures[0]
     assert any("80 % band" in line for line in found.chart.to_dict()["title"]["subtitle"])

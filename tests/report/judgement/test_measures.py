@@ -4,6 +4,7 @@ import pytest
 from fairtrial import judge
 from fairtrial.measures import auc, log_loss
 from fairtrial.report.sections.scores import build_judgement_section
+from fairtrial.report.source import describe_source
 from tests.report.judgement.cases import judged, sections, text_of, two_classes
 
 
@@ -39,7 +40,7 @@ def test_an_infinite_loss_is_said():
     table = two_classes(60)
     table.loc[0, "tree_proba"] = 1.0 if table.loc[0, "truth"] == "no" else 0.0
     assert np.isinf(log_loss((table["truth"] == "yes").astype(int), table["tree_proba"]))
-    found = build_judgement_section(judge(table, resamples=20))
+    found = build_judgement_section(describe_source(judge(table, resamples=20)))
     assert "The log loss of tree is infinite: a class that came true was given a probability of zero." in text_of(found)
     assert "tree" not in set(next(f for f in found.figures if f.key == "measures-intervals-log-loss").frame["learner"])
 
@@ -53,12 +54,12 @@ def test_what_a_model_lacks_is_said():
 
 def test_many_models_get_one_figure_of_the_main_measure():
     spreads = tuple((f"m{i}", 1 + i / 10) for i in range(9))
-    found = build_judgement_section(judge(two_classes(60, spreads=spreads), measures=["accuracy", "auc"], resamples=20))
+    found = build_judgement_section(describe_source(judge(two_classes(60, spreads=spreads), measures=["accuracy", "auc"], resamples=20)))
     assert [figure.key for figure in found.figures] == ["measures-intervals-accuracy"]
 
 
 def test_smaller_values_are_said_to_be_better():
-    found = build_judgement_section(judge(two_classes(60), measures="brier", resamples=20))
+    found = build_judgement_section(describe_source(judge(two_classes(60), measures="brier", resamples=20)))
     assert "The main measure is brier." in text_of(found)
     assert "Smaller values are better." in text_of(found)
     assert judged("two classes").main == "auc"
@@ -68,8 +69,8 @@ def test_models_with_fewer_rows_are_named_below_the_tables():
     table = two_classes(60)
     long = table.melt(["row", "truth"], ["forest_proba", "tree_proba"], "model", "score")
     short = long[(long["model"] == "forest_proba") | (long["row"] < 40)].reset_index(drop=True)
-    tables = build_judgement_section(judge(short, resamples=20)).tables
+    tables = build_judgement_section(describe_source(judge(short, resamples=20))).tables
     assert all("Fewer rows than others have: tree_proba;" in each.note for each in tables)
     rows = tables[-1].frame.groupby("model")["rows"].max().to_dict()
     assert rows == {"forest_proba": 60, "tree_proba": 40}
-    assert all("Fewer rows" not in each.note for each in build_judgement_section(judge(long, resamples=20)).tables)
+    assert all("Fewer rows" not in each.note for each in build_judgement_section(describe_source(judge(long, resamples=20))).tables)

@@ -4,6 +4,7 @@ from fairtrial import judge
 from fairtrial.report.judgement import build_pairs_frame, order_pairs_best_first, rank_judged_models
 from fairtrial.report.sections import pairs
 from fairtrial.report.sections.pairs import build_judgement_section
+from fairtrial.report.source import describe_source
 from fairtrial.significance import adjust, delong, mcnemar
 from tests.report.judgement.cases import judged, many_sets, sections, text_of, two_classes
 
@@ -52,26 +53,26 @@ def test_whether_tests_agree_is_said():
 
 
 def test_one_model_has_no_pairs():
-    assert build_judgement_section(judged("one model")) is None
+    assert build_judgement_section(describe_source(judged("one model"))) is None
 
 
 def test_models_that_cannot_be_paired(tmp_path):
     path = tmp_path / "p.csv"
     long = two_classes(40).melt(["truth"], ["forest_proba", "tree_proba"], "model", "score")
     long.to_csv(path, index=False)
-    found = build_judgement_section(judge(str(path), stream=True, resamples=20))
+    found = build_judgement_section(describe_source(judge(str(path), stream=True, resamples=20)))
     assert text_of(found) == "No pair of models could be tested: no column tells the rows apart."
 
 
 def test_all_pairs_are_drawn_or_it_is_said_how_many(monkeypatch):
     judgement = judge(many_sets(8), resamples=20)
-    assert len(build_judgement_section(judgement).figures[0].frame) == 8
+    assert len(build_judgement_section(describe_source(judgement)).figures[0].frame) == 8
     monkeypatch.setattr(pairs, "_MAX_DRAWN", 5)
-    assert build_judgement_section(judgement).figures[0].title.endswith("(the first 5 of 8 pairs)")
+    assert build_judgement_section(describe_source(judgement)).figures[0].title.endswith("(the first 5 of 8 pairs)")
 
 
 def test_tests_that_disagree_name_the_data_set():
-    told = text_of(build_judgement_section(judge(many_sets(2, 80), resamples=20)))
+    told = text_of(build_judgement_section(describe_source(judge(many_sets(2, 80), resamples=20))))
     assert "do not all agree on forest and tree on set " in told
 
 

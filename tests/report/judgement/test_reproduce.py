@@ -3,6 +3,7 @@ import hashlib
 import fairtrial
 from fairtrial import judge
 from fairtrial.report.sections.sources import build_files_frame, build_judgement_reproduction_section
+from fairtrial.report.source import describe_source
 from tests.report.judgement.cases import sections, text_of, two_classes
 
 
@@ -13,8 +14,8 @@ def test_the_command_the_hash_and_the_version(tmp_path):
         found = judge(str(path), positive="no", measures=["auc", "ks"], resamples=20, stream=stream)
         more = " --stream" if stream else ""
         command = f"fairtrial judge 'my file.csv' --measure auc --measure ks --resamples 20 --positive no{more}"
-        assert command in build_judgement_reproduction_section(found).code
-        assert fairtrial.__version__ in text_of(build_judgement_reproduction_section(found))
+        assert command in build_judgement_reproduction_section(describe_source(found)).code
+        assert fairtrial.__version__ in text_of(build_judgement_reproduction_section(describe_source(found)))
         assert build_files_frame(found).to_numpy().tolist() == [["my file.csv", hashlib.sha256(path.read_bytes()).hexdigest()]]
 
 

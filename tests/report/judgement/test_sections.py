@@ -5,7 +5,7 @@ from fairtrial.report.page import render
 from fairtrial.report.report import build_sections
 from fairtrial.report.source import describe_source
 from tests.report.judgement.cases import TABLES, judged, sections, streamed
-from tests.report.prose import check_prose
+from tests.report.report_numbers import check_numbers
 
 ALWAYS = ["answer", "predictions", "measures", "classes", "methodology", "reproduce", "references"]
 MORE = {
@@ -33,14 +33,14 @@ def test_every_number_in_the_prose_is_a_cell(name):
     assert set(found) == {*ALWAYS, *MORE[name]}
     assert next(iter(found)) == "answer"
     assert list(found)[-1] == "references"
-    assert check_prose(list(found.values()), names=[__version__]) > 5
+    assert check_numbers(list(found.values()), names=[__version__]) > 5
 
 
 @pytest.mark.parametrize("name", TABLES)
 def test_counted_files_say_the_same_kind_of_things(name, folder):
     found = build_sections(streamed(name, folder))
     assert {section.key for section in found} == {*ALWAYS, *COUNTED[name]}
-    assert check_prose(found, names=[__version__]) > 5
+    assert check_numbers(found, names=[__version__]) > 5
     told = next(section for section in found if section.key == "predictions")
     assert "counted and not held" in " ".join(told.notes)
 

@@ -2,6 +2,7 @@ import pandas as pd
 
 from fairtrial import judge
 from fairtrial.report.sections.run import build_judgement_section, build_models_frame, explain_omissions
+from fairtrial.report.source import describe_source
 from tests.report.judgement.cases import judged, lone, sections, text_of, two_classes
 
 
@@ -10,7 +11,7 @@ def table_of(found, key):
 
 
 def test_roles_are_shown_with_how_they_were_found():
-    found = build_judgement_section(judge(two_classes(60).rename(columns={"truth": "came"}), y_true="came", resamples=20))
+    found = build_judgement_section(describe_source(judge(two_classes(60).rename(columns={"truth": "came"}), y_true="came", resamples=20)))
     roles = table_of(found, "judged-columns").set_index("column")
     assert roles.loc["came", ["role", "how"]].tolist() == ["y_true", "given"]
     assert roles.loc["tree_proba", ["role", "model", "how"]].tolist() == ["score", "tree", "guessed"]
@@ -23,19 +24,19 @@ def test_the_file_in_words():
     told = text_of(sections("many sets")["predictions"])
     assert "the predictions of 2 models for 200 rows of 5 data sets." in told
     assert "1 model for" in text_of(sections("one model")["predictions"])
-    found = build_judgement_section(judge(lone(40).assign(comment="x"), resamples=20))
+    found = build_judgement_section(describe_source(judge(lone(40).assign(comment="x"), resamples=20)))
     assert "Left alone: comment." in text_of(found)
 
 
 def test_the_positive_class_is_named_with_how_it_was_chosen():
     assert "The positive class is yes, the second of two in their order." in text_of(sections("two classes")["predictions"])
     assert "The positive class is no, as asked for." in text_of(
-        build_judgement_section(judge(two_classes(60), positive="no", resamples=20))
+        build_judgement_section(describe_source(judge(two_classes(60), positive="no", resamples=20)))
     )
     assert "positive class" not in text_of(sections("many classes")["predictions"])
     first, second = two_classes(60).assign(dataset="a"), two_classes(60, seed=3).assign(dataset="b")
     both = pd.concat([first, second.replace({"yes": "well", "no": "ill"})], ignore_index=True)
-    found = build_judgement_section(judge(both, resamples=20))
+    found = build_judgement_section(describe_source(judge(both, resamples=20)))
     assert "The positive class differs between data sets" in text_of(found)
     assert table_of(found, "judged-positive").set_index("data set")["positive class"].to_dict() == {"a": "yes", "b": "well"}
 
@@ -44,7 +45,7 @@ def test_every_repair_is_repeated():
     table = two_classes(60)[["row", "truth"]].assign(p_yes=two_classes(60)["forest_proba"].round(2))
     table["p_no"] = (1 - table["p_yes"] + 0.01).clip(0, 1)
     judgement = judge(table, resamples=20)
-    found = build_judgement_section(judgement)
+    found = build_judgement_section(describe_source(judgement))
     assert found.notes == judgement.notes
     assert "sum to one only within rounding" in " ".join(found.notes)
 

@@ -3,24 +3,25 @@
 import pytest
 
 from fairtrial.report.sections import answer, data_sets, ranks, scores, verdict
-from tests.report.prose import check_prose
-from tests.report.result_cases import cases, few_learners, made, skilled_results
+from fairtrial.report.source import describe_source
+from tests.report.report_numbers import check_numbers
+from tests.report.result_cases import build, cases, few_learners, skilled_results
 from tests.study.archives import real_results
 
 
 def sections_of(name):
-    found = [made(module, name) for module in (answer, scores, verdict, ranks, data_sets)]
+    found = [build(module, name) for module in (answer, scores, verdict, ranks, data_sets)]
     return [each for each in found if each is not None]
 
 
 def texts(results):
-    return [each.text for each in answer.build_section(results).sentences]
+    return [each.text for each in answer.build_section(describe_source(results)).sentences]
 
 
 @pytest.mark.parametrize("name", cases())
 def test_every_number_of_a_report_is_a_cell(name):
-    assert check_prose(sections_of(name)) > 0
-    assert made(answer, name).sentences
+    assert check_numbers(sections_of(name)) > 0
+    assert build(answer, name).sentences
 
 
 def test_who_is_ahead_how_sure_and_whether_it_holds():
@@ -66,7 +67,7 @@ def test_data_sets_that_are_left_out_are_named_with_the_reason():
         "On cancer alone: iris and wine are left out because tree failed there. By accuracy on clean data, "
     )
     assert "Over the splits that are left, " in first
-    check_prose([answer.build_section(results), verdict.build_section(results)])
+    check_numbers([answer.build_section(describe_source(results)), verdict.build_section(describe_source(results))])
 
 
 def test_splits_that_have_not_run_are_counted():
@@ -79,7 +80,7 @@ def test_splits_that_have_not_run_are_counted():
 def test_failures_and_what_has_not_run_are_counted():
     assert texts(cases()["failures"])[-1] == "Of 120 trials 2 failed (error), 8 have not run: what is said rests on the others."
     assert texts(cases()["all failed"])[-1] == "Of 120 trials 120 failed (crash)."
-    assert answer.build_section(cases()["several"]).tables == ()
+    assert answer.build_section(describe_source(cases()["several"])).tables == ()
 
 
 def test_one_learner_has_its_mean_and_interval():

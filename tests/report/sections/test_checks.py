@@ -5,14 +5,15 @@ import pytest
 from fairtrial.report.checks import registry
 from fairtrial.report.page import render
 from fairtrial.report.sections import checks
+from fairtrial.report.source import describe_source
 from tests.report.pages import IMAGE, SCRIPT, hostile_results
-from tests.report.prose import check_prose, iterate_tables
-from tests.report.result_cases import cases, made
+from tests.report.report_numbers import check_numbers, list_tables
+from tests.report.result_cases import build, cases
 
 
 @pytest.mark.parametrize("name", cases())
 def test_every_check_has_a_line_and_every_raised_one_a_part(name):
-    section = made(checks, name)
+    section = build(checks, name)
     frame = section.tables[0].frame
     assert sorted(frame["number"]) == sorted(registry)
     raised = frame[frame["outcome"] == "raised"]
@@ -26,11 +27,11 @@ def test_every_check_has_a_line_and_every_raised_one_a_part(name):
 
 @pytest.mark.parametrize("name", cases())
 def test_every_number_of_its_words_is_in_its_tables(name):
-    assert check_prose([made(checks, name)]) >= 1
+    assert check_numbers([build(checks, name)]) >= 1
 
 
 def test_counts_are_those_of_the_outcomes():
-    section = made(checks, "failures")
+    section = build(checks, "failures")
     frame, counts = (table.frame for table in section.tables)
     for outcome, own in frame.groupby("outcome"):
         assert counts.loc[outcome, "checks"] == len(own)
@@ -42,14 +43,14 @@ def test_counts_are_those_of_the_outcomes():
 def test_one_raised_check_is_told_as_one_and_none_as_none(monkeypatch):
     every = {number: registry[number] for number in ("FT002", "FT016")}
     monkeypatch.setattr(registry, "_items", every)
-    assert checks.build_section(cases()["several"]).sentences[0].text == "1 of 2 checks was raised: FT016."
+    assert checks.build_section(describe_source(cases()["several"])).sentences[0].text == "1 of 2 checks was raised: FT016."
     monkeypatch.setattr(registry, "_items", {"FT002": every["FT002"]})
-    assert checks.build_section(cases()["several"]).sentences[0].text == "None of 1 checks was raised."
+    assert checks.build_section(describe_source(cases()["several"])).sentences[0].text == "None of 1 checks was raised."
 
 
 def test_tables_have_keys_of_their_own_and_names_are_escaped():
-    section = checks.build_section(hostile_results())
-    keys = [table.key for table in iterate_tables([section])]
+    section = checks.build_section(describe_source(hostile_results()))
+    keys = [table.key for table in list_tables([section])]
     assert len(set(keys)) == len(keys)
     text = render([section], "Checks")
     assert SCRIPT not in text

@@ -6,14 +6,14 @@ import pytest
 
 from fairtrial.report.section import ReportTable, Section
 from fairtrial.report.sections.curves import AREA, WON, build_curve_sentences, compute_area
-from tests.report.prose import check_prose
+from tests.report.report_numbers import check_numbers
 
 
 def told(areas, won, noun="learner", about="flu, class yes"):
     frame = pd.DataFrame({AREA: areas, WON: won}, index=pd.Index(list("abc")[: len(areas)], name=noun))
     table = ReportTable("t", "T", frame)
     sentences = build_curve_sentences(table, noun, about)
-    check_prose([Section("s", "S", sentences, tables=(table,))])
+    check_numbers([Section("s", "S", sentences, tables=(table,))])
     return [each.text for each in sentences]
 
 

@@ -10,22 +10,23 @@ from sklearn.metrics import roc_auc_score
 from fairtrial.report.page import render
 from fairtrial.report.sections import curves
 from fairtrial.report.sections.curves import build_section
+from fairtrial.report.source import describe_source
 from fairtrial.study import Results
-from tests.report.prose import check_prose, iterate_figures
+from tests.report.report_numbers import check_numbers, list_figures
 from tests.report.result_cases import cases, few_learners
 from tests.study.archives import CLEAN, archive_of, data_facts, folds, random_predictions
 
 
 @cache
 def written(name):
-    return build_section(cases()[name])
+    return build_section(describe_source(cases()[name]))
 
 
 @pytest.mark.parametrize("name", ["two classes", "one learner, one data set", "failures"])
 def test_it_is_written_for_any_results(name):
     found = written(name)
-    assert check_prose([found]) > 0
-    assert len({figure.key for figure in iterate_figures([found])}) == len(list(iterate_figures([found])))
+    assert check_numbers([found]) > 0
+    assert len({figure.key for figure in list_figures([found])}) == len(list(list_figures([found])))
 
 
 @pytest.mark.parametrize("name", ["all failed", "apart", "noise alone", "one split"])
@@ -56,7 +57,7 @@ def test_it_says_which_class_and_who_has_no_curve():
 
 
 def test_bands_for_few_learners_and_else_for_the_best():
-    few = iterate_figures([build_section(few_learners(["bayes", "tree"], ["cancer"]))])[0].chart.to_dict()
+    few = list_figures([build_section(describe_source(few_learners(["bayes", "tree"], ["cancer"])))])[0].chart.to_dict()
     assert few["title"]["subtitle"][-1] == "Shaded: 95 % band for the whole curve"
     part = written("two classes").subsections[0]
     assert part.figures[0].chart.to_dict()["title"]["subtitle"][-1].endswith(f"of {part.tables[0].frame.index[0]}")
@@ -88,15 +89,15 @@ def test_the_six_largest_data_sets_are_shown():
 
 def test_few_bytes_however_many_rows_and_the_rest_is_named(monkeypatch):
     monkeypatch.setattr(curves, "_MOST_DATA_SETS", 1)
-    found = build_section(many(2, 2, 3000))
+    found = build_section(describe_source(many(2, 2, 3000)))
     assert "'set 0 <b>'" in found.notes[1]
-    size = sum(len(json.dumps(figure.chart.to_dict(), separators=(",", ":"))) for figure in iterate_figures([found]))
+    size = sum(len(json.dumps(figure.chart.to_dict(), separators=(",", ":"))) for figure in list_figures([found]))
     assert size < 2e5
     assert "set 1 <b>" not in render([found], "x").split('<script type="application/json"')[0]
 
 
 def test_the_largest_data_sets_have_all_curves_and_the_others_those_that_tell_who_wins():
-    found = build_section(many(3, 2, 40))
+    found = build_section(describe_source(many(3, 2, 40)))
     kinds = [
         [figure.key.rsplit("-set-", 1)[0].removeprefix("curves-") for figure in part.figures] for part in found.subsections
     ]

@@ -4,15 +4,16 @@ import numpy as np
 import pytest
 
 from fairtrial.report.sections import data_sets
+from fairtrial.report.source import describe_source
 from fairtrial.study.archive import DataFacts
-from tests.report.prose import check_prose, iterate_tables
-from tests.report.result_cases import cases, made, skilled_results
+from tests.report.report_numbers import check_numbers, list_tables
+from tests.report.result_cases import build, cases, skilled_results
 from tests.study.archives import real_results, real_sources
 
 
 @pytest.mark.parametrize("name", cases())
 def test_every_result_has_the_section_and_its_prose_holds(name):
-    check_prose([made(data_sets, name)], names=["class-noise 0.2"])
+    check_numbers([build(data_sets, name)], names=["class-noise 0.2"])
 
 
 def facts(name, codes, classes, **known):
@@ -34,7 +35,7 @@ def test_facts_of_data_sets():
 
 def test_the_best_of_each_data_set_is_that_of_the_wide_table():
     results = cases()["several"]
-    tables = {table.key: table for table in iterate_tables([data_sets.build_section(results)])}
+    tables = {table.key: table for table in list_tables([data_sets.build_section(describe_source(results))])}
     best = tables["data-sets-best"].frame
     wide = results.wide("accuracy")
     own = best[best["measure"] == "accuracy"].set_index("data set")
@@ -58,16 +59,16 @@ def test_data_sets_are_described_by_their_classes():
 
 def test_a_smaller_loss_is_better():
     results = cases()["two apart"]
-    best = next(each for each in data_sets.build_section(results).tables if each.key == "data-sets-best").frame
+    best = next(each for each in data_sets.build_section(describe_source(results)).tables if each.key == "data-sets-best").frame
     assert set(best["best"]) == {"good"}
     assert (best["ahead by"] > 0).all()
 
 
 def test_a_single_learner_has_no_table_of_learners():
-    keys = [table.key for table in made(data_sets, "one learner").tables]
+    keys = [table.key for table in build(data_sets, "one learner").tables]
     assert keys == ["data-sets-facts", "data-sets-best"]
 
 
 def test_equal_classes_have_no_most_uneven_one():
-    found = data_sets.build_section(skilled_results({"a": 0.9, "b": 0.8}, sets=3)).sentences[0].text
+    found = data_sets.build_section(describe_source(skilled_results({"a": 0.9, "b": 0.8}, sets=3))).sentences[0].text
     assert found == "All data sets have 120 rows. Every data set has equally many rows of each class."

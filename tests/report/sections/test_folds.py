@@ -3,21 +3,22 @@
 import pytest
 
 from fairtrial.report.sections.folds import build_section
-from tests.report.prose import check_prose
+from fairtrial.report.source import describe_source
+from tests.report.report_numbers import check_numbers
 from tests.report.result_cases import cases
 from tests.report.test_fold_counts import split_results
 
 
 @pytest.mark.parametrize("name", sorted(cases()))
 def test_it_is_written_for_any_results(name):
-    found = build_section(cases()[name])
-    assert check_prose([found]) >= 0
+    found = build_section(describe_source(cases()[name]))
+    assert check_numbers([found]) >= 0
     assert found.sentences[0].text.startswith("No fault was found")
 
 
 def test_shares_are_counts_of_rows():
     results = cases()["several"]
-    found = build_section(results)
+    found = build_section(describe_source(results))
     summary = found.tables[0].frame
     facts = next(each for each in results.archive.datasets if each.name == "cancer")
     place = facts.classes.index("malignant")
@@ -30,8 +31,8 @@ def test_shares_are_counts_of_rows():
 
 def test_leaks_are_faults_and_counted():
     results, _ = split_results([([0, 1, 2, 3], [3, 4, 5]), ([3, 4, 5], [0, 1, 2])], [0, 0, 0, 1, 1, 0], ids=list("ppqrst"))
-    found = build_section(results)
-    check_prose([found])
+    found = build_section(describe_source(results))
+    check_numbers([found])
     words = [each.text for each in found.sentences]
     assert words[0] == "Splits of d have faults: estimates from them are wrong. The table says which."
     assert words[1] == "d: 1 test rows over all splits are in the training part of their own split."
@@ -40,13 +41,13 @@ def test_leaks_are_faults_and_counted():
 
 def test_ids_across_the_cut_are_told():
     results, _ = split_results([([0, 1], [2, 3]), ([2, 3], [0, 1])], [0, 1, 0, 1], ids=["p", "q", "p", "r"])
-    words = [each.text for each in build_section(results).sentences]
+    words = [each.text for each in build_section(describe_source(results)).sentences]
     assert "d: 2 test rows over all splits have a row of the same id in the training part." in words
 
 
 def test_many_splits_are_not_listed():
     n = 400
     parts = [([row for row in range(n) if row != left], [left]) for left in range(301)]
-    found = build_section(split_results(parts, [i % 2 for i in range(n)])[0])
+    found = build_section(describe_source(split_results(parts, [i % 2 for i in range(n)])[0]))
     assert [table.key for table in found.tables] == ["folds-summary", "folds-findings"]
     assert found.figures == ()

@@ -8,26 +8,27 @@ from fairtrial.measures import efficiency, projection
 from fairtrial.report.figures.projection import compute_confusion_tables
 from fairtrial.report.sections.projection import build_section
 from fairtrial.report.selection import get_main_condition
-from tests.report.prose import check_prose
+from fairtrial.report.source import describe_source
+from tests.report.report_numbers import check_numbers
 from tests.report.result_cases import cases, few_learners, skilled_results
 
 
 @pytest.mark.parametrize("name", sorted(cases()))
 def test_it_is_written_for_any_results(name):
-    found = build_section(cases()[name])
+    found = build_section(describe_source(cases()[name]))
     if found is not None:
-        assert check_prose([found]) >= 1
+        assert check_numbers([found]) >= 1
 
 
 @pytest.mark.parametrize("name", ["one learner", "all failed"])
 def test_there_is_none_for_fewer_than_two(name):
-    assert build_section(cases()[name]) is None
+    assert build_section(describe_source(cases()[name])) is None
 
 
 def test_points_are_those_of_the_projection_of_shares():
     results = cases()["several"]
     expected = projection(compute_confusion_tables(results, get_main_condition(results)).tables, normalise=True)
-    found = build_section(results)
+    found = build_section(describe_source(results))
     frame = found.tables[0].frame
     assert np.allclose(frame.loc[expected.points.index, ["x", "y"]], expected.points)
     nearest = expected.distance_to_ideal.idxmin()
@@ -36,19 +37,19 @@ def test_points_are_those_of_the_projection_of_shares():
 
 
 def test_what_is_left_out_is_said():
-    assert "iris, wine" in " ".join(build_section(cases()["failures"]).notes)
+    assert "iris, wine" in " ".join(build_section(describe_source(cases()["failures"])).notes)
 
 
 def test_efficiency_comes_with_measures_of_both_directions():
     results = few_learners(["bayes", "tree", "near"], declaration={"measures": ["accuracy", "auc", "brier"]})
-    found = build_section(results)
+    found = build_section(describe_source(results))
     means = pd.DataFrame({name: results.wide(name).mean() for name in ("accuracy", "auc", "brier")})
     expected = efficiency(means).frame()
     frame = found.tables[-1].frame
     assert frame["efficiency"].to_dict() == pytest.approx(expected["efficiency"].to_dict())
     full = [name for name in frame.index if frame.loc[name, "efficiency"] > 1 - 1e-9]
     assert all(name in found.sentences[-1].text for name in full)
-    assert len(build_section(few_learners(["bayes", "tree"])).tables) == 2
+    assert len(build_section(describe_source(few_learners(["bayes", "tree"]))).tables) == 2
 
 
 MEANS = {  # of a study in which the learner on the frontier is the best by none of the outputs
@@ -67,13 +68,13 @@ def with_values(monkeypatch, tables):
 
 def test_a_learner_below_the_frontier_may_be_best_by_single_measures(monkeypatch):
     tables = {name: pd.DataFrame([line] * 4, index=[f"set{i}" for i in range(4)]) for name, line in MEANS.items()}
-    found = build_section(with_values(monkeypatch, tables))
+    found = build_section(describe_source(with_values(monkeypatch, tables)))
     told = found.sentences[-1].text
     assert told == (
         "chi alone stands on the frontier of outputs over inputs; the others lie below it. "
         "By single measures it can be otherwise: nb has the best accuracy and auc."
     )
-    check_prose([found])
+    check_numbers([found])
     assert "Means over" not in found.tables[-1].note
 
 
@@ -81,7 +82,7 @@ def test_the_data_sets_of_the_efficiency_are_counted(monkeypatch):
     tables = {name: pd.DataFrame([line] * 4, index=[f"set{i}" for i in range(4)]) for name, line in MEANS.items()}
     tables["auc"].loc["set1", "chi"] = np.nan
     tables["brier"].loc["set2", "tree"] = np.inf
-    found = build_section(with_values(monkeypatch, tables))
+    found = build_section(describe_source(with_values(monkeypatch, tables)))
     assert found.tables[-2].frame["number"].tolist() == [2, 4]
     assert " Means over 2 of 4 data sets: on the others not every learner has a finite value" in found.tables[-1].note
-    check_prose([found])
+    check_numbers([found])

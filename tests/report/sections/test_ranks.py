@@ -6,22 +6,23 @@ import pytest
 from scipy.stats import rankdata
 
 from fairtrial.report.sections import ranks
-from tests.report.prose import check_prose, iterate_tables
-from tests.report.result_cases import cases, few_learners, made, skilled_results
+from fairtrial.report.source import describe_source
+from tests.report.report_numbers import check_numbers, list_tables
+from tests.report.result_cases import build, cases, few_learners, skilled_results
 
 
 @pytest.mark.parametrize("name", cases())
 def test_every_result_has_the_section_or_none_and_its_prose_holds(name):
     results = cases()[name]
-    found = made(ranks, name)
+    found = build(ranks, name)
     assert (found is None) == (len(results.archive.learners) == 1)
     if found is not None:
-        check_prose([found])
+        check_numbers([found])
 
 
 def test_ranks_are_those_of_the_means():
     results = cases()["several"]
-    table = next(each for each in iterate_tables([made(ranks, "several")]) if each.key == "ranks-measures").frame
+    table = next(each for each in list_tables([build(ranks, "several")]) if each.key == "ranks-measures").frame
     assert table.loc["accuracy"].tolist() == rankdata(-results.wide("accuracy").mean(), method="min").tolist()
     given = results.wide("brier").mean().drop("ridge")
     assert table.loc["brier"].drop("ridge").tolist() == rankdata(given, method="min").tolist()
@@ -42,7 +43,7 @@ def test_infinite_values_are_called_so_and_colours_tell_best_and_worst_apart():
     told = ranks.explain_infinite_measures(results, ["log_loss", "accuracy"])
     assert set(told) <= {"log_loss"}
     assert all(name in told["log_loss"] for name in endless)
-    shade = made(ranks, "several").figures[0].chart.to_dict()["layer"][0]["encoding"]["color"]["scale"]["range"]
+    shade = build(ranks, "several").figures[0].chart.to_dict()["layer"][0]["encoding"]["color"]["scale"]["range"]
     red, blue = (int(shade[0][i : i + 2], 16) - int(shade[-1][i : i + 2], 16) for i in (1, 5))
     assert red < -60 < 60 < blue
 
@@ -59,7 +60,7 @@ def test_undefined_is_not_called_infinite(monkeypatch):
 
 def test_one_who_is_first_by_all_is_said_to_be():
     results = skilled_results({"good": 0.95, "poor": 0.6})
-    found = ranks.build_section(results)
+    found = ranks.build_section(describe_source(results))
     assert found.sentences[0].text.startswith("good is first by each of ")
     assert "auc" in found.notes[0]
 
@@ -71,7 +72,7 @@ def test_the_mean_rank_is_over_measures_that_all_give():
 
 def test_the_map_has_a_tile_for_each_rank():
     results = few_learners(["bayes", "ridge"], ["iris"])
-    found = ranks.build_section(results)
+    found = ranks.build_section(describe_source(results))
     table = next(each for each in found.tables if each.key == "ranks-measures").frame
     chart = found.figures[0].chart.to_dict()
     rows = chart["datasets"][chart["data"]["name"]]

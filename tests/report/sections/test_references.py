@@ -6,10 +6,11 @@ from fairtrial.measures import registry as measures
 from fairtrial.report.checks import registry as checks
 from fairtrial.report.sections import sources
 from fairtrial.report.sections.sources import read_bibliography, split_citation
+from fairtrial.report.source import describe_source
 from fairtrial.resampling.splitter import schemes
 from fairtrial.significance.names import methods
 from fairtrial.significance.posthoc import POSTHOC_METHODS
-from tests.report.prose import check_prose
+from tests.report.report_numbers import check_numbers
 from tests.report.result_cases import cases
 from tests.study.archives import real_results
 
@@ -67,6 +68,6 @@ def test_a_work_says_what_it_is_for():
 
 @pytest.mark.parametrize("name", cases())
 def test_it_works_for_results_of_any_shape(name):
-    section = sources.build_references_section(cases()[name])
-    check_prose([section])
+    section = sources.build_references_section(describe_source(cases()[name]))
+    check_numbers([section])
     assert section.notes

@@ -9,15 +9,16 @@ import pytest
 from fairtrial import Study
 from fairtrial.report.page import render
 from fairtrial.report.sections import sources
+from fairtrial.report.source import describe_source
 from fairtrial.study import open_store
 from tests.report.checks.made_results import changed, of_a_file, stopped_study
-from tests.report.prose import check_prose
+from tests.report.report_numbers import check_numbers
 from tests.report.result_cases import cases
 
 
 @pytest.fixture(scope="module")
 def section():
-    return sources.build_reproduction_section(stopped_study())
+    return sources.build_reproduction_section(describe_source(stopped_study()))
 
 
 def test_the_study_file_declares_the_same_study(section, tmp_path):
@@ -50,7 +51,7 @@ def test_hashes_are_those_of_the_store_and_of_the_data(section):
 
 
 def test_a_study_that_cannot_be_written_says_why():
-    told = sources.build_reproduction_section(cases()["several"])
+    told = sources.build_reproduction_section(describe_source(cases()["several"]))
     assert told.subsections == ()
     assert re.match(r"The study file cannot be written: \S", told.notes[0])
 
@@ -58,17 +59,17 @@ def test_a_study_that_cannot_be_written_says_why():
 def test_names_with_blanks_and_signs_are_quoted_for_the_shell():
     results = stopped_study()
     header = dict(results.archive.header) | {"name": "my; rm -rf"}
-    code = sources.build_reproduction_section(changed(results, header=header)).subsections[0].code
+    code = sources.build_reproduction_section(describe_source(changed(results, header=header))).subsections[0].code
     assert "fairtrial run 'my; rm -rf.toml' --store 'my; rm -rf.fairtrial'" in code
 
 
 def test_a_file_of_predictions_is_judged_again():
-    found = sources.build_reproduction_section(changed(of_a_file(), name="predictions of mine.csv"))
+    found = sources.build_reproduction_section(describe_source(changed(of_a_file(), name="predictions of mine.csv")))
     assert found.code == "fairtrial judge 'predictions of mine.csv'\n"
 
 
 def test_code_is_shown_as_it_is_and_escaped():
-    found = sources.build_reproduction_section(changed(of_a_file(), name="<script>x</script>"))
+    found = sources.build_reproduction_section(describe_source(changed(of_a_file(), name="<script>x</script>")))
     text = render([found], "Again")
     assert "<pre" in text
     assert "judge &#39;&lt;script&gt;x&lt;/script&gt;&#39;" in text
@@ -76,4 +77,4 @@ def test_code_is_shown_as_it_is_and_escaped():
 
 @pytest.mark.parametrize("name", cases())
 def test_it_works_for_results_of_any_shape(name):
-    check_prose([sources.build_reproduction_section(cases()[name])])
+    check_numbers([sources.build_reproduction_section(describe_source(cases()[name]))])

@@ -5,22 +5,23 @@ import pytest
 
 from fairtrial.report.means import format_means_key
 from fairtrial.report.sections import answer, scores
-from tests.report.prose import check_prose, iterate_figures, iterate_tables, sentences_of
-from tests.report.result_cases import NOISE, cases, made, skilled_results
+from fairtrial.report.source import describe_source
+from tests.report.report_numbers import check_numbers, list_figures, list_sentences, list_tables
+from tests.report.result_cases import NOISE, build, cases, skilled_results
 from tests.study.archives import CLEAN
 
 
 @pytest.mark.parametrize("name", cases())
 def test_every_result_has_the_section_and_its_prose_holds(name):
-    found = made(scores, name)
-    check_prose([found])
-    keys = [table.key for table in iterate_tables([found])] + [figure.key for figure in iterate_figures([found])]
+    found = build(scores, name)
+    check_numbers([found])
+    keys = [table.key for table in list_tables([found])] + [figure.key for figure in list_figures([found])]
     assert len(keys) == len(set(keys))
 
 
 def test_means_are_those_of_the_wide_table():
     results = cases()["several"]
-    tables = {table.key: table for table in iterate_tables([made(scores, "several")])}
+    tables = {table.key: table for table in list_tables([build(scores, "several")])}
     means = tables["scores-means-accuracy"].frame
     clean = means[means["condition"] == "clean"].set_index("learner")["mean"]
     assert clean.to_dict() == pytest.approx(results.wide("accuracy").mean().to_dict())
@@ -32,14 +33,14 @@ def test_means_are_those_of_the_wide_table():
 
 def test_the_frame_for_other_sections_is_that_of_the_table():
     results = cases()["failures"]
-    tables = {table.key: table.frame for table in iterate_tables([scores.build_section(results)])}
+    tables = {table.key: table.frame for table in list_tables([scores.build_section(describe_source(results))])}
     key = format_means_key(results, "auc")
     assert tables[key].equals(answer._build_means_frame(results, "auc"))
 
 
 def test_the_note_says_which_interval_it_is():
     def note(name):
-        return next(table.note for table in iterate_tables([made(scores, name)]) if "means" in table.key)
+        return next(table.note for table in list_tables([build(scores, name)]) if "means" in table.key)
 
     assert note("several").startswith("Means over the data sets with Student's 95 % interval")
     assert note("many classes").startswith("Means over the splits of the one data set")
@@ -48,15 +49,15 @@ def test_the_note_says_which_interval_it_is():
 
 
 def test_what_does_not_exist_is_said_to_be_so():
-    found = made(scores, "one learner, one data set")
-    assert [each.text for each in sentences_of([found])] == ["brier does not exist for this evidence: no trial has a value."]
+    found = build(scores, "one learner, one data set")
+    assert [each.text for each in list_sentences([found])] == ["brier does not exist for this evidence: no trial has a value."]
     assert found.tables[0].frame.loc[0, ["measure", "undefined", "trials"]].tolist() == ["brier", 10, 10]
     assert "decision values" in found.tables[0].frame["how often, and why"][0]
     assert found.notes == ()
 
 
 def test_the_figure_shows_the_finite_means_alone():
-    found = {figure.key: figure for figure in iterate_figures([made(scores, "several")])}
+    found = {figure.key: figure for figure in list_figures([build(scores, "several")])}
     shown = found["scores-intervals-log-loss"].frame
     assert set(shown["learner"]) == {"bayes"}
     assert np.isfinite(found["scores-intervals-accuracy"].frame["mean"]).all()
@@ -66,9 +67,9 @@ def test_the_figure_shows_the_finite_means_alone():
 def test_with_more_learners_than_colours_one_condition_is_drawn():
     skills = {f"learner{i}": 0.6 + 0.03 * i for i in range(9)}
     found = scores.build_section(
-        skilled_results(skills, sets=3, conditions=(CLEAN, NOISE), declaration={"measures": ["accuracy"]})
+        describe_source(skilled_results(skills, sets=3, conditions=(CLEAN, NOISE), declaration={"measures": ["accuracy"]}))
     )
-    (figure,) = iterate_figures([found])
+    (figure,) = list_figures([found])
     assert figure.frame["learner"].tolist() == list(skills)
     assert set(figure.frame["condition"]) == {"clean"}
     assert "under clean" in figure.alt

@@ -12,7 +12,7 @@ from fairtrial.report.sections.verdict import (
     build_learners_table,
     build_verdict_facts,
 )
-from tests.report.prose import check_words, without_names
+from tests.report.report_numbers import check_words, remove_names
 from tests.report.result_cases import cases
 from tests.study.archives import CLEAN
 
@@ -26,7 +26,7 @@ def test_every_number_of_the_findings_is_in_a_table(name):
     skip = ("The sign test", "With ")  # what further tests say, and what no test could have said
     for words in verdict.findings:
         if not words.startswith(skip):
-            check_words(without_names(words, [*verdict.table.learners, verdict.outcome.test]), tables)
+            check_words(remove_names(words, [*verdict.table.learners, verdict.outcome.test]), tables)
 
 
 def test_facts_are_those_of_the_test():

@@ -174,7 +174,8 @@ def _draw_calibration_figures(judgement: Judgement) -> tuple[Figure, ...]:
         where = f" on {name}" if several else ""
         label = str(bins["class"].iloc[0])
         title = f"Calibration{where}: " + (f"{label} class" if label == MOST_LIKELY else f"class {label}")
-        alt = f"Observed frequency against predicted probability{where}, one line per model. Perfect: diagonal."
+        alt = f"Observed frequency against predicted probability{where}, one line per model. The diagonal means perfect "
+        alt += "calibration."
         figures.append(
             Figure(f"calibration-{key}", title, curves.draw_calibration(frames, title=title), alt, bins.reset_index(drop=True))
         )

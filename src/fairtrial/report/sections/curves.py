@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     Frames = dict[str, pd.DataFrame]
 
-AREA, HULL, KS, COST, WON = "AUC", "AUC of hull", "KS", "area under cost curve", "lowest cost on"
+AREA, HULL, KS, COST, WON = "AUC", "AUC of hull", "KS", "area under cost curve", "lowest cost over"
 OFF = "calibration error"
 _MOST_DATA_SETS, _MOST_WHOLE, _MOST_BANDS, _MOST_PANELS = 6, 2, 3, 3
 _KINDS = ("roc", "roc-hull", "precision-recall", "cost", "tpr-fpr", "calibration")
@@ -381,8 +381,8 @@ def compute_area(frame: pd.DataFrame | None, x: str, y: str) -> float:
 
 def _format_cost_note(noun: str) -> str:
     """Explain the column WON."""
-    proportion = "proportion of the range of probability costs"
-    return f"{capitalize(WON)}: {proportion} on which only this {noun} has the lowest expected cost."
+    fraction = "fraction of the range of probability costs"
+    return f"{capitalize(WON)}: {fraction} over which only this {noun} has the lowest expected cost."
 
 
 def build_curve_sentences(table: ReportTable, noun: str, about: str = "") -> tuple[Sentence, ...]:
@@ -413,12 +413,15 @@ def _describe_cost_winner(table: ReportTable, noun: str) -> Sentence:
     if not (won > 0).any():
         return build_sentence(f"No single {noun} has the lowest expected cost at any cost ratio.")
     leader = str(won.idxmax())
-    parts: dict[str, Any] = {"leader": leader, "proportion": format_number(table.frame, table.key, leader, WON)}
+    parts: dict[str, Any] = {"leader": leader, "fraction": format_number(table.frame, table.key, leader, WON)}
     others = [str(name) for name in won.index[won > 0] if name != leader]
-    template = "{leader} has the lowest expected cost on the largest part of the range of costs (proportion {proportion})"
     if not others:
-        return build_sentence(f"{template}; no other {noun} has the lowest cost anywhere.", **parts)
-    return build_sentence(f"{template}; elsewhere it is {{others}}.", others=join_names(others, conjunction="or"), **parts)
+        template = "{leader} has the lowest expected cost over a fraction of {fraction} of the cost range"
+        return build_sentence(f"{template}; no other {noun} has it anywhere.", **parts)
+    template = (
+        "{leader} has the lowest expected cost over the largest fraction of the cost range ({fraction}); elsewhere it is "
+    )
+    return build_sentence(template + "{others}.", others=join_names(others, conjunction="or"), **parts)
 
 
 def compute_winning_fractions(winners: pd.DataFrame) -> pd.Series[float]:

@@ -103,12 +103,10 @@ def _describe_agreement(main_tests: pd.DataFrame, measure: str) -> Sentence:
         return build_sentence("The other tests of {measure} agree with this on every pair.", measure=measure)
     where = "data set" in keys
     names = [
-        " and ".join(map(str, pair[-2:])) + (f" on {pair[0]}" if where else "") for pair in n_outcomes.index[n_outcomes > 1]
+        " vs ".join(map(str, pair[-2:])) + (f" on {pair[0]}" if where else "") for pair in n_outcomes.index[n_outcomes > 1]
     ]
-    few = join_names(names, 3) if len(names) == 1 else "; ".join(names[:3]) + ("; and others" if len(names) > 3 else "")
-    return build_sentence(
-        "The tests of {measure} disagree on {pairs}: interpret these pairs with caution.", measure=measure, pairs=few
-    )
+    template = "The tests of {measure} disagree on {pairs}: interpret these pairs with caution."
+    return build_sentence(template, measure=measure, pairs=join_names(names[:3]) if len(names) <= 3 else "several pairs")
 
 
 def _draw_pair_figures(judgement: Judgement) -> tuple[Figure, ...]:

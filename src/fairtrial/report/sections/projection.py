@@ -46,7 +46,7 @@ def build_section(source: ReportSource) -> Section | None:
     sentences = [
         *_describe_nearest(frame),
         _describe_distortion(fit),
-        *(_describe_efficiency(efficiency_tables[-1]) if efficiency_tables else []),
+        *(_describe_efficiency(efficiency_tables[-1], list(results.measures)) if efficiency_tables else []),
     ]
     return Section(
         "projection",
@@ -136,7 +136,12 @@ def _build_efficiency_tables(results: Results) -> tuple[ReportTable, ...]:
     except InputError:
         return ()
     names = {"super_efficiency": "super-efficiency"}
-    frame = efficiency_result.frame().rename(columns=names).join(means).rename_axis(index="learner")
+    frame = (
+        efficiency_result.frame()
+        .rename(columns=names)
+        .join(means.rename(columns=format_measure_name))
+        .rename_axis(index="learner")
+    )
     formats = dict.fromkeys([name for name in frame.columns if name != "rank"], "{:.4f}")
     outputs, inputs = (
         join_names(map(format_measure_name, names)) for names in (efficiency_result.outputs, efficiency_result.inputs)
@@ -164,14 +169,14 @@ def _format_efficiency_basis(counts: tuple[ReportTable, ...]) -> str:
     return f" Means over {used:,} of {total:,} data sets, those on which each learner has a finite value of each measure."
 
 
-def _describe_efficiency(table: ReportTable) -> list[Sentence]:
+def _describe_efficiency(table: ReportTable, measures: list[str]) -> list[Sentence]:
     frame = table.frame
     efficient = [str(name) for name in frame.index if frame.loc[name, "efficiency"] >= 1 - 1e-9]
     if len(efficient) == len(frame):
         return [build_sentence("All learners are efficient over the declared measures, so efficiency does not rank them.")]
     verb = "Only {full} is" if len(efficient) == 1 else "{full} are"
     template = f"{verb} efficient over the declared measures; the others are not."
-    single = _describe_best_below(frame.drop(index=efficient), frame)
+    single = _describe_best_below(frame.drop(index=efficient), frame, measures)
     if not single:
         return [build_sentence(template, full=join_names(efficient))]
     return [
@@ -183,11 +188,12 @@ def _describe_efficiency(table: ReportTable) -> list[Sentence]:
     ]
 
 
-def _describe_best_below(below: pd.DataFrame, frame: pd.DataFrame) -> list[str]:
+def _describe_best_below(below: pd.DataFrame, frame: pd.DataFrame, measures: list[str]) -> list[str]:
     """Describe which inefficient learners have the best mean of a measure."""
     measures_by_learner: dict[str, list[str]] = {}
-    for measure in frame.columns.drop(["efficiency", "super-efficiency", "rank"]):
-        best = find_best_names(frame[measure], get_measure(str(measure)).facts.direction)
+    for measure in map(get_measure, dict.fromkeys(measures)):
+        column = format_measure_name(measure.name)
+        best = find_best_names(frame[column], measure.facts.direction)
         if len(best) == 1 and best[0] in map(str, below.index):
-            measures_by_learner.setdefault(best[0], []).append(format_measure_name(str(measure)))
-    return [f"{learner} has the best {join_names(measures)}" for learner, measures in measures_by_learner.items()]
+            measures_by_learner.setdefault(best[0], []).append(column)
+    return [f"{learner} has the best {join_names(columns)}" for learner, columns in measures_by_learner.items()]

@@ -335,15 +335,15 @@ def _describe_positive_class(judgement: Judgement) -> tuple[Sentence, ...]:
 def _describe_file(judgement: Judgement) -> Sentence:
     numbers = {"rows": get_fact(judgement, "rows", "{:,}"), "models": get_fact(judgement, "models", "{:,}")}
     count = len(list_models(judgement))
-    template = "{source} contains predictions of {models} " + ("model" if count == 1 else "models") + " for {rows} rows"
+    template = "{models} " + ("model predicts" if count == 1 else "models predict") + " {rows} rows"
     if len(list_datasets(judgement)) > 1:
         return build_sentence(
-            template + " of {sets} data sets.",
+            template + " of {sets} data sets (source: {source}).",
             source=judgement.source,
             sets=get_fact(judgement, "data sets", "{:,}"),
             **numbers,
         )
-    return build_sentence(template + ".", source=judgement.source, **numbers)
+    return build_sentence(template + " (source: {source}).", source=judgement.source, **numbers)
 
 
 def _describe_columns(judgement: Judgement) -> Sentence:

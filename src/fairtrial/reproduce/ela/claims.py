@@ -163,7 +163,7 @@ class Statement:
     def judge(self, differences: Mapping[str, Differences]) -> dict[str, bool | None]:
         """Judge the statement on each of its data sets that was run.
 
-        A statement is contradicted only if this holds after a Bonferroni correction for all its numbers.
+        A contradiction must remain after a Bonferroni correction for all numbers of the statement.
         """
         return {name: self._judge_dataset(differences[name]) for name in self.datasets if name in differences}
 

@@ -95,7 +95,7 @@ def judge_equality(curve: ErrorCurve, text: str, measures: Sequence[str], limit:
 
 
 def _judge_low(curve: ErrorCurve, text: str, measures: Sequence[str], max_level: float, limit: float) -> Claim:
-    """Judge whether errors stay below a limit (in per cent) at all levels up to `max_level`."""
+    """Judge whether errors stay below a limit in percent at all noise levels up to `max_level`."""
     columns = [index_measure(measure) for measure in measures]
     rates = curve.rates[curve.levels <= max_level][:, columns].ravel()
     estimates = [estimate_rate(float(rate), curve.pairs, compute_joint_level(len(rates))) for rate in rates]

@@ -246,8 +246,10 @@ def resolve_conditions(specs: Mapping[str, ConditionSpec], objects: Objects) -> 
                 condition = _name_condition(name, make())
                 _check_new_condition(condition, conditions, conditions[first:])
             except FairtrialError as error:
+                is_from_options = isinstance(error, ProblemsError)
                 new_problems = [
-                    SpecProblem(_locate_problem(key_path, problem), problem.message) for problem in to_problems(error)
+                    SpecProblem(_locate_problem(key_path, problem, is_from_options), problem.message)
+                    for problem in to_problems(error)
                 ]
                 problems += [problem for problem in new_problems if problem not in problems]
                 continue
@@ -268,12 +270,11 @@ def _iter_condition_factories(name: str, entry: ConditionSpec, objects: Objects)
             yield (*key_path, "level", number), lambda level=level: _build_condition(name, entry, {"level": level})
 
 
-def _locate_problem(key_path: KeyPath, problem: SpecProblem) -> KeyPath:
-    """Locate a problem at its parameter, or at the condition if it occurs at every level."""
+def _locate_problem(key_path: KeyPath, problem: SpecProblem, is_from_options: bool) -> KeyPath:
+    """Locate a problem at its parameter or level, or at the condition if it comes from the options but from none of them."""
     if problem.path and problem.path != ("level",):
         return (*key_path[:2], *problem.path)
-    phrases = ("no condition is called", "needs the parameter")
-    return (*key_path[:2], "condition") if any(phrase in problem.message for phrase in phrases) else key_path
+    return (*key_path[:2], "condition") if is_from_options and not problem.path else key_path
 
 
 def _build_condition(name: str, entry: ConditionSpec, level: dict[str, float]) -> Condition:
