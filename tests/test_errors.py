@@ -1,4 +1,4 @@
-"""Whose fault it is shows in the class, and Python's own classes still catch it."""
+"""The class of an error shows its cause; Python's built-in classes catch it, too."""
 
 import inspect
 import pickle
@@ -40,7 +40,7 @@ def test_a_message_is_printed_as_it_was_written():
     assert str(errors.UnknownNameError("no measure is called 'x'")) == "no measure is called 'x'"
 
 
-def test_mistakes_of_a_study_are_told_a_line_each_in_the_order_of_the_file():
+def test_the_message_lists_all_problems_by_line():
     problems = [errors.Problem("learners.a", 12, "x"), errors.Problem("seed", 2, "y"), errors.Problem("", None, "z")]
     error = errors.SpecError.from_problems(problems, "study.toml")
     assert str(error).splitlines() == ["study.toml: z", "study.toml:2: seed: y", "study.toml:12: learners.a: x"]

@@ -313,7 +313,7 @@ def _encode_sorted(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], IntArray
 
 
 def _complete_pair(names: npt.NDArray[Any], codes: IntArray) -> tuple[npt.NDArray[Any], IntArray]:
-    """Complete a single class 0, 1 or -1 to the usual pair, so that it keeps its meaning."""
+    """Complete a single class 0, 1 or -1 to the usual pair."""
     if len(names) == 1 and names.dtype.kind in "iuf":
         for pair in _CONVENTIONAL_PAIRS:
             if names[0] in pair:

@@ -1,11 +1,11 @@
-"""What the products give is sure: a beginning of the true list of neighbours."""
+"""Matrix products return the first entries of the true list of neighbours."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
 from fairtrial.kernels.neighbours import look_up_batched
-from tests.reference import dob_scv as twin
+from tests.reference import dob_scv as reference
 
 
 @given(
@@ -24,7 +24,7 @@ def test_what_is_given_is_the_beginning_of_the_true_list(seed, n, columns, digit
     kinds, left = np.zeros(columns, np.int8), np.flatnonzero(where >= 0)
     for one, found in zip(window, look_up_batched(where, points, window, 5), strict=True):
         sure = found[: np.argmax(np.append(found, -1) < 0)].tolist()
-        assert sure == twin.nearest(points, kinds, one, left[left != one], len(sure))
+        assert sure == reference.nearest(points, kinds, one, left[left != one], len(sure))
         assert (found[len(sure) :] < 0).all()
         if where[one] < 0:
             assert not sure
@@ -37,4 +37,4 @@ def test_without_ties_the_whole_list_is_sure(n):
     assert (found >= 0).all()
     for one in range(20):
         others = np.delete(np.arange(n), one)
-        assert found[one].tolist() == twin.nearest(points, np.zeros(30, np.int8), one, others, 6)
+        assert found[one].tolist() == reference.nearest(points, np.zeros(30, np.int8), one, others, 6)

@@ -7,13 +7,13 @@ from scipy.spatial.distance import cdist
 from scipy.stats import energy_distance
 
 from fairtrial.kernels.two_sample import compute_energy_distances
-from tests.reference import two_sample as twin
+from tests.reference import two_sample as reference
 
 
 @given(seed=st.integers(0, 10_000), n=st.integers(2, 14), complement=st.booleans())
 @example(seed=72, n=4, complement=True)  # rounding leaves more than nothing of no training rows
 @settings(max_examples=60, deadline=None)
-def test_equals_its_twin(seed, n, complement):
+def test_equals_the_reference(seed, n, complement):
     rng = np.random.default_rng(seed)
     rows = rng.integers(0, 4, size=(n, 2)).astype(float)
     test = rng.integers(0, 2, size=(n, 3)).astype(float)
@@ -21,7 +21,7 @@ def test_equals_its_twin(seed, n, complement):
     found = compute_energy_distances(cdist(rows, rows), test, train)
     for s in range(3):
         a, b = np.flatnonzero(test[:, s]), np.flatnonzero(train[:, s])
-        expected = twin.energy(rows, a, b) if len(a) and len(b) else np.nan
+        expected = reference.energy(rows, a, b) if len(a) and len(b) else np.nan
         np.testing.assert_allclose(found[s], expected, atol=1e-10)
 
 

@@ -1,4 +1,4 @@
-"""Steps of the sampler leave the densities they are made for as they are."""
+"""Steps of the sampler keep the target densities invariant."""
 
 import numpy as np
 import pytest

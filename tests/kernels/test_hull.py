@@ -6,7 +6,7 @@ from hypothesis import given, settings, strategies as st
 from scipy import stats
 
 from fairtrial.kernels import hull
-from tests.reference import ranking as twin
+from tests.reference import ranking as reference
 from tests.reference.cases import tallies
 
 
@@ -15,7 +15,7 @@ from tests.reference.cases import tallies
 def test_corners_are_those_of_the_brute_force_hull(tally):
     _, pos, neg = tally
     x, y = hull.compute_roc_hull(pos[0], neg[0])
-    assert list(zip(x.tolist(), y.tolist(), strict=True)) == twin.hull_corners(pos[0], neg[0])
+    assert list(zip(x.tolist(), y.tolist(), strict=True)) == reference.hull_corners(pos[0], neg[0])
 
 
 def test_hull_of_many_corners_outgrows_its_first_space():
@@ -32,7 +32,7 @@ def test_auch_is_the_area_of_the_convex_hull(tally):
     values, pos, neg = tally
     out = np.empty(len(pos))
     hull.compute_auch(pos, neg, out)
-    expected = [twin.auch(*twin.rows_of(*line)) for line in zip(values, pos, neg, strict=True)]
+    expected = [reference.auch(*reference.rows_of(*line)) for line in zip(values, pos, neg, strict=True)]
     np.testing.assert_allclose(out, expected, rtol=1e-9)
 
 
@@ -43,7 +43,8 @@ def test_h_is_hands_integral(tally, severity_ratio):
     out = np.empty(len(pos))
     hull.compute_h_measure(pos, neg, np.nan if severity_ratio is None else severity_ratio, out)
     expected = [
-        twin.h_measure(*twin.rows_of(*line), severity_ratio=severity_ratio) for line in zip(values, pos, neg, strict=True)
+        reference.h_measure(*reference.rows_of(*line), severity_ratio=severity_ratio)
+        for line in zip(values, pos, neg, strict=True)
     ]
     np.testing.assert_allclose(out, expected, rtol=1e-7, atol=1e-9)
 

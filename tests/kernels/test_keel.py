@@ -1,16 +1,16 @@
-"""KEEL's way of forming groups, against a twin that computes KEEL's distance from plain values."""
+"""KEEL's way of forming groups, against a reference that computes KEEL's distance from plain values."""
 
 import numpy as np
 from hypothesis import given, settings, strategies as st
 
 from fairtrial.kernels.neighbours import compute_keel_distance, find_keel_groups
 from fairtrial.resampling.dob_scv import as_keel_cases
-from tests.reference import dob_scv as twin
+from tests.reference import dob_scv as reference
 
 
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 30), size=st.integers(2, 5))
 @settings(max_examples=40, deadline=None)
-def test_groups_equal_the_twin(seed, n, size):
+def test_groups_equal_the_reference(seed, n, size):
     import pandas as pd
 
     rng = np.random.default_rng(seed)
@@ -26,7 +26,7 @@ def test_groups_equal_the_twin(seed, n, size):
         seeds = rng.permutation(len(members))
         taken, places = find_keel_groups(cases.points[members], cases.weights, cases.proportions, seeds, size)
         found = [members[group].tolist() for group in np.split(taken, np.flatnonzero(places == 0)[1:])]
-        assert found == twin.keel_groups(rows, [False, True, False], classes.tolist(), name, members[seeds].tolist(), size)
+        assert found == reference.keel_groups(rows, [False, True, False], classes.tolist(), name, members[seeds].tolist(), size)
         assert all(each.tolist() == list(range(len(each))) for each in np.split(places, np.flatnonzero(places == 0)[1:]))
 
 

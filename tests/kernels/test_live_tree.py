@@ -1,4 +1,4 @@
-"""The tree finds what a search through all points finds, to the last bit, whatever has been taken out."""
+"""The tree equals a search through all remaining points exactly."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from fairtrial.kernels.kd_tree import (
     insert_neighbour,
     remove_point,
 )
-from tests.reference import dob_scv as twin
+from tests.reference import dob_scv as reference
 
 
 @st.composite
@@ -50,8 +50,8 @@ def test_nearest_among_those_left(cloud, count):
         one = int(rng.integers(len(points)))
         others = left[left != one]
         found, distances = ask(tree, points, one, count)
-        assert found == twin.nearest(points, kinds, one, others, count)
-        np.testing.assert_array_equal(distances, twin.distances(points, kinds, one, np.array(found, dtype=int)))
+        assert found == reference.nearest(points, kinds, one, others, count)
+        np.testing.assert_array_equal(distances, reference.distances(points, kinds, one, np.array(found, dtype=int)))
         gone = rng.choice(left, size=len(left) // 3, replace=False)
         for each in gone:
             remove_point(tree, each)
@@ -78,7 +78,7 @@ def test_a_tree_of_some_points_knows_no_others():
     points = np.random.default_rng(0).random((300, 2))
     chosen = np.arange(0, 300, 3)
     tree = build_live_tree(points, np.zeros(2, np.int8), chosen)
-    assert ask(tree, points, 1, 300)[0] == twin.nearest(points, [0, 0], 1, chosen, 300)
+    assert ask(tree, points, 1, 300)[0] == reference.nearest(points, [0, 0], 1, chosen, 300)
 
 
 def test_many_copies_are_given_by_number():

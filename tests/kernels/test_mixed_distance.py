@@ -5,7 +5,7 @@ from hypothesis import given, settings, strategies as st
 from scipy.spatial.distance import cdist
 
 from fairtrial.kernels.mixed_distance import compute_distances, compute_squared_distance, find_nearest_rows
-from tests.reference import two_sample as twin
+from tests.reference import two_sample as reference
 
 
 @st.composite
@@ -23,8 +23,10 @@ def test_distances_equal_their_definition(table):
     rows, nominal = table
     found = np.empty((len(rows), len(rows)))
     compute_distances(rows, rows, nominal, found)
-    np.testing.assert_allclose(found, [[twin.heom(a, b, nominal) for b in rows] for a in rows])
-    np.testing.assert_allclose(compute_squared_distance(rows[0], rows[1], nominal), twin.heom(rows[0], rows[1], nominal) ** 2)
+    np.testing.assert_allclose(found, [[reference.heom(a, b, nominal) for b in rows] for a in rows])
+    np.testing.assert_allclose(
+        compute_squared_distance(rows[0], rows[1], nominal), reference.heom(rows[0], rows[1], nominal) ** 2
+    )
 
 
 def test_numbers_alone_have_the_euclidean_distance():

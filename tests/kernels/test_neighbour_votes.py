@@ -29,7 +29,7 @@ def plain(queries, rows, nominal, codes, weight, reach, power, classes):
 
 @settings(deadline=None, max_examples=60)
 @given(seed=st.integers(0, 10_000), reach=st.integers(1, 6), power=st.sampled_from([0.0, 1.0]))
-def test_against_the_plain_twin(seed, reach, power):
+def test_against_the_reference(seed, reach, power):
     rng = np.random.default_rng(seed)
     rows, queries = rng.integers(3, size=(12, 3)).astype(float), rng.integers(3, size=(4, 3)).astype(float)
     rows[rng.random(rows.shape) < 0.1] = np.nan

@@ -7,7 +7,7 @@ from hypothesis import given, settings, strategies as st
 from fairtrial.kernels import neighbours
 from fairtrial.kernels.neighbours import find_chains_by_class, find_groups_by_class, find_nearest_chain, find_nearest_groups
 from tests.kernels.test_live_tree import clouds
-from tests.reference import dob_scv as twin
+from tests.reference import dob_scv as reference
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def eager(monkeypatch):
 def test_groups_equal_brute_force(cloud, size):
     points, kinds, rng = cloud
     seeds = rng.permutation(len(points))
-    assert find_nearest_groups(points, kinds, seeds, size).tolist() == twin.groups(points, kinds, seeds, size)
+    assert find_nearest_groups(points, kinds, seeds, size).tolist() == reference.groups(points, kinds, seeds, size)
 
 
 @pytest.mark.parametrize("engine", ["tree", "batched"])
@@ -35,7 +35,7 @@ def test_looking_ahead_changes_nothing(engine, digits, n, columns):
     points, kinds = rng.normal(size=(n, columns)).round(digits), np.zeros(columns, np.int8)
     seeds = rng.permutation(n)
     for size in (2, 5, 10):
-        assert find_nearest_groups(points, kinds, seeds, size, engine).tolist() == twin.groups(points, kinds, seeds, size)
+        assert find_nearest_groups(points, kinds, seeds, size, engine).tolist() == reference.groups(points, kinds, seeds, size)
 
 
 @pytest.mark.parametrize(("engine", "columns"), [("tree", 2), ("batched", 16)])
@@ -50,7 +50,7 @@ def test_a_class_that_is_worth_threads(engine, columns):
         seed, found = members[start], members[start + 1 : start + 5].tolist()
         left[seed] = False
         if start % 500 == 0:  # each hundredth group is looked at
-            assert found == twin.nearest(points, kinds, seed, np.flatnonzero(left), 4)
+            assert found == reference.nearest(points, kinds, seed, np.flatnonzero(left), 4)
         left[found] = False
 
 
@@ -59,7 +59,7 @@ def test_a_class_that_is_worth_threads(engine, columns):
 def test_walk_equals_brute_force(cloud):
     points, kinds, rng = cloud
     start = int(rng.integers(len(points)))
-    assert find_nearest_chain(points, kinds, start).tolist() == twin.chain(points, kinds, start)
+    assert find_nearest_chain(points, kinds, start).tolist() == reference.chain(points, kinds, start)
 
 
 @pytest.mark.parametrize("columns", [2, 16])
@@ -72,7 +72,7 @@ def test_classes_are_independent(monkeypatch, columns, threads):
     classes = [np.arange(0, 60), np.arange(60, 71), np.arange(71, 90)]
     seeds = [rng.permutation(len(rows)) for rows in classes]
     for rows, order, found in zip(classes, seeds, find_groups_by_class(points, kinds, classes, seeds, 4), strict=True):
-        assert found.tolist() == rows[twin.groups(points[rows], kinds, order, 4)].tolist()
+        assert found.tolist() == rows[reference.groups(points[rows], kinds, order, 4)].tolist()
     for rows, found in zip(classes, find_chains_by_class(points, kinds, classes, [3, 0, 18]), strict=True):
         assert found[0] == rows[{60: 3, 11: 0, 19: 18}[len(rows)]]
-        assert found.tolist() == rows[twin.chain(points[rows], kinds, int(found[0] - rows[0]))].tolist()
+        assert found.tolist() == rows[reference.chain(points[rows], kinds, int(found[0] - rows[0]))].tolist()

@@ -1,22 +1,22 @@
-"""Each sweep over tallies equals a twin that looks at pairs of cases or at every threshold."""
+"""Each sweep over tallies equals a reference that compares pairs of cases or at every threshold."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
 from fairtrial.kernels import ranking as kernels
-from tests.reference import ranking as twin
+from tests.reference import ranking as reference
 from tests.reference.cases import tallies
 
-# name: how the kernel is called, and its twin
+# name: how the kernel is called, and its reference
 SWEEPS = {
-    "auc": (lambda _, p, n, out: kernels.compute_auc(p, n, out), twin.auc),
-    "sauc": (kernels.compute_sauc, twin.sauc),
-    "ks": (lambda _, p, n, out: kernels.compute_ks(p, n, False, out), lambda *rows: twin.ks(*rows, signed=False)),
-    "signed ks": (lambda _, p, n, out: kernels.compute_ks(p, n, True, out), lambda *rows: twin.ks(*rows, signed=True)),
-    "taks": (lambda _, p, n, out: kernels.compute_taks(p, n, True, out), twin.taks),
-    "abc": (lambda _, p, n, out: kernels.compute_taks(p, n, False, out), twin.abc),
-    "average_precision": (lambda _, p, n, out: kernels.compute_average_precision(p, n, out), twin.average_precision),
+    "auc": (lambda _, p, n, out: kernels.compute_auc(p, n, out), reference.auc),
+    "sauc": (kernels.compute_sauc, reference.sauc),
+    "ks": (lambda _, p, n, out: kernels.compute_ks(p, n, False, out), lambda *rows: reference.ks(*rows, signed=False)),
+    "signed ks": (lambda _, p, n, out: kernels.compute_ks(p, n, True, out), lambda *rows: reference.ks(*rows, signed=True)),
+    "taks": (lambda _, p, n, out: kernels.compute_taks(p, n, True, out), reference.taks),
+    "abc": (lambda _, p, n, out: kernels.compute_taks(p, n, False, out), reference.abc),
+    "average_precision": (lambda _, p, n, out: kernels.compute_average_precision(p, n, out), reference.average_precision),
 }
 
 
@@ -27,36 +27,36 @@ def sweep(kernel, values, pos, neg):
 
 
 def by_twin(function, values, pos, neg):
-    return [function(*twin.rows_of(*line)) for line in zip(values, pos, neg, strict=True)]
+    return [function(*reference.rows_of(*line)) for line in zip(values, pos, neg, strict=True)]
 
 
 @pytest.mark.parametrize("name", SWEEPS)
 @given(tally=tallies())
 @settings(max_examples=60, deadline=None)
-def test_sweep_equals_its_twin(name, tally):
+def test_sweep_equals_the_reference(name, tally):
     kernel, function = SWEEPS[name]
     np.testing.assert_allclose(sweep(kernel, *tally), by_twin(function, *tally), rtol=1e-9, atol=1e-12)
 
 
 @given(tally=tallies(), max_fpr=st.sampled_from([0.01, 0.1, 1 / 3, 0.5, 0.9, 1.0]))
 @settings(max_examples=80, deadline=None)
-def test_partial_auc_equals_its_twin(tally, max_fpr):
+def test_partial_auc_equals_the_reference(tally, max_fpr):
     found = sweep(lambda _, p, n, out: kernels.compute_partial_auc(p, n, max_fpr, out), *tally)
-    np.testing.assert_allclose(found, by_twin(lambda *rows: twin.partial_auc(*rows, max_fpr=max_fpr), *tally), atol=1e-9)
+    np.testing.assert_allclose(found, by_twin(lambda *rows: reference.partial_auc(*rows, max_fpr=max_fpr), *tally), atol=1e-9)
 
 
 @given(tally=tallies(), fraction=st.sampled_from([0.05, 0.1, 0.5, 2 / 3, 1.0]))
 @settings(max_examples=80, deadline=None)
-def test_lift_equals_its_twin(tally, fraction):
+def test_lift_equals_the_reference(tally, fraction):
     found = sweep(lambda _, p, n, out: kernels.compute_lift(p, n, fraction, out), *tally)
-    np.testing.assert_allclose(found, by_twin(lambda *rows: twin.lift(*rows, fraction=fraction), *tally), rtol=1e-9)
+    np.testing.assert_allclose(found, by_twin(lambda *rows: reference.lift(*rows, fraction=fraction), *tally), rtol=1e-9)
 
 
 @given(tally=tallies(), cost=st.sampled_from([0.01, 0.3, 0.5, 0.99]))
 @settings(max_examples=80, deadline=None)
-def test_least_loss_equals_its_twin(tally, cost):
+def test_least_loss_equals_the_reference(tally, cost):
     found = sweep(lambda _, p, n, out: kernels.compute_min_loss(p, n, np.full(len(p), cost), out), *tally)
-    np.testing.assert_allclose(found, by_twin(lambda *rows: twin.least_loss(*rows, cost=cost), *tally), atol=1e-12)
+    np.testing.assert_allclose(found, by_twin(lambda *rows: reference.least_loss(*rows, cost=cost), *tally), atol=1e-12)
 
 
 @given(tally=tallies())

@@ -1,4 +1,4 @@
-"""Bootstrap draws: right totals, right frequencies, and the same numbers however they are cut into chunks."""
+"""Bootstrap draws: right totals, right frequencies, and independence of chunks."""
 
 import numpy as np
 import pytest
@@ -81,7 +81,7 @@ def test_generator_is_splitmix64():
     ]
 
 
-def twin(seed, line, size):
+def draw_reference(seed, line, size):
     """The draws of one line from one stratum, in Python's whole numbers."""
 
     def mix(z):
@@ -104,10 +104,10 @@ def twin(seed, line, size):
 
 @given(seed=st.integers(0, MASK), line=st.integers(0, 1000), size=st.integers(1, 40))
 @settings(max_examples=60, deadline=None)
-def test_draws_equal_the_twins(seed, line, size):
-    np.testing.assert_array_equal(drawn(seed, line, np.zeros(size, dtype=int), 1)[0], twin(seed, line, size))
+def test_draws_equal_the_reference(seed, line, size):
+    np.testing.assert_array_equal(drawn(seed, line, np.zeros(size, dtype=int), 1)[0], draw_reference(seed, line, size))
 
 
-def test_draws_from_many_rows_equal_the_twins():
+def test_draws_from_many_rows_equal_the_reference():
     size = 70_000
-    np.testing.assert_array_equal(drawn(5, 3, np.zeros(size, dtype=int), 1)[0], twin(5, 3, size))
+    np.testing.assert_array_equal(drawn(5, 3, np.zeros(size, dtype=int), 1)[0], draw_reference(5, 3, size))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from fairtrial.kernels.rule_grow import find_best_length, find_covered_rows, grow_rule
-from tests.reference import rules as twin
+from tests.reference import rules as reference
 
 
 @st.composite
@@ -27,26 +27,28 @@ def grown(values, sizes, rows, positive, used, least):
 
 
 @given(tables(), st.sampled_from([0.0, 1.0, 2.0, 5.0]))
-def test_a_rule_grows_as_its_twin(table, least):
+def test_a_rule_grows_as_the_reference(table, least):
     found = list(zip(*(part.tolist() for part in grown(*table, least)), strict=True))
-    assert found == twin.grow(*table, least)
+    assert found == reference.grow(*table, least)
 
 
 @given(tables(), st.booleans())
-def test_a_rule_is_cut_back_as_its_twin(table, whole):
+def test_a_rule_is_cut_back_as_the_reference(table, whole):
     values, sizes, rows, positive, used = table
     everything = np.arange(values.shape[1])
     conditions = grown(values, sizes, everything, positive, used, 0.0)
-    told = list(zip(*(part.tolist() for part in conditions), strict=True))
-    assert find_best_length(values, rows, positive, *conditions, whole) == twin.kept_length(values, rows, positive, told, whole)
+    condition_list = list(zip(*(part.tolist() for part in conditions), strict=True))
+    assert find_best_length(values, rows, positive, *conditions, whole) == reference.kept_length(
+        values, rows, positive, condition_list, whole
+    )
 
 
 @given(tables())
 def test_rows_are_covered_where_all_conditions_hold(table):
     values, sizes, rows, positive, used = table
     conditions = grown(values, sizes, rows, positive, used, 0.0)
-    told = zip(*(part.tolist() for part in conditions), strict=True)
-    expected = np.all([np.ones(values.shape[1], bool), *(twin.mask(values, each) for each in told)], axis=0)
+    condition_list = zip(*(part.tolist() for part in conditions), strict=True)
+    expected = np.all([np.ones(values.shape[1], bool), *(reference.mask(values, each) for each in condition_list)], axis=0)
     np.testing.assert_array_equal(find_covered_rows(values, rows, *conditions), expected[rows])
 
 

@@ -42,9 +42,9 @@ def test_order_is_stable_at_every_length_and_leaves_the_column_alone(n):
 @given(column=hnp.arrays(float, st.integers(1, 30), elements=st.floats(-3, 3)), nans=st.integers(1, 4))
 @settings(max_examples=60, deadline=None)
 def test_nan_goes_to_the_ends(column, nans):
-    stray = np.full(nans, np.nan)
-    stray[::2] *= -1
-    mixed = np.random.default_rng(0).permutation(np.r_[column, stray])
+    bad_value = np.full(nans, np.nan)
+    bad_value[::2] *= -1
+    mixed = np.random.default_rng(0).permutation(np.r_[column, bad_value])
     sort_by_radix(mixed)
     assert np.isnan(mixed[0]) or np.isnan(mixed[-1])
     np.testing.assert_array_equal(mixed[~np.isnan(mixed)], np.sort(column))
@@ -65,11 +65,11 @@ def test_sort_is_in_place_and_right_at_every_length(n, kind):
     np.testing.assert_array_equal(column, expected)
 
 
-@pytest.mark.parametrize("stray", [np.nan, -np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("bad_value", [np.nan, -np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("n", [100, 30_000])
-def test_what_is_not_finite_shows_at_an_end(stray, n):
+def test_values_that_are_not_finite_are_sorted_to_an_end(bad_value, n):
     column = np.random.default_rng(0).random(n)
-    column[n // 2] = stray
+    column[n // 2] = bad_value
     sort_scores(column)
     assert not (np.isfinite(column[0]) and np.isfinite(column[-1]))
 

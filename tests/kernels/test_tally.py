@@ -5,7 +5,7 @@ from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
 
 from fairtrial.kernels import tally as kernels
-from tests.reference import ranking as twin
+from tests.reference import ranking as reference
 from tests.reference.cases import scored_rows
 
 
@@ -32,7 +32,7 @@ def test_merge_counts_each_distinct_score_once_and_downwards(rows):
     size = kernels.merge_tallies(
         positives[None], negatives[None], np.array([len(positives)]), np.array([len(negatives)]), values, pos, neg
     )
-    expected = twin.tally(y, s, w)
+    expected = reference.tally(y, s, w)
     assert list(as_dictionary(values[0, :size], pos[0, :size], neg[0, :size]).items()) == list(expected.items())
     assert not pos[0, size:].any()
     assert not neg[0, size:].any()
@@ -55,7 +55,7 @@ def test_merge_of_many_lines_treats_each_line_alone(data):
             side[b, : chosen[b].sum()] = np.sort(s[b, chosen[b]])
     values, pos, neg = np.empty((B, n)), np.empty((B, n)), np.empty((B, n))
     widest = kernels.merge_tallies(*sides, y.sum(axis=1), (~y).sum(axis=1), values, pos, neg)
-    expected = [twin.tally(y[b], s[b], np.ones(n)) for b in range(B)]
+    expected = [reference.tally(y[b], s[b], np.ones(n)) for b in range(B)]
     assert widest == max(len(each) for each in expected)
     for b in range(B):
         size = len(expected[b])

@@ -1,4 +1,4 @@
-"""Trees grown on presorted columns are those of the plain twin."""
+"""Trees grown on presorted columns equal the reference."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def describe(tree, node=0):
 
 
 def both(frame, weight, **options):
-    """The tree by kernels and the tree by the twin."""
+    """The tree by kernels and the tree by the reference."""
     columns = read_columns(frame.iloc[:, :-1])
     codes = frame["class"].cat.codes.to_numpy().astype(np.intp)
     classes = len(frame["class"].cat.categories)
@@ -34,17 +34,17 @@ def both(frame, weight, **options):
 
 
 @pytest.mark.parametrize("seed", range(100, 112))
-def test_whole_trees_equal_the_twin(seed):
-    kernel, twin = both(*drawn(seed), prune=False, collapse=False)
-    assert kernel == twin
+def test_whole_trees_equal_the_reference(seed):
+    kernel, reference = both(*drawn(seed), prune=False, collapse=False)
+    assert kernel == reference
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(1000, 10_000), st.integers(6, 40))
-def test_small_tables_equal_the_twin(seed, rows):
+def test_small_tables_equal_the_reference(seed, rows):
     frame, weight = drawn(seed)
-    kernel, twin = both(frame.iloc[:rows], weight[:rows], prune=False, collapse=False)
-    assert kernel == twin
+    kernel, reference = both(frame.iloc[:rows], weight[:rows], prune=False, collapse=False)
+    assert kernel == reference
 
 
 def test_arrays_grow_with_their_rows_kept():

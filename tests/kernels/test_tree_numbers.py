@@ -33,7 +33,7 @@ def test_one_error_in_sixteen_is_near_quinlans_book():
 
 
 @given(st.floats(0.1, 1e4), st.floats(0, 1), st.floats(0.01, 0.5))
-def test_extra_errors_equal_the_twin(n, share, confidence):
+def test_extra_errors_equal_the_reference(n, share, confidence):
     errors = n * share
     assert estimate_extra_errors(n, errors, confidence, float(norm.isf(confidence))) == pytest.approx(
         extra(n, errors, confidence), abs=1e-8

@@ -1,4 +1,4 @@
-"""Collapsing, pruning and raising equal the plain twin's."""
+"""Collapsing, pruning and raising equal the reference."""
 
 import numpy as np
 import pytest
@@ -16,9 +16,9 @@ def stump(left, right):
 
 @pytest.mark.parametrize("options", [{"prune": False}, {"raising": False}, {}], ids=str)
 @pytest.mark.parametrize("seed", range(200, 208))
-def test_simplified_trees_equal_the_twin(seed, options):
-    kernel, twin = both(*drawn(seed), **options)
-    assert kernel == twin
+def test_simplified_trees_equal_the_reference(seed, options):
+    kernel, reference = both(*drawn(seed), **options)
+    assert kernel == reference
 
 
 def test_a_split_without_fewer_errors_collapses():

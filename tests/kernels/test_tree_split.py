@@ -1,4 +1,4 @@
-"""Splits of one node, by hand and against the plain twin."""
+"""Splits of one node, by hand and against the reference."""
 
 import math
 
@@ -73,10 +73,10 @@ def test_a_missing_value_reduces_the_gain_as_in_quinlans_book():
 
 
 @pytest.mark.parametrize("column", [0, 1, 2, 3])
-def test_candidates_equal_the_twin(column):
+def test_candidates_equal_the_reference(column):
     rows, cases = golf(values={(2, 3): np.nan})
-    twin = Twin(rows.columns.T.tolist(), rows.levels.tolist(), PLAY, [1.0] * 14, 2, prune=False)
-    expected = twin.candidate(column, [(row, 1.0) for row in range(14)], 14.0)
+    reference = Twin(rows.columns.T.tolist(), rows.levels.tolist(), PLAY, [1.0] * 14, 2, prune=False)
+    expected = reference.candidate(column, [(row, 1.0) for row in range(14)], 14.0)
     valid, gain, ratio, _ = split(rows, cases, column)
     assert valid == (expected is not None)
     if valid:

@@ -1,4 +1,4 @@
-"""Each statistic of two samples equals another implementation or its definition, for splits whose parts may overlap."""
+"""Each two-sample statistic equals another implementation or its definition, also for overlapping sets."""
 
 import warnings
 
@@ -10,7 +10,7 @@ from scipy.stats import ks_2samp
 from sklearn.metrics import roc_auc_score
 
 from fairtrial.kernels import ranking, two_sample as kernels
-from tests.reference import two_sample as twin
+from tests.reference import two_sample as reference
 
 
 @st.composite
@@ -24,7 +24,7 @@ def arrangements(draw, most=14):
 def each(sides):
     for b in range(sides.shape[0]):
         for s in range(sides.shape[2]):
-            yield b, s, *twin.parts(sides[b, :, s])
+            yield b, s, *reference.parts(sides[b, :, s])
 
 
 @given(drawn=arrangements(), distinct=st.integers(1, 8))
@@ -53,7 +53,7 @@ def test_hellinger_equals_its_definition(drawn, k):
     found = np.empty((2, 3))
     kernels.compute_hellinger(codes, k, sides, found)
     for b, s, test, train in each(sides):
-        expected = twin.hellinger(codes, test, train) if len(test) and len(train) else np.nan
+        expected = reference.hellinger(codes, test, train) if len(test) and len(train) else np.nan
         np.testing.assert_allclose(found[b, s], expected, atol=1e-7)
 
 
@@ -77,7 +77,7 @@ def test_auc_of_neighbours_is_sklearns(drawn, k):
     found = np.empty(6)
     ranking.compute_auc(pos.reshape(6, -1), neg.reshape(6, -1), found)
     for b, s, test, train in each(sides):
-        scores = twin.neighbour_scores(rows, sides[b, :, s], k)
+        scores = reference.neighbour_scores(rows, sides[b, :, s], k)
         truth = [1] * len(test) + [0] * len(train)
         defined = len(test) and len(train)
         expected = roc_auc_score(truth, scores[np.append(test, train)]) if defined else np.nan
@@ -101,11 +101,11 @@ def test_sums_and_sizes(drawn):
 
 @given(drawn=arrangements())
 @settings(max_examples=60, deadline=None)
-def test_twins_equal_a_look_at_all_pairs(drawn):
+def test_duplicates_equal_a_search_through_all_pairs(drawn):
     sides, rng = drawn
     groups = np.unique(rng.integers(0, 4, size=sides.shape[1]), return_inverse=True)[1]
     labels = rng.integers(0, 3, size=len(groups))
     same, other = np.empty((2, 3), dtype=np.intp), np.empty((2, 3), dtype=np.intp)
     kernels.count_duplicates(groups, labels, 3, sides, same, other)
     for b, s, _, _ in each(sides):
-        assert (same[b, s], other[b, s]) == twin.twins(groups[:, None].astype(float), labels, sides[b, :, s])
+        assert (same[b, s], other[b, s]) == reference.twins(groups[:, None].astype(float), labels, sides[b, :, s])

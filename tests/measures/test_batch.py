@@ -1,4 +1,4 @@
-"""Many models at once give what each gives alone."""
+"""Values of many models at once equal those of single models."""
 
 import warnings
 
@@ -73,7 +73,7 @@ def test_one_class_alone_is_undefined_for_all_models():
         ([0, None], [[0.1, 0.2]], "auc", r"y_true.*\b1\b"),
     ],
 )
-def test_what_is_no_batch_is_refused(y, scores, chosen, message):
+def test_invalid_batches_are_refused(y, scores, chosen, message):
     with pytest.raises(InputError, match=message):
         batch(y, scores, chosen)
 

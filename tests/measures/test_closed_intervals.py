@@ -44,7 +44,7 @@ def test_proportions_equal_scipys(trials, level):
         )
 
 
-def test_weights_that_are_all_the_same_say_nothing_more():
+def test_equal_weights_do_not_change_the_limits():
     expected = tuple(binomtest(3, 10).proportion_ci(0.95, "wilson"))
     for weight in (1e-6, 0.5, 1000.0):
         assert compute_weighted_wilson_limits(3 * weight, 10 * weight, 10 * weight**2, 0.95) == pytest.approx(

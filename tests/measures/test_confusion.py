@@ -1,4 +1,4 @@
-"""The confusion table: counting, adding, reading off and showing."""
+"""The confusion table: counting, adding, properties and display."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from sklearn import metrics
 
 from fairtrial.errors import InputError
 from fairtrial.measures import Confusion
-from tests.reference import cases, labels as twin
+from tests.reference import cases, labels as reference
 
 
 def test_counts_equal_scikit_learns():
@@ -25,8 +25,8 @@ def test_counts_equal_scikit_learns():
 def test_cells_equal_counting_row_by_row(rows):
     y, p, w, classes = rows
     table = Confusion.from_labels(y, p, labels=classes, sample_weight=w)
-    np.testing.assert_allclose(table.table, twin.table(y, p, w, classes), atol=1e-12)
-    expected = np.array([twin.cells(y, p, w, c) for c in classes]).T
+    np.testing.assert_allclose(table.table, reference.table(y, p, w, classes), atol=1e-12)
+    expected = np.array([reference.cells(y, p, w, c) for c in classes]).T
     np.testing.assert_allclose(np.array(table.cells), expected, atol=1e-12)
     np.testing.assert_array_equal(np.array(table.cells) == 0, expected == 0)
 

@@ -1,4 +1,4 @@
-"""Paired differences of models: against R's pROC, against theory, and that pairing pays."""
+"""Paired differences of models: against R's pROC, against theory, and the gain from pairing."""
 
 import numpy as np
 import pandas as pd

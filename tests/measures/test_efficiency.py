@@ -1,4 +1,4 @@
-"""DEA against the figures known for the tutorial's table, a brute-force twin, its dual program and its properties."""
+"""DEA against the figures known for the tutorial's table, a brute-force solution, its dual program and its properties."""
 
 import numpy as np
 import pandas as pd
@@ -80,7 +80,7 @@ def test_one_input_one_output_is_ratio_over_best_ratio(pairs: list[tuple[float, 
 def test_equals_the_dual_program(rows: list[list[float]]) -> None:
     scores = table(rows, GAINS + COSTS)
     result = efficiency(scores, outputs=GAINS, inputs=COSTS)
-    # The twin does not scale its columns, so it gets columns of one size.
+    # The reference does not scale its columns, so it gets columns of one size.
     gain, cost = (scores[names].to_numpy() / scores[names].to_numpy().max(axis=0) for names in (GAINS, COSTS))
     each = range(len(scores))
     np.testing.assert_allclose(result.efficiency, [envelope(gain, cost, i, without_own=False) for i in each], atol=1e-6)

@@ -1,4 +1,4 @@
-"""The whole table of one model."""
+"""Evaluation of one model by many measures."""
 
 import numpy as np
 import pytest

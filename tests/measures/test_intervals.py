@@ -1,4 +1,4 @@
-"""Intervals of measures: which method, what it says when it cannot, and whether it covers."""
+"""Intervals of measures: choice of method, fallbacks and coverage."""
 
 import re
 from dataclasses import replace
@@ -62,7 +62,7 @@ def test_proportions_count_what_they_are_a_share_of():
     assert (found.low, found.high) == pytest.approx((0.3006418, 0.9544127), abs=1e-6)
 
 
-def test_delong_at_a_perfect_ranking_falls_back_and_says_so():
+def test_delong_at_a_perfect_ranking_falls_back_with_a_note():
     with pytest.warns(FallbackWarning, match="Newcombe"):
         found = interval("auc", [0] * 7 + [1] * 5, range(12))
     assert found.method == "newcombe"
@@ -121,7 +121,7 @@ def test_any_function_can_have_an_interval(many):
     assert (theirs.low, theirs.high) == pytest.approx((ours.low, ours.high), abs=1e-12)
 
 
-def test_weights_two_draw_as_the_estimate_says(many):
+def test_weighted_intervals_contain_the_weighted_estimate(many):
     y, p = many
     w = np.where(np.arange(len(y)) % 2, 2.0, 1.0)
     found = interval("auc", y, p, sample_weight=w, resamples=300)

@@ -1,4 +1,4 @@
-"""Measures of the whole table: published figures, scikit-learn, a twin that counts rows, and degenerate tables."""
+"""Measures of the whole table: published figures, scikit-learn, a reference that counts rows, and degenerate tables."""
 
 import math
 
@@ -9,7 +9,7 @@ from sklearn import metrics
 
 from fairtrial import measures
 from fairtrial.errors import InputError, UndefinedMeasureWarning
-from tests.reference import cases, labels as twin
+from tests.reference import cases, labels as reference
 
 CASES = 1000
 
@@ -72,24 +72,24 @@ def test_equals_scikit_learn(name):
 
 
 @pytest.mark.filterwarnings("ignore::fairtrial.errors.UndefinedMeasureWarning")
-@pytest.mark.parametrize("name", twin.WHOLE_TABLE)
+@pytest.mark.parametrize("name", reference.WHOLE_TABLE)
 @given(rows=cases.labelled_rows())
 @settings(max_examples=80, deadline=None)
-def test_equals_its_twin(name, rows):
+def test_equals_the_reference(name, rows):
     y, p, w, classes = rows
     measure = measures.get_measure(name)
     found = measure(y, p, sample_weight=w, labels=classes)
-    np.testing.assert_allclose(found, twin.WHOLE_TABLE[name](y, p, w, classes), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(found, reference.WHOLE_TABLE[name](y, p, w, classes), rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.filterwarnings("ignore::fairtrial.errors.UndefinedMeasureWarning")
 @given(rows=cases.labelled_rows())
 @settings(max_examples=60, deadline=None)
-def test_weighted_kappas_equal_their_twin(rows):
+def test_weighted_kappas_equal_the_reference(rows):
     y, p, w, classes = rows
     for weights, power in (("linear", 1), ("quadratic", 2)):
         found = measures.kappa(y, p, sample_weight=w, labels=classes, weights=weights)
-        np.testing.assert_allclose(found, twin.kappa(y, p, w, classes, power), rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(found, reference.kappa(y, p, w, classes, power), rtol=1e-9, atol=1e-12)
 
 
 def test_classes_far_apart_count_more_in_weighted_kappa():

@@ -1,4 +1,4 @@
-"""The list of measures: complete, and true to the facts."""
+"""The list of measures is complete and agrees with the metadata."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What holds for every measure, whatever its formula: read from its facts and tried on random input."""
+"""Properties of every measure, derived from its metadata and tested on random input."""
 
 import inspect
 import math
@@ -44,7 +44,7 @@ def same(found, expected):
 
 
 def over_labels(measure, k):
-    """The classes, told to measures that have classes, so that a class without rows still counts."""
+    """The classes as an option, for measures of classes; a class without rows counts, too."""
     return {"labels": list(range(k))} if measure.facts.needs != "values" else {}
 
 

@@ -9,7 +9,7 @@ from sklearn import metrics
 
 from fairtrial import measures
 from fairtrial.errors import InputError, UndefinedMeasureWarning
-from tests.reference import cases, ranking as twin
+from tests.reference import cases, ranking as reference
 
 
 def by_definition(y, s, w):
@@ -18,7 +18,7 @@ def by_definition(y, s, w):
     pairs = []
     for i, j in itertools.combinations(range(k), 2):
         both = (y == i) | (y == j)
-        first, second = (twin.auc(y[both] == c, s[both, c], w[both]) for c in (i, j))
+        first, second = (reference.auc(y[both] == c, s[both, c], w[both]) for c in (i, j))
         pairs.append((first + second) / 2)
     return 2 / (k * (k - 1)) * sum(pairs)
 

@@ -1,4 +1,4 @@
-"""Measures of one class against the rest: published figures, scikit-learn, a twin, and empty denominators."""
+"""Measures of one class against the rest: published values, scikit-learn, a reference, and empty denominators."""
 
 import math
 
@@ -9,7 +9,7 @@ from sklearn import metrics
 
 from fairtrial import measures
 from fairtrial.errors import InputError, UndefinedMeasureWarning
-from tests.reference import cases, labels as twin
+from tests.reference import cases, labels as reference
 
 CASES = 1000
 LABOUR = measures.Confusion([[14, 6], [9, 28]], labels=("bad", "good"))
@@ -115,18 +115,18 @@ def test_fowlkes_mallows_is_the_root_of_precision_times_recall():
 
 
 @pytest.mark.filterwarnings("ignore::fairtrial.errors.UndefinedMeasureWarning")
-@pytest.mark.parametrize("name", twin.ONE_CLASS)
+@pytest.mark.parametrize("name", reference.ONE_CLASS)
 @given(rows=cases.labelled_rows())
 @settings(max_examples=60, deadline=None)
-def test_equals_its_twin_for_each_class(name, rows):
+def test_equals_the_reference_for_each_class(name, rows):
     y, p, w, classes = rows
-    expected = [twin.ONE_CLASS[name](twin.cells(y, p, w, c)) for c in classes]
+    expected = [reference.ONE_CLASS[name](reference.cells(y, p, w, c)) for c in classes]
     found = measures.get_measure(name)(y, p, sample_weight=w, labels=classes, average=None)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
-def test_every_measure_of_one_class_has_a_twin():
-    assert {each.name for each in measures.registry.values() if each.facts.per_class} == set(twin.ONE_CLASS)
+def test_every_measure_of_one_class_has_a_reference_implementation():
+    assert {each.name for each in measures.registry.values() if each.facts.per_class} == set(reference.ONE_CLASS)
 
 
 @pytest.mark.parametrize("weights", [None, [0.1, 0.2, 0.7, 0.3]])
@@ -193,7 +193,7 @@ def test_beta_must_be_positive_and_finite(beta):
         measures.f_score([0, 1], [0, 1], beta=beta)
 
 
-def test_the_second_class_is_positive_unless_told_otherwise():
+def test_the_second_class_is_positive_by_default():
     y, p = ["no", "no", "yes"], ["no", "yes", "yes"]
     assert measures.precision(y, p) == 0.5
     assert measures.precision(y, p, positive="no") == 1.0

@@ -1,4 +1,4 @@
-"""Measures of probabilities: published figures, WEKA's own run, scikit-learn, twins, and degenerate forecasts."""
+"""Measures of probabilities: published values, WEKA, scikit-learn, references, and degenerate probabilities."""
 
 import math
 from pathlib import Path
@@ -12,7 +12,7 @@ from sklearn import metrics
 from fairtrial import measures
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.measures.probability import assign_bins
-from tests.reference import cases, probability as twin
+from tests.reference import cases, probability as reference
 
 CASES = 1000
 FIVE = [1, 0, 1, 0, 1], [0.95, 0.6, 0.8, 0.75, 0.9]
@@ -88,22 +88,22 @@ def test_equals_scikit_learn(ours, theirs):
 
 
 @pytest.mark.filterwarnings("ignore::fairtrial.errors.UndefinedMeasureWarning")
-@pytest.mark.parametrize("name", twin.ALL)
+@pytest.mark.parametrize("name", reference.ALL)
 @given(rows=cases.forecast_rows())
 @settings(max_examples=80, deadline=None)
-def test_equals_its_twin(name, rows):
+def test_equals_the_reference(name, rows):
     y, p, w = rows
     found = measures.get_measure(name)(y, p, sample_weight=w, labels=range(p.shape[1]))
-    np.testing.assert_allclose(found, twin.ALL[name](y.tolist(), p.tolist(), w.tolist()), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(found, reference.ALL[name](y.tolist(), p.tolist(), w.tolist()), rtol=1e-9, atol=1e-12)
 
 
-def test_every_measure_of_probabilities_has_a_twin():
-    assert {each.name for each in measures.registry.values() if each.facts.needs == "probabilities"} == set(twin.ALL)
+def test_every_measure_of_probabilities_has_a_reference_implementation():
+    assert {each.name for each in measures.registry.values() if each.facts.needs == "probabilities"} == set(reference.ALL)
 
 
 def test_one_column_and_two_columns_mean_the_same():
     y, p = cases.probabilities(np.random.default_rng(0), 2)
-    for name in twin.ALL:
+    for name in reference.ALL:
         measure = measures.get_measure(name)
         assert measure(y, p) == pytest.approx(measure(y, np.c_[1 - p, p]))
         assert measure(y, 1 - p, positive=0) == pytest.approx(measure(y, np.c_[1 - p, p], positive=0))

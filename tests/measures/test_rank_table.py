@@ -1,4 +1,4 @@
-"""Ranks against the tutorial's printed table, a brute-force twin and bad input."""
+"""Ranks against the tutorial's printed table, a brute-force reference and bad input."""
 
 import numpy as np
 import pandas as pd
@@ -34,7 +34,7 @@ def small() -> pd.DataFrame:
     return pd.DataFrame({"auc": [0.7, 0.59, 0.7], "rmse": [0.45, 0.43, 0.44]}, index=["NB", "C4.5", "Boost"])
 
 
-def twin(values: list[float], best_first: bool, ties: str) -> list[float]:
+def rank_by_hand(values: list[float], best_first: bool, ties: str) -> list[float]:
     """By counting: one more than those better, plus half of the other equals if ties share."""
     sign = 1 if best_first else -1
     better = [sum(sign * other > sign * own for other in values) for own in values]
@@ -66,8 +66,8 @@ def test_equals_counting(pairs: list[tuple[int, int]], ties: str) -> None:
     scores = pd.DataFrame(pairs, columns=["auc", "rmse"])
     table = rank_table(scores, ties=ties)
     auc, rmse = ([float(pair[i]) for pair in pairs] for i in (0, 1))
-    assert table.ranks["auc"].tolist() == twin(auc, True, ties)
-    assert table.ranks["rmse"].tolist() == twin(rmse, False, ties)
+    assert table.ranks["auc"].tolist() == rank_by_hand(auc, True, ties)
+    assert table.ranks["rmse"].tolist() == rank_by_hand(rmse, False, ties)
     np.testing.assert_allclose(table.frame()["mean_rank"], (table.ranks["auc"] + table.ranks["rmse"]) / 2)
 
 

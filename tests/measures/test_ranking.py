@@ -1,4 +1,4 @@
-"""Measures of scores: published figures, scikit-learn, the hmeasure package, twins, and degenerate rankings."""
+"""Measures of scores: published values, scikit-learn, the hmeasure package, references, and degenerate rankings."""
 
 import math
 
@@ -10,7 +10,7 @@ from sklearn import metrics
 
 from fairtrial import measures
 from fairtrial.errors import InputError, UndefinedMeasureWarning
-from tests.reference import cases, ranking as twin
+from tests.reference import cases, ranking as reference
 
 CASES = 1000
 TEN = [0, 0, 1, 0, 0, 1, 1, 0, 1, 1], [0, 0.1, 0.2, 0.3, 0.3, 0.5, 0.6, 0.8, 0.8, 0.9]
@@ -118,23 +118,23 @@ def test_nothing_is_turned_round():
 
 
 TWINS = {
-    "auc": twin.auc,
-    "gini": lambda *rows: 2 * twin.auc(*rows) - 1,
-    "partial_auc": lambda *rows: twin.partial_auc(*rows, max_fpr=0.1),
-    "auch": twin.auch,
-    "sauc": twin.sauc,
-    "h_measure": twin.h_measure,
-    "ks": lambda *rows: twin.ks(*rows, signed=False),
-    "taks": twin.taks,
-    "abc": twin.abc,
-    "average_precision": twin.average_precision,
-    "lift": lambda *rows: twin.lift(*rows, fraction=0.1),
-    "mer": lambda *rows: 2 * twin.least_loss(*rows, cost=0.5),
-    "mwl": lambda y, s, w: 2 * twin.least_loss(y, s, w, cost=w[y].sum() / w.sum()),
+    "auc": reference.auc,
+    "gini": lambda *rows: 2 * reference.auc(*rows) - 1,
+    "partial_auc": lambda *rows: reference.partial_auc(*rows, max_fpr=0.1),
+    "auch": reference.auch,
+    "sauc": reference.sauc,
+    "h_measure": reference.h_measure,
+    "ks": lambda *rows: reference.ks(*rows, signed=False),
+    "taks": reference.taks,
+    "abc": reference.abc,
+    "average_precision": reference.average_precision,
+    "lift": lambda *rows: reference.lift(*rows, fraction=0.1),
+    "mer": lambda *rows: 2 * reference.least_loss(*rows, cost=0.5),
+    "mwl": lambda y, s, w: 2 * reference.least_loss(y, s, w, cost=w[y].sum() / w.sum()),
 }
 
 
-def test_every_measure_of_a_tally_has_a_twin():
+def test_every_measure_of_a_tally_has_a_reference_implementation():
     of_tallies = [
         each for each in measures.registry.values() if each.facts.needs == "scores" and each is not measures.hand_till
     ]
@@ -145,7 +145,7 @@ def test_every_measure_of_a_tally_has_a_twin():
 @pytest.mark.parametrize("name", TWINS)
 @given(rows=cases.scored_rows(max_rows=12))
 @settings(max_examples=40, deadline=None)
-def test_equals_its_twin(name, rows):
+def test_equals_the_reference(name, rows):
     y, s, w = rows
     found = measures.get_measure(name)(y, s, sample_weight=w)
     np.testing.assert_allclose(found, TWINS[name](y, s, w), rtol=1e-7, atol=1e-9)

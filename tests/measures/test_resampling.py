@@ -1,4 +1,4 @@
-"""The bootstrap: its draws, its limits against scipy's, and that threads change nothing."""
+"""The bootstrap: its draws, its limits against scipy's, and independence of threads."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def test_limits_equal_scipys_on_scipys_own_resamples():
         assert ours == pytest.approx(tuple(theirs.confidence_interval), rel=1e-9)
 
 
-def test_resampled_means_spread_as_theory_says():
+def test_resampled_means_have_the_theoretical_spread():
     x = np.random.default_rng(0).normal(size=200)
     values = Resamples(200, 4000, seed=1).compute_values(mean_of(x))[:, 0]
     assert values.mean() == pytest.approx(x.mean(), abs=5 * x.std() / np.sqrt(200 * 4000))

@@ -1,4 +1,4 @@
-"""Columns become checked rows; input that breaks a rule gets one answer from every measure."""
+"""Columns become checked rows; every measure refuses invalid input in the same way."""
 
 import math
 
@@ -63,17 +63,17 @@ def test_bad_weights_are_refused(measure, weights, message):
 
 @each_of(FROM_COLUMNS)
 @pytest.mark.parametrize("weights", [None, np.ones(12)])
-@pytest.mark.parametrize("stray", [math.nan, math.inf, -math.inf])
-def test_predictions_that_are_not_finite_are_refused(measure, stray, weights):
+@pytest.mark.parametrize("bad_value", [math.nan, math.inf, -math.inf])
+def test_predictions_that_are_not_finite_are_refused(measure, bad_value, weights):
     y, x = good(measure)
     if measure.facts.needs != "labels":
         x = x.copy()
-        x[3] = stray
+        x[3] = bad_value
         with pytest.raises(InputError, match=r"y_\w+.*(nan|inf).*\b3\b"):
             measure(y, x, sample_weight=weights)
-    elif math.isnan(stray):
+    elif math.isnan(bad_value):
         x = x.astype(float)
-        x[3] = stray
+        x[3] = bad_value
         with pytest.raises(InputError, match=r"y_pred.*\b3\b"):
             measure(y, x, sample_weight=weights)
 
@@ -163,7 +163,7 @@ def test_numbers_that_are_none_are_refused(measure):
         ([[0.5, 0.5], [0.5, 0.6]], "y_prob.*1.1.*1"),
     ],
 )
-def test_what_is_not_a_probability_is_refused(measure, probabilities, message):
+def test_invalid_probabilities_are_refused(measure, probabilities, message):
     with pytest.raises(InputError, match=message):
         measure([0, 1], probabilities)
 

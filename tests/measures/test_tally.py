@@ -1,4 +1,4 @@
-"""The tally of scores: counting with and without weights, adding, showing, and what is refused."""
+"""The tally of scores: counting with and without weights, adding, display and invalid input."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from fairtrial import measures
 from fairtrial.errors import InputError
 from fairtrial.measures import ScoreTally
 from fairtrial.measures.tally import tally_models, tally_scores
-from tests.reference import cases, ranking as twin
+from tests.reference import cases, ranking as reference
 
 
 def as_dictionary(tally):
@@ -24,21 +24,21 @@ def equal(tally, expected):
 @settings(max_examples=100, deadline=None)
 def test_a_weighted_tally_equals_counting_in_a_dictionary(rows):
     y, s, w = rows
-    equal(tally_scores(y, s, w), twin.tally(y, s, w))
+    equal(tally_scores(y, s, w), reference.tally(y, s, w))
 
 
 @given(rows=cases.scored_rows(weighted=False))
 @settings(max_examples=100, deadline=None)
 def test_weights_of_one_give_the_tally_without_weights(rows):
     y, s, w = rows
-    equal(tally_scores(y, s, None), twin.tally(y, s, w))
+    equal(tally_scores(y, s, None), reference.tally(y, s, w))
 
 
 @given(first=cases.scored_rows(), second=cases.scored_rows())
 @settings(max_examples=60, deadline=None)
 def test_tallies_add_up_to_the_tally_of_the_rows_together(first, second):
     together = [np.concatenate(parts) for parts in zip(first, second, strict=True)]
-    equal(tally_scores(*first) + tally_scores(*second), twin.tally(*together))
+    equal(tally_scores(*first) + tally_scores(*second), reference.tally(*together))
 
 
 @given(rows=cases.scored_rows(max_rows=10, weighted=False))
@@ -51,7 +51,7 @@ def test_tallies_of_many_models_are_those_of_each(rows):
         for b, line in enumerate(scores):
             some = tallies.pos[b] + tallies.neg[b] > 0
             own = ScoreTally(tallies.values[b, some], tallies.pos[b, some], tallies.neg[b, some])
-            equal(own, twin.tally(np.broadcast_to(truth, scores.shape)[b], line, w))
+            equal(own, reference.tally(np.broadcast_to(truth, scores.shape)[b], line, w))
 
 
 def test_the_positive_class_may_be_any():
@@ -72,16 +72,16 @@ def test_more_than_two_classes_need_a_positive_one():
 
 
 @pytest.mark.parametrize("weights", [None, np.ones(3)])
-@pytest.mark.parametrize("stray", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("bad_value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("row", [0, 1, 2])
-def test_scores_that_are_not_finite_are_found_in_either_class(row, stray, weights):
+def test_scores_that_are_not_finite_are_found_in_either_class(row, bad_value, weights):
     s = np.array([0.1, 0.2, 0.3])
-    s[row] = stray
-    with pytest.raises(InputError, match=f"y_score.*-?{abs(stray)}.*{row}"):
+    s[row] = bad_value
+    with pytest.raises(InputError, match=f"y_score.*-?{abs(bad_value)}.*{row}"):
         tally_scores(np.array([True, False, True]), s, weights)
 
 
-def test_a_stray_in_a_long_column_is_found_too():
+def test_a_bad_value_in_a_long_column_is_found_too():
     s = np.random.default_rng(0).random(50_000)
     s[777] = np.nan
     with pytest.raises(InputError, match=r"y_score.*nan.*777"):

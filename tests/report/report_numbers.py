@@ -37,10 +37,10 @@ def list_tables(sections):
     return [table for section in list_sections(sections) for table in section.tables]
 
 
-def check_numbers(sections, subtitle="", names=()):
+def check_numbers(sections, subtitle="", names=(), verdict=None):
     """Check all texts; return the number of numbers in sentences.
 
-    `names` are names with digits that only other sections show.
+    `names` are names with digits that only other sections show. Notes may contain the values of the findings of `verdict`.
     """
     tables = {}
     for table in list_tables(sections):
@@ -48,6 +48,9 @@ def check_numbers(sections, subtitle="", names=()):
         tables[table.key] = table.frame
     known = KnownNumbers(sections)
     known.add(names)
+    if verdict is not None:
+        findings = (*verdict.findings, *verdict.caveats, *verdict.outcome.findings)
+        known.add(value for finding in findings for value in finding.values.values())
     for text in [subtitle, *_list_other_texts(sections)]:
         known.check(text)
     return sum(_check_sentence(sentence, tables, known) for sentence in list_sentences(sections))

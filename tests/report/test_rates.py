@@ -64,6 +64,6 @@ def test_ks_is_marked_at_the_score_where_the_gap_is_widest():
 
 
 def test_without_a_negative_the_rates_are_undefined():
-    with pytest.warns(match="both classes must occur"):
+    with pytest.warns(match="fpr"):
         frame = tpr_fpr_curve([1, 1], [0.2, 0.7], labels=[0, 1])
     assert ">undefined</text>" in vl_convert.vegalite_to_svg(draw_tpr_fpr({"tree": frame}).to_dict())

@@ -1,4 +1,4 @@
-"""Numbers as shares of their class that lie below."""
+"""Numbers as proportions of their class below them."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Adjusted p values: as counted by hand, and rarely small when nothing is there."""
+"""Adjusted p-values: equal to a count by hand, and rarely small without shift."""
 
 import numpy as np
 import pytest

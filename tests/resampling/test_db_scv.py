@@ -6,7 +6,7 @@ from hypothesis import given, settings
 
 from fairtrial.errors import InputError
 from fairtrial.resampling.dob_scv import DBSCV, as_cases, split_rows_by_class
-from tests.reference import dob_scv as twin
+from tests.reference import dob_scv as reference
 from tests.resampling.test_dob_scv import folds_of, tables
 
 
@@ -17,7 +17,7 @@ def test_folds_in_turn_along_the_walk(table):
     rng, cases = np.random.default_rng(5), as_cases(X)
     classes = split_rows_by_class(y)
     starts = [int(rng.integers(len(rows))) for rows in classes]
-    walk = [rows[twin.chain(cases.points[rows], cases.kinds, start)] for rows, start in zip(classes, starts, strict=True)]
+    walk = [rows[reference.chain(cases.points[rows], cases.kinds, start)] for rows, start in zip(classes, starts, strict=True)]
     folds = folds_of(DBSCV(k, random_state=5), X, y)
     assert folds[np.concatenate(walk)].tolist() == [place % k for place in range(len(y))]
     assert np.ptp(np.bincount(folds, minlength=k)) <= 1

@@ -7,12 +7,12 @@ from hypothesis import given, settings, strategies as st
 
 from fairtrial.errors import InputError
 from fairtrial.resampling.dob_scv import as_cases, as_keel_cases, split_rows_by_class
-from tests.reference import dob_scv as twin
+from tests.reference import dob_scv as reference
 
 
 def all_distances(cases):
     everyone = np.arange(len(cases.points))
-    return np.sqrt([twin.distances(cases.points, cases.kinds, one, everyone) for one in everyone])
+    return np.sqrt([reference.distances(cases.points, cases.kinds, one, everyone) for one in everyone])
 
 
 def test_complete_numbers_are_standardised():
@@ -34,7 +34,7 @@ def test_heom(seed, n, gaps):
     rows = [[None if pd.isna(value) else value for value in row] for row in frame.to_numpy(object).tolist()]
     typed = frame.astype({"a": float, "b": "category", "c": float, "d": float})
     found = all_distances(as_cases(typed))
-    np.testing.assert_allclose(found, twin.heom(rows, [False, True, False, False]), rtol=1e-6)
+    np.testing.assert_allclose(found, reference.heom(rows, [False, True, False, False]), rtol=1e-6)
 
 
 def test_one_missing_value_makes_it_heom():

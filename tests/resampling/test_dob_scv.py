@@ -1,4 +1,4 @@
-"""DOB-SCV: groups by brute force, sizes, determinism, where the outliers go, and KEEL's own files."""
+"""DOB-SCV: groups by brute force, sizes, determinism, the folds of outliers, and KEEL's files."""
 
 import re
 import zipfile
@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 from fairtrial.errors import InputError, SuspectInputWarning
 from fairtrial.kernels.neighbours import find_keel_groups
 from fairtrial.resampling.dob_scv import DOBSCV, as_cases, as_keel_cases, assign_shuffled_folds, split_rows_by_class
-from tests.reference import dob_scv as twin
+from tests.reference import dob_scv as reference
 
 KEEL_SETS = ("bupa", "glass", "iris", "pima", "vehicle", "wine")
 ASSIGN = ("shuffled", "literal", "keel")
@@ -61,7 +61,7 @@ def test_literal_is_the_printed_algorithm(table):
     cases = as_cases(X)
     expected = np.empty(len(y), int)
     for rows, order in zip(classes, seeds, strict=True):
-        taken = twin.groups(cases.points[rows], cases.kinds, order, k)
+        taken = reference.groups(cases.points[rows], cases.kinds, order, k)
         expected[rows[taken]] = np.arange(len(rows)) % k
     np.testing.assert_array_equal(folds_of(DOBSCV(k, assign="literal", random_state=7), X, y), expected)
 
@@ -75,7 +75,7 @@ def test_shuffled_spreads_the_same_groups(table):
     rng, cases = np.random.default_rng(7), as_cases(X)
     classes = split_rows_by_class(y)
     for rows, order in zip(classes, [rng.permutation(len(rows)) for rows in classes], strict=True):
-        taken = rows[twin.groups(cases.points[rows], cases.kinds, order, k)]
+        taken = rows[reference.groups(cases.points[rows], cases.kinds, order, k)]
         for start in range(0, len(rows), k):
             group = taken[start : start + k]
             assert literal[group].tolist() == list(range(len(group)))
@@ -112,7 +112,7 @@ def test_literal_gathers_outliers_in_fold_one_and_shuffled_does_not():
         X, y = rng.normal(size=(600, 4)), np.repeat([0, 1], 300)
         for assign, found in excess.items():
             folds = folds_of(DOBSCV(5, assign=assign, random_state=seed), X, y)
-            out = twin.outlyingness_by_fold(X, y, folds)
+            out = reference.outlyingness_by_fold(X, y, folds)
             found.append(out[0] / out[1:].mean() - 1)
     means = {assign: np.mean(found) for assign, found in excess.items()}
     errors = {assign: np.std(found) / 20**0.5 for assign, found in excess.items()}
@@ -174,8 +174,8 @@ def test_keels_published_fold_one_lies_farther_out(shared_data):
     rng, found, chance = np.random.default_rng(0), [], []
     for name in KEEL_SETS:
         X, y, folds = published(shared_data, name)
-        found.append(twin.outlyingness_by_fold(X, y, folds))
-        chance.append([twin.outlyingness_by_fold(X, y, mixed_within(y, folds, rng))[0] for _ in range(200)])
+        found.append(reference.outlyingness_by_fold(X, y, folds))
+        chance.append([reference.outlyingness_by_fold(X, y, mixed_within(y, folds, rng))[0] for _ in range(200)])
     mean = np.mean(found, axis=0)
     assert 0.08 < mean[0] / mean[1:].mean() - 1 < 0.13
     assert np.argmax(mean) == 0

@@ -123,7 +123,7 @@ def test_bad_arguments(options, message):
         estimate(given.pop("learner"), given.pop("X"), given.pop("y"), **given)
 
 
-def test_the_method_asked_for_speaks_first():
+def test_the_main_method_is_marked():
     found = estimate(GaussianNB(), X, y, method="e0", n_resamples=25, level=0.8, random_state=1)
     assert found.value == found["e0"].value
     assert "> e0 " in str(found)

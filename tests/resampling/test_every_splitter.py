@@ -1,4 +1,4 @@
-"""What every splitter must do, whatever its scheme."""
+"""Properties of every splitter."""
 
 import copy
 import pickle

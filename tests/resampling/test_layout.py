@@ -1,4 +1,4 @@
-"""Reading splits and data side by side."""
+"""Splits read together with a data set."""
 
 import numpy as np
 import pandas as pd

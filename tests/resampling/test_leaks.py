@@ -7,7 +7,7 @@ import pytest
 
 from fairtrial.resampling.audit import count_leaks, find_equal_rows, find_leak_problems
 from fairtrial.resampling.layout import read_layout
-from tests.reference import two_sample as twin
+from tests.reference import two_sample as reference
 from tests.reference.folds import as_splits, stratified
 
 
@@ -22,7 +22,7 @@ def test_counts_equal_a_search_through_all_pairs():
     layout = read_layout(stratified(y, 4, rng), (X, y))
     counts = count_leaks(layout, 99, rng)
     for s, side in enumerate(layout.compute_sides().T):
-        assert (counts.duplicates[s], counts.conflicts[s]) == twin.twins(X, y, side)
+        assert (counts.duplicates[s], counts.conflicts[s]) == reference.twins(X, y, side)
 
 
 def test_many_splits_are_all_counted():

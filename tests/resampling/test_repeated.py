@@ -70,7 +70,7 @@ def test_five_by_two_is_five_pairs_of_halves_that_swap():
         assert np.bincount(y[first.test]).tolist() == [4, 2]
 
 
-def test_shorthands_and_their_words():
+def test_shorthands_and_their_repr():
     assert TenByTen().get_n_splits() == 100
     assert repr(FiveByTwo(random_state=3)) == "FiveByTwo(random_state=3)"
     assert repr(TenByTen(stratify=False)) == "TenByTen(stratify=False)"

@@ -1,4 +1,4 @@
-"""Statistics of the given splits equal those computed one by one; permutations keep what they must."""
+"""Statistics of the given splits equal those computed one by one; permutations keep sizes and class counts."""
 
 import numpy as np
 import pandas as pd
@@ -9,7 +9,7 @@ from sklearn.metrics import roc_auc_score
 
 from fairtrial.resampling.layout import read_layout
 from fairtrial.resampling.shift import AUC, ENERGY, HELLINGER, KS, OUTLYING, compute_sample_sizes, compute_shift
-from tests.reference import two_sample as twin
+from tests.reference import two_sample as reference
 from tests.reference.folds import stratified
 
 SEED = np.random.SeedSequence(0)
@@ -43,9 +43,9 @@ def test_given_values_equal_other_implementations(given):
         rows = given.scaled_values[own] if code >= 0 else ranks(given) / ranks(given).std(axis=0)
         for s, split in enumerate(given.splits):
             side = np.where(np.isin(own, split.test), 1, 2)
-            test, train = twin.parts(side)
-            assert energy.values[0, s] == pytest.approx(twin.energy(rows, test, train))
-            scores = twin.neighbour_scores(rows, side, min(10, (len(own) - 1) // 4))
+            test, train = reference.parts(side)
+            assert energy.values[0, s] == pytest.approx(reference.energy(rows, test, train))
+            scores = reference.neighbour_scores(rows, side, min(10, (len(own) - 1) // 4))
             assert auc.values[0, s] == pytest.approx(roc_auc_score(side == 1, scores))
             for j in range(2):
                 here = (ks.split == s) & (ks.attribute == j)
@@ -81,7 +81,9 @@ def test_nominal_attributes_have_hellingers_distance():
     splits = [(np.arange(6), np.arange(6, 12)), (np.arange(6, 12), np.arange(6))]
     found = by_check(compute_shift(read_layout(splits, (frame, y)), 19, 1000, SEED))
     codes = np.array([0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 2])
-    assert found[HELLINGER][0].values[0, 0] == pytest.approx(twin.hellinger(codes, np.arange(6, 12), np.arange(6)), rel=1e-6)
+    assert found[HELLINGER][0].values[0, 0] == pytest.approx(
+        reference.hellinger(codes, np.arange(6, 12), np.arange(6)), rel=1e-6
+    )
 
 
 def test_a_seed_gives_the_same_numbers_and_threads_change_none(given, monkeypatch):

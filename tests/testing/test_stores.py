@@ -14,13 +14,6 @@ from fairtrial.study.store.store import MergedFile, stores
 from fairtrial.testing import find_violations, list_rules, parametrize_with_contract
 
 
-@pytest.fixture(autouse=True)
-def folder_in_memory(monkeypatch):
-    """Write to memory if possible: these tests are about the logic of a store, not about its disk."""
-    if Path("/dev/shm").is_dir():
-        monkeypatch.setattr("tempfile.tempdir", "/dev/shm")
-
-
 @parametrize_with_contract("store", stores.values())
 def test_our_stores_meet_the_contract(check):
     check()

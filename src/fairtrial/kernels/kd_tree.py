@@ -127,7 +127,7 @@ def _find_widest_column(kinds: npt.NDArray[np.int8], low: FloatArray, high: Floa
 
 @kernel
 def _select(keys: FloatArray, order: Numbers, rank: int) -> None:
-    """Rearrange keys and numbers so that the `rank` smallest (by key, then by number) come first."""
+    """Move the `rank` smallest (by key, then by number) to the front of keys and numbers."""
     low, high = 0, keys.size - 1
     while low < high:
         middle = (low + high) // 2

@@ -64,7 +64,7 @@ class Resamples:
 
 
 def compute_distances(values: FloatArray, estimate: float) -> FloatArray:
-    """Compute values - estimate, with rounding errors set to zero so that they do not count as differences."""
+    """Compute values - estimate, with rounding errors set to zero."""
     finite_values = np.append(values[np.isfinite(values)], estimate if np.isfinite(estimate) else 0.0)
     with np.errstate(invalid="ignore"):  # the same infinity is the same value
         deviations = np.where(values == estimate, 0.0, values - estimate)

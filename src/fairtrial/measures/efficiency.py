@@ -101,7 +101,7 @@ def efficiency(
         One row per learner, one column per measure.
     outputs, inputs : list of str, optional
         Columns for which higher (`outputs`) and lower values (`inputs`) are better. Default: the remaining columns, by the
-        direction of the registered measure. An empty list stands for a constant 1.
+        direction of the registered measure. An empty list means a constant 1.
     epsilon : float, default 0
         Smallest weight of every measure, in its own unit. If it is positive, learners that are not better than another learner
         in any measure are not efficient.

@@ -115,7 +115,7 @@ def projection(
         "tree" keeps the distances to Ideal and to the parent in the minimum spanning tree exact and may distort the others.
         "mds" (multidimensional scaling) distributes the distortion over all pairs.
     normalise : bool, default False
-        Divide each table by its total, so that all domains have the same weight.
+        Divide each table by its total to give all domains the same weight.
 
     Returns
     -------

@@ -126,7 +126,7 @@ def _describe_label_source(model: ModelPredictions | None) -> str | None:
     if model is None or model.labels_from == "file":
         return None
     descriptions = {
-        "probabilities": "labels are the most likely classes",
+        "probabilities": "labels are the most probable classes",
         "scores": "labels are the classes with the highest scores",
     }
     return descriptions.get(model.labels_from, "no labels: scores are cut at zero")

@@ -26,7 +26,7 @@ class Bootstrap(Splitter):
     n_splits : int, default 200
         Number of bootstrap samples.
     stratify : bool, default False
-        Draw within each class, so that each training set has all classes.
+        Draw within each class; each training set then has all classes.
     random_state : int, Generator, SeedSequence or RandomState, optional
         Seed. An integer gives the same splits at every call. Default: random.
 

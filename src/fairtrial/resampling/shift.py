@@ -343,7 +343,7 @@ def _iter_outlying_statistics(layout: SplitLayout, sums: list[FloatArray]) -> It
 
 
 def _make_wildcards(n: int) -> tuple[IntArray, IntArray]:
-    """Return codes that stand for all classes and all attributes."""
+    """Return codes for all classes and all attributes."""
     return np.full(n, -1), np.full(n, -1)
 
 
@@ -420,7 +420,7 @@ def _get_family(statistic: PermutedStatistic) -> str:
 
 
 def _standardise(statistic: PermutedStatistic) -> FloatArray:
-    """Standardise by mean and standard deviation of the permutations, rounded so that equal statistics stay equal.
+    """Standardise by mean and standard deviation of the permutations, rounded to keep equal statistics equal.
 
     Outlying splits are tested two-sided. Undefined and constant statistics are zero.
     """

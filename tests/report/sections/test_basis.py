@@ -1,4 +1,4 @@
-"""What a verdict rests on."""
+"""Data sets and splits that a verdict is computed from."""
 
 import pytest
 
@@ -7,22 +7,20 @@ from tests.study.archives import CLEAN, real_results
 
 
 @pytest.mark.parametrize("policy", ["exclude", "worst-rank"])
-def test_a_failure_costs_its_data_set_only_where_it_is_excluded(policy):
-    declared = {"verdict": {"failures": policy}}
+def test_failures_exclude_a_data_set_only_if_declared(policy):
     results = real_results(
         lambda dataset, _, learner, __, fold: "error" if (dataset, learner, fold) == ("iris", "tree", 1) else None,
-        declaration=declared,
+        declaration={"verdict": {"failures": policy}},
     )
-    found = compute_basis(results, results.verdict(), "accuracy", CLEAN)
+    basis = compute_basis(results, results.verdict(), "accuracy", CLEAN)
     if policy == "exclude":
-        assert found.left_out == {"because tree failed there": ["iris"]}
-        assert set(found.datasets) == {"cancer", "wine"}
+        assert basis.left_out == ("iris",)
+        assert set(basis.datasets) == {"cancer", "wine"}
     else:
-        assert found.is_complete
+        assert basis.facts() == {}
 
 
-def test_nothing_is_left_out_of_a_whole_study():
+def test_complete_study_leaves_nothing_out():
     results = real_results()
-    found = compute_basis(results, results.verdict(), "accuracy", CLEAN)
-    assert found.is_complete
-    assert (len(found.datasets), found.splits, found.facts()) == (3, 15, {})
+    basis = compute_basis(results, results.verdict(), "accuracy", CLEAN)
+    assert (len(basis.datasets), basis.splits, basis.left_out, basis.facts()) == (3, 15, (), {})

@@ -12,7 +12,7 @@ from tests.study.archives import real_results, real_sources
 
 
 @pytest.mark.parametrize("name", cases())
-def test_every_result_has_the_section_and_its_prose_holds(name):
+def test_numbers_of_the_text_are_in_tables(name):
     check_numbers([build(data_sets, name)], names=["class-noise 0.2"])
 
 
@@ -20,7 +20,7 @@ def facts(name, codes, classes, **known):
     return DataFacts(name, name, classes, np.array(codes), np.arange(len(codes)), known)
 
 
-def test_facts_of_data_sets():
+def test_facts_on_data_sets():
     given = [
         facts("one", [0, 0, 0, 1], ("a", "b"), numeric=3, nominal=1, missing=7, notes=["rows doubled", "old"]),
         facts("two", [0, 1, 3, 3], ("a", "b", "never", "d"), notes="known by its predictions alone"),
@@ -33,7 +33,7 @@ def test_facts_of_data_sets():
     assert "attributes" not in data_sets.build_facts_frame(given[1:])
 
 
-def test_the_best_of_each_data_set_is_that_of_the_wide_table():
+def test_best_learner_of_each_data_set_has_the_best_mean():
     results = cases()["several"]
     tables = {table.key: table for table in list_tables([data_sets.build_section(describe_source(results))])}
     best = tables["data-sets-best"].frame
@@ -49,7 +49,7 @@ def test_the_best_of_each_data_set_is_that_of_the_wide_table():
     assert own.loc["cancer", "best"] == "ridge, near"
 
 
-def test_data_sets_are_described_by_their_classes():
+def test_class_counts_are_those_of_the_data():
     frame = data_sets.build_facts_frame(real_results().archive.datasets)
     for name, (_, y, _) in real_sources().items():
         sizes = np.bincount(y)
@@ -64,11 +64,12 @@ def test_a_smaller_loss_is_better():
     assert (best["ahead by"] > 0).all()
 
 
-def test_a_single_learner_has_no_table_of_learners():
+def test_single_learner_has_no_table_of_learners():
     keys = [table.key for table in build(data_sets, "one learner").tables]
     assert keys == ["data-sets-facts", "data-sets-best"]
 
 
-def test_equal_classes_have_no_most_uneven_one():
-    found = data_sets.build_section(describe_source(skilled_results({"a": 0.9, "b": 0.8}, sets=3))).sentences[0].text
-    assert found == "All data sets have 120 rows. Every data set has equally many rows of each class."
+def test_balanced_data_sets_have_no_imbalance_ratio_in_the_text():
+    first, second = data_sets.build_section(describe_source(skilled_results({"a": 0.9, "b": 0.8}, sets=3))).sentences
+    assert [number.value for number in first.numbers] == [120]
+    assert (second.numbers, second.names) == ((), ())

@@ -14,33 +14,34 @@ from tests.report.result_cases import cases, few_learners, skilled_results
 
 
 @pytest.mark.parametrize("name", sorted(cases()))
-def test_it_is_written_for_any_results(name):
+def test_section_is_built_for_any_results(name):
     found = build_section(describe_source(cases()[name]))
     if found is not None:
         assert check_numbers([found]) >= 1
 
 
 @pytest.mark.parametrize("name", ["one learner", "all failed"])
-def test_there_is_none_for_fewer_than_two(name):
+def test_no_section_with_fewer_than_two_learners(name):
     assert build_section(describe_source(cases()[name])) is None
 
 
-def test_points_are_those_of_the_projection_of_shares():
+def test_points_are_those_of_the_projection():
     results = cases()["several"]
     expected = projection(compute_confusion_tables(results, get_main_condition(results)).tables, normalise=True)
     found = build_section(describe_source(results))
     frame = found.tables[0].frame
     assert np.allclose(frame.loc[expected.points.index, ["x", "y"]], expected.points)
     nearest = expected.distance_to_ideal.idxmin()
-    assert found.sentences[0].text.startswith(f"{nearest} lies nearest to Ideal ({expected.distance_to_ideal.min():.3f})")
+    assert found.sentences[0].names[0] == nearest
+    assert found.sentences[0].numbers[0].value == pytest.approx(expected.distance_to_ideal.min())
     assert nearest in found.figures[0].alt
 
 
-def test_what_is_left_out_is_said():
-    assert "iris, wine" in " ".join(build_section(describe_source(cases()["failures"])).notes)
+def test_data_sets_left_out_are_named():
+    assert "iris and wine" in " ".join(build_section(describe_source(cases()["failures"])).notes)
 
 
-def test_efficiency_comes_with_measures_of_both_directions():
+def test_efficiency_needs_measures_of_both_directions():
     results = few_learners(["bayes", "tree", "near"], declaration={"measures": ["accuracy", "auc", "brier"]})
     found = build_section(describe_source(results))
     means = pd.DataFrame({name: results.wide(name).mean() for name in ("accuracy", "auc", "brier")})
@@ -52,7 +53,7 @@ def test_efficiency_comes_with_measures_of_both_directions():
     assert len(build_section(describe_source(few_learners(["bayes", "tree"]))).tables) == 2
 
 
-MEANS = {  # of a study in which the learner on the frontier is the best by none of the outputs
+MEANS = {  # the efficient learner is the best in none of the outputs
     "accuracy": {"nb": 0.950000, "tree": 0.943333, "chi": 0.943333},
     "auc": {"nb": 0.994987, "tree": 0.957423, "chi": 0.987205},
     "brier": {"nb": 0.074004, "tree": 0.120000, "chi": 0.071685},
@@ -60,29 +61,27 @@ MEANS = {  # of a study in which the learner on the frontier is the best by none
 
 
 def with_values(monkeypatch, tables):
-    """Results whose tables of data sets by learners are these."""
+    """Make results with these scores."""
     results = skilled_results(dict.fromkeys(("nb", "tree", "chi"), 0.8), 4, declaration={"measures": list(MEANS)})
     monkeypatch.setattr(type(results), "wide", lambda _, measure, *__: tables[measure])
     return results
 
 
-def test_a_learner_below_the_frontier_may_be_best_by_single_measures(monkeypatch):
+def test_inefficient_learner_may_be_best_in_single_measures(monkeypatch):
     tables = {name: pd.DataFrame([line] * 4, index=[f"set{i}" for i in range(4)]) for name, line in MEANS.items()}
     found = build_section(describe_source(with_values(monkeypatch, tables)))
-    told = found.sentences[-1].text
-    assert told == (
-        "chi alone stands on the frontier of outputs over inputs; the others lie below it. "
-        "By single measures it can be otherwise: nb has the best accuracy and auc."
-    )
+    efficient, best_in_single_measures = found.sentences[-1].names
+    assert efficient == "chi"
+    assert best_in_single_measures == "nb has the best accuracy and AUC"
     check_numbers([found])
-    assert "Means over" not in found.tables[-1].note
+    assert [table.key for table in found.tables] == ["projection-points", "projection-fit", "projection-efficiency"]
 
 
-def test_the_data_sets_of_the_efficiency_are_counted(monkeypatch):
+def test_data_sets_of_the_efficiency_are_counted(monkeypatch):
     tables = {name: pd.DataFrame([line] * 4, index=[f"set{i}" for i in range(4)]) for name, line in MEANS.items()}
     tables["auc"].loc["set1", "chi"] = np.nan
     tables["brier"].loc["set2", "tree"] = np.inf
     found = build_section(describe_source(with_values(monkeypatch, tables)))
     assert found.tables[-2].frame["number"].tolist() == [2, 4]
-    assert " Means over 2 of 4 data sets: on the others not every learner has a finite value" in found.tables[-1].note
+    assert "2 of 4 data sets" in found.tables[-1].note
     check_numbers([found])

@@ -1,4 +1,4 @@
-"""Tables of what was run agree with the archive."""
+"""Tables of the setup agree with the archive."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def test_counts_of_the_real_study():
     }
 
 
-def test_learners_are_told_by_the_class_that_learns():
+def test_learners_are_described_by_their_estimator():
     frame = run.build_learners_frame(stopped_study()).set_index("learner")
     assert frame.loc["bayes", "class"] == "sklearn.naive_bayes.GaussianNB"
     assert "max_iter=2" in frame.loc["stopped", "parameters"]
@@ -33,21 +33,21 @@ def test_learners_are_told_by_the_class_that_learns():
     assert list(frame.columns) == ["class", "parameters"]
 
 
-def test_samplers_and_tuning_have_columns_where_there_are_any():
+def test_samplers_and_tuning_have_columns_if_used():
     sampled = LearnerFacts("bayes", "B", {"sampler": {"class": "imblearn.SMOTE", "parameters": {}}}, {})
     results = changed(real_results(), learners=(sampled,), declaration={"learners": {"bayes": {"tune": {"grid": {}}}}})
     frame = run.build_learners_frame(results)
     assert frame[["sampler", "tuned in the fold"]].to_numpy().tolist() == [["imblearn.SMOTE", "yes"]]
 
 
-def test_conditions_tell_the_level_that_was_reached():
+def test_conditions_have_their_realised_level():
     results = real_results()
     noisy = (results.archive.lines["level"] > 0).to_numpy()
     frame = run.build_conditions_frame(
         changed(results, lines=results.archive.lines.assign(realised_level=np.where(noisy, 0.19, np.nan)))
     )
     assert frame["realised"].to_numpy() == pytest.approx([np.nan, 0.19], nan_ok=True)
-    assert frame["what it does"].tolist() == ["nothing is changed", "0.2 class noise"]
+    assert frame["effect"].tolist()[1] == "0.2 class noise"
 
 
 def test_settings_runs_and_versions_of_a_store():
@@ -55,21 +55,21 @@ def test_settings_runs_and_versions_of_a_store():
     settings = run.build_settings_frame(results).set_index("setting")["value"]
     assert settings["seed"] == "3"
     assert settings["resampling"] == "scheme=stratified, folds=2, repeats=1"
-    assert settings["measures"] == "accuracy, kappa, auc, brier"
+    assert settings["measures"] == "accuracy, Cohen's kappa, AUC, Brier score"
     runs = run.build_runs_frame(results)
     assert runs[["jobs", "trials", "failed"]].to_numpy().tolist() == [[1, 4, 0]]
     versions = run.build_versions_frame(results).set_index("package")["version"]
     assert versions["numpy"] == np.__version__
 
 
-def test_a_run_that_goes_on_and_versions_that_differ():
+def test_unfinished_runs_and_different_versions():
     runs = ({"started": "now", "finished": None, "versions": {"numpy": "1"}}, {"versions": {"numpy": "2"}})
     results = changed(real_results(), runs=runs)
     assert run.build_runs_frame(results)["finished"].tolist() == ["not finished", "not finished"]
     assert run.build_versions_frame(results).to_numpy().tolist() == [["numpy", "1, 2"]]
 
 
-def test_how_trials_ended_by_learner_and_what_failed_first():
+def test_status_of_trials_and_first_failures():
     results = cases()["failures"]
     frame = run.build_status_frame(results).set_index("learner")
     assert frame.columns[0] == "succeeded"

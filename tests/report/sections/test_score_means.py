@@ -1,4 +1,4 @@
-"""Means with intervals: against scipy's t interval, the corrected t test and scikit-learn's scores."""
+"""Means with intervals agree with scipy's t interval, the corrected t test and scikit-learn."""
 
 import numpy as np
 import pytest
@@ -80,11 +80,13 @@ def test_means_of_data_sets_are_those_of_the_wide_table(name):
 
 def test_measures_that_cannot_be_computed_are_named_and_the_others_are_there():
     results = few_learners(["ridge"], ["iris"])
-    frame, told = compute_scores(results, ["accuracy", "rla", "brier"])
+    frame, findings = compute_scores(results, ["accuracy", "rla", "brier"])
     assert set(frame["measure"]) == {"accuracy", "brier"}
-    assert len(told) == 2
-    assert told[0].startswith("rla is computed from results")
-    assert told[1].startswith("brier is undefined for 10 of 10 trials")
+    assert [(finding.kind, finding["measure"]) for finding in findings] == [
+        ("measure_unavailable", "rla"),
+        ("undefined_scores", "brier"),
+    ]
+    assert (findings[1]["undefined"], findings[1]["trials"]) == (10, 10)
     assert frame.loc[frame["measure"] == "brier", "value"].isna().all()
 
 

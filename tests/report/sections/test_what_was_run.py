@@ -51,7 +51,10 @@ def test_a_store_has_tables_of_runs_and_versions_and_failures_where_there_are_so
 
 def test_notes_of_a_file_of_predictions_are_repeated():
     results = changed(of_a_file(), declaration={"notes": ["Two rows were dropped."]})
-    assert run.build_section(describe_source(results)).notes == ("Models are known by their predictions alone.", "Two rows were dropped.")
+    assert run.build_section(describe_source(results)).notes == (
+        "Models are known by their predictions alone.",
+        "Two rows were dropped.",
+    )
     assert run.build_section(describe_source(real_results())).notes == ()
 
 

@@ -273,9 +273,7 @@ def test_a_condition_that_is_another_in_every_run_is_refused():
 
 
 def test_a_learner_that_cannot_be_told_is_refused_by_its_name():
-    with pytest.raises(
-        InputError, match=r"mine\.var_smoothing must .* got builtins\.object"
-    ):
+    with pytest.raises(InputError, match=r"mine\.var_smoothing must .* got builtins\.object"):
         plan_study(study(learners={"mine": GaussianNB(var_smoothing=object())}))
 
 

@@ -56,7 +56,7 @@ def test_a_finished_study_opens_no_engine(path, monkeypatch):
     watching = Watching()
     summary = run_study(small_study(), path, progress=watching)
     assert (summary.planned, summary.stored, summary.done, summary.interrupted) == (24, 24, 0, False)
-    assert str(summary) == "all 24 trials were stored before: nothing to do"
+    assert (summary.stored, summary.done, summary.left) == (24, 0, 0)
     assert watching.summaries == [summary]
 
 
@@ -84,7 +84,7 @@ def test_stop_and_go_on(path, how):
     assert summary.interrupted
     assert 5 <= summary.done < 24
     assert stored(path) == {"ok": summary.done}
-    assert str(summary).endswith(f"{24 - summary.done} are left: run the same command again to go on")
+    assert summary.left == 24 - summary.done
     executor = Answering()
     rest = run_study(small_study(), path, engine=executor, progress=False)
     assert (rest.stored, rest.done, len(executor.trials)) == (summary.done, summary.left, summary.left)
@@ -96,9 +96,7 @@ def test_a_second_ctrl_c_ends_at_once_and_what_was_kept_stays(path):
         os.kill(os.getpid(), signal.SIGINT)
 
     watching = Watching(5, twice)
-    with pytest.raises(
-        KeyboardInterrupt, match=r"stopped: \d+ of 24 trials stored"
-    ):
+    with pytest.raises(KeyboardInterrupt, match=r"stopped: \d+ of 24 trials stored"):
         run_study(small_study(), path, jobs=1, engine=Answering(), progress=watching)
     assert watching.summaries == [None]
     assert stored(path) == {"ok": len(watching.evidence)}
@@ -146,7 +144,7 @@ def test_a_store_that_cannot_be_written_ends_the_run_and_loses_nothing(path, mon
     kept = lambda: len(batches[0]) + len(batches[1])  # noqa: E731
     with pytest.raises(StoreError, match="the disk is full") as told:
         run_study(small_study(), path, jobs=1, engine=Answering(), progress=False)
-    assert str(told.value).endswith(f"{kept()} of 24 trials are stored and safe")
+    assert f"{kept()} of 24 trials" in str(told.value)
     assert stored(path) == {"ok": kept()}
     monkeypatch.undo()
     assert run_study(small_study(), path, engine=Answering(), progress=False).done == 24 - kept()

@@ -86,10 +86,10 @@ def wait_until(holds):
 @pytest.mark.parametrize(
     ("preload", "message"),
     [
-        ("import sys; sys.modules['fairtrial'] = None", r"must have fairtrial, got .*: install it there"),
+        ("import sys; sys.modules['fairtrial'] = None", "must have fairtrial"),
         (
             "import fairtrial.study.run.engine as there; there._get_version = lambda name: '0.0.1'",
-            r"must have the packages of the coordinator, got fairtrial 0.0.1 instead of .*, numpy 0.0.1 .*: install the same",
+            r"got fairtrial 0.0.1 instead of .*, numpy 0.0.1 ",
         ),
     ],
 )

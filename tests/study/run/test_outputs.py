@@ -83,10 +83,10 @@ def test_whole_numbers_may_come_as_floats():
 @pytest.mark.parametrize(
     ("predicted", "message"),
     [
-        (["a"], r"predict of Mine must give a class for each of the 2 rows, got shape \(1,\)"),
+        (["a"], r"predict of Mine .* 2 rows, got shape \(1,\)"),
         ([["a", "b"], ["a", "b"]], r"got shape \(2, 2\)"),
         (None, r"got shape \(\)"),
-        (["a", "d"], "must give classes of the data set, got 'd'"),
+        (["a", "d"], "predict of Mine .*, got 'd'"),
         ([0, 1], "got 0"),
         (np.array(["a", np.nan], dtype=object), "got nan"),
         (np.array([["a"], {}], dtype=object), r"got \['a'\]"),
@@ -140,15 +140,15 @@ def test_the_largest_score_is_the_prediction(learner):
     ("told", "classes", "method", "message"),
     [
         ([[0.5, 0.5]], ["a", "b"], "predict_proba", r"predict_proba of Mine .* each of the 2 rows .* got shape \(1, 2\)"),
-        ([[0.5, 0.5]] * 2, ["a", "b", "c"], "predict_proba", "a column for each of the 3 classes that it knows"),
+        ([[0.5, 0.5]] * 2, ["a", "b", "c"], "predict_proba", "3 classes, got shape"),
         ([0.5, 0.5], ["a", "b"], "predict_proba", r"got shape \(2,\)"),
         ([[1.0] * 6] * 2, ["a", "b", "c"], "decision_function", r"got shape \(2, 6\)"),
-        ([[0.5, np.nan], [0.5, 0.5]], ["a", "b"], "predict_proba", "must give finite numbers, got nan at row 0"),
+        ([[0.5, np.nan], [0.5, 0.5]], ["a", "b"], "predict_proba", "got nan at row 0"),
         ([0.0, -np.inf], ["a", "b"], "decision_function", "got -inf at row 1"),
-        ("many", ["a", "b"], "predict_proba", "a table of numbers, got str"),
-        ([[], []], [], "predict_proba", r"classes_ of Mine must hold classes of the data set, each once, got \[\]"),
-        ([[0.5, 0.5]] * 2, ["a", "d"], "predict_proba", r"classes_ of Mine must hold classes .* got \['a', 'd'\]"),
-        ([[0.5, 0.5]] * 2, ["a", "a"], "predict_proba", "each once"),
+        ("many", ["a", "b"], "predict_proba", "got str"),
+        ([[], []], [], "predict_proba", r"classes_ of Mine .*, got \[\]"),
+        ([[0.5, 0.5]] * 2, ["a", "d"], "predict_proba", r"classes_ of Mine .*, got \['a', 'd'\]"),
+        ([[0.5, 0.5]] * 2, ["a", "a"], "predict_proba", r"classes_ of Mine .*, got \['a', 'a'\]"),
     ],
 )
 def test_wrong_scores_are_told(told, classes, method, message):

@@ -60,7 +60,7 @@ def test_trials_leave_what_they_leave_anywhere(guard):
         ("raise", "ValueError", "too few rows"),
         ("interrupt", "KeyboardInterrupt", "stop"),
         ("sys.exit", "SystemExit", "5"),
-        ("untellable", "UntellableError", "(it cannot be told)"),
+        ("untellable", "UntellableError", "(message not available)"),
     ],
 )
 def test_what_is_raised_is_recorded(guard, deed, error, message):
@@ -79,19 +79,20 @@ def test_the_log_of_a_failure_is_its_own(guard):
 @pytest.mark.parametrize(
     ("deed", "message"),
     [
-        ("os._exit", "ended itself with exit code 3"),
-        ("kill", "killed by signal 9 (SIGKILL), as the system does when memory runs out"),
-        ("killpg", "killed by signal 9 (SIGKILL), as the system does when memory runs out"),
-        ("terminate", "killed by signal 15 (SIGTERM)"),
-        ("abort", "killed by signal 6 (SIGABRT)"),
-        ("null pointer", "killed by signal 11 (SIGSEGV)"),
-        ("overflow", "killed by signal 11 (SIGSEGV)"),
-        ("leave process and die", "ended itself with exit code 0"),
+        ("os._exit", "code 3"),
+        ("kill", "signal 9 (SIGKILL)"),
+        ("killpg", "signal 9 (SIGKILL)"),
+        ("terminate", "signal 15 (SIGTERM)"),
+        ("abort", "signal 6 (SIGABRT)"),
+        ("null pointer", "signal 11 (SIGSEGV)"),
+        ("overflow", "signal 11 (SIGSEGV)"),
+        ("leave process and die", "code 0"),
     ],
 )
 def test_a_process_that_ends_is_a_crash(guard, deed, message, tmp_path):
     found = trial(guard, Trouble(deed, note=str(tmp_path / "note")))
-    assert (found.status, found.error, found.message, found.fit_time) == ("crash", "ProcessEnded", message, None)
+    assert (found.status, found.error, found.fit_time) == ("crash", "ProcessEnded", None)
+    assert message in found.message
     if message.endswith(("(SIGABRT)", "(SIGSEGV)")):
         assert "trouble.py" in found.traceback
     if deed == "leave process and die":
@@ -117,7 +118,8 @@ def test_descriptors_that_are_not_the_learners_own(guard, deed, error, tmp_path)
 def test_a_hang_is_stopped_at_the_limit(guard, deed):
     found = trial(guard, deed, time=1)
     assert (found.status, found.error) == ("timeout", "TimeLimit")
-    assert found.message == "stopped after 1 s, the limit of a trial: raise limits.time"
+    assert "1 s" in found.message
+    assert found.message.endswith("raise limits.time")
     if deed != "stop oneself":
         assert "trouble.py" in found.traceback
 
@@ -254,7 +256,7 @@ def test_a_chunk_that_cannot_be_read_fails_its_trials_alone(guard):
 def test_a_child_that_never_begins_is_told_so(guard):
     evidence = guard.run(chunk_of("nothing", "nothing", conditions=[Unreadable(code="__import__('os')._exit(4)")]), dataset())
     assert [(each.status, each.error) for each in evidence] == [("crash", "NeverStarted")] * 2
-    assert "exit code 4" in evidence[0].message
+    assert "code 4" in evidence[0].message
     assert is_right(guard.run(chunk_of("nothing"), dataset())[0])
 
 

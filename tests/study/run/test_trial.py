@@ -331,7 +331,7 @@ def test_warnings_become_notes():
         assert evidence.notes == "RuntimeWarning: does not converge (3 times)"
 
 
-def test_abstentions_are_evidence_and_are_noted():
+def test_abstentions_are_counted_and_are_not_notes():
     stage = Stage(IRIS, [Chi(labels=9), Prepared(Chi(labels=9), sampler=get_sampler("random-over-sampler"))])
     for evidence in stage.run():
         assert (evidence.status, evidence.message, evidence.score_kind) == ("ok", None, "decision")
@@ -339,7 +339,8 @@ def test_abstentions_are_evidence_and_are_noted():
         codes = unpack(evidence.prediction, CODES)
         assert 0 < silent.sum() < len(codes)
         assert ((codes == -1) == silent).all()
-        assert evidence.notes.startswith(f"abstained on {silent.sum()} of {len(codes)} test rows: counted as errors\n")
+        assert evidence.abstentions == silent.sum()
+        assert "abstain" not in evidence.notes
 
 
 class Raises(Careless):
@@ -390,7 +391,8 @@ class Foreign(Careless):
 def test_answers_that_make_no_sense_are_failures():
     failed = only(IRIS, Foreign())
     assert (failed.status, failed.error) == ("error", "fairtrial.errors.LearnerError")
-    assert failed.message.startswith("predict of Foreign must give classes of the data set, got 'rosa'")
+    assert failed.message.startswith("predict of Foreign must")
+    assert "'rosa'" in failed.message
 
 
 def test_a_learner_that_cannot_be_read_fails_alone():

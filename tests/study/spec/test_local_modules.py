@@ -57,9 +57,7 @@ def test_the_path_of_python_is_as_before(tmp_path):
 
 
 def test_a_module_beside_the_study_is_found_where_it_is_allowed(tmp_path, name):
-    with pytest.raises(
-        InputError, match="--allow-local-code"
-    ):
+    with pytest.raises(InputError, match="--allow-local-code"):
         import_class(f"{name}.Mine", folder=tmp_path)
     assert name not in sys.modules
     found = import_class(f"{name}.Mine", allow_local_code=True, folder=tmp_path)
