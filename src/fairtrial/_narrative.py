@@ -653,3 +653,102 @@ TEMPLATES |= {
     "posterior_of_datasets": "the probabilities refer to the most probable result on data sets drawn at random.",
     "posterior_of_next_dataset": "the probabilities refer to the difference on the next data set.",
 }
+
+# Resampling: findings about training and test rows (resampling/layout.py)
+TEMPLATES |= {
+    "train_test_overlap": "rows are in both the training and the test set of a split: {splits}. Estimates are too optimistic.",
+    "overlapping_split": "{split} ({rows:,} of {test_rows:count test row})",
+    "repeated_test_rows": "test sets contain rows more than once: {splits}.",
+    "repeating_split": "{split} ({rows:count row})",
+    "never_tested": "{rows:,} of {n_rows:count row} {rows:is} never tested, although the test sets look like folds.",
+    "never_tested_in_repeat": (
+        "{rows:,} of {n_rows:count row} {rows:is} never tested in repeat {repeat}, although the test sets look like folds."
+    ),
+    "tested_again": "{rows:,} of {n_rows:count row} {rows:is} tested more than once, although the test sets look like folds.",
+    "tested_again_in_repeat": (
+        "{rows:,} of {n_rows:count row} {rows:is} tested more than once in repeat {repeat}, "
+        "although the test sets look like folds."
+    ),
+    "not_drawn": "{rows:,} of {n_rows:count row} {rows:is} never tested: the test sets are random draws, not folds.",
+    "not_drawn_in_repeats": (
+        "each repeat leaves {least:,} to {most:,} of {n_rows:count row} untested: the test sets are random draws, not folds."
+    ),
+    "absent_from_training": "classes are missing from training sets: {classes}.",
+    "absent_from_test": "classes are missing from test sets: {classes}.",
+    "absent_class": "{class_name} ({split})",
+    "uneven_sizes": "test sets differ in size by more than one row: {ranges}.",
+    "size_range": "{least:,} to {most:,} rows",
+    "not_stratified": "the folds are not stratified: {ranges}.",
+    "class_count_range": "class {class_name} has {least:,} to {most:,} test rows",
+}
+
+# Resampling: duplicates, shift and basis of an audit (resampling/audit.py)
+TEMPLATES |= {
+    "duplicates_above_chance": (
+        "{rows:,} of {test_rows:count test row} ({proportion:percent}) {rows:has} a duplicate of the same class in the "
+        "training set, more than in random stratified folds ({expected:number} expected, {p:p})."
+    ),
+    "duplicates_by_chance": (
+        "{rows:,} of {test_rows:count test row} ({proportion:percent}) {rows:has} a duplicate of the same class in the "
+        "training set, not more than in random stratified folds ({expected:number} expected): the data set contains duplicates."
+    ),
+    "conflicts_above_chance": (
+        "{rows:,} of {test_rows:count test row} ({proportion:percent}) {rows:has} a duplicate of another class in the training "
+        "set, more than in random stratified folds ({expected:number} expected, {p:p})."
+    ),
+    "conflicts_by_chance": (
+        "{rows:,} of {test_rows:count test row} ({proportion:percent}) {rows:has} a duplicate of another class in the training "
+        "set, not more than in random stratified folds ({expected:number} expected): the data set contains contradictory rows."
+    ),
+    "expected_in_subset": "the expected number refers to {examined:,} of {splits:count split}.",
+    "shift_energy": "test and training rows differ (energy distance): {cells}.",
+    "shift_auc": "a nearest-neighbour classifier separates test from training rows (AUC): {cells}.",
+    "shift_numeric": "a numeric attribute differs between test and training rows (Kolmogorov-Smirnov): {cells}.",
+    "shift_nominal": "a nominal attribute differs between test and training rows (Hellinger distance): {cells}.",
+    "shifted_class": "class {class_name} of {split} ({value:number}, expected {expected:number}, {p:p})",
+    "shifted_split": "all classes of {split} ({value:number}, expected {expected:number}, {p:p})",
+    "shifted_class_attribute": (
+        "{attribute} in class {class_name} of {split} ({value:number}, expected {expected:number}, {p:p})"
+    ),
+    "shifted_attribute": "{attribute} in all classes of {split} ({value:number}, expected {expected:number}, {p:p})",
+    "unintended_shift": "shift is intended in splits by group or by time; otherwise draw new splits.",
+    "group_shift": "shift is expected in splits by group: the estimates apply to new groups.",
+    "outlying_farther": "test rows are farther from the centre of their class than training rows: {splits}.",
+    "outlying_nearer": "test rows are nearer to the centre of their class than training rows: {splits}.",
+    "outlying_split": "{split} by {difference:percent} (random folds: {low:percent} to {high:percent}, {p:p})",
+    "literal_dob_scv": (
+        "DOB-SCV with <assign=literal> causes this: it puts every seed case into fold 1, so the other folds look too easy."
+    ),
+    "too_alike": (
+        "test and training sets are more similar than in random stratified folds: {statistics}. DOB-SCV causes this on "
+        "purpose; the estimates are optimistic for new data."
+    ),
+    "similar_statistic": "mean {check} {mean:number} (expected {expected:number}, {p:p})",
+    "duplicate_reference": "duplicates are compared with {drawn:count random stratified partition} of the same sizes.",
+    "single_test_rows": "shift is not tested because each test set has a single row.",
+    "few_permutations": (
+        "{permutations:count permutation} can hardly detect a shift at alpha = {alpha:number}: use at least {needed:,}."
+    ),
+    "no_shift": "no significant shift was found.",
+    "shift_reference": (
+        "shift is compared with {permutations:count random stratified partition} of the same sizes, with alpha = "
+        "{alpha:number} for all splits, classes, attributes and statistics together."
+    ),
+    "sampled_rows": "shift is computed from a random sample of rows: {samples}.",
+    "sampled_class": "{rows:,} of {total:,} (class {class_name})",
+    "sampled_total": "{rows:,} of {total:,} (all classes)",
+    "sampled_splits": "shift is computed for {examined:,} of {splits:count split}, equally spaced.",
+    "untested_attributes": (
+        "single attributes are not tested because there are too many for this number of splits and permutations."
+    ),
+}
+
+# Resampling: caveats of nested resampling (resampling/nested.py)
+TEMPLATES |= {
+    "procedure_estimate": (
+        "the estimate applies to the whole procedure including the search, not to one setting: "
+        "to obtain a final model, repeat the search on all rows."
+    ),
+    "different_settings": "the search chose {settings:count different setting} in {splits:count outer split}.",
+    "optimistic_inner_scores": "the inner scores of the chosen settings are higher by {optimism:number}: do not report them.",
+}

@@ -61,6 +61,7 @@ def record(run, *arguments):
     output = "\n".join(filter(None, [f"$ fairtrial {' '.join(map(str, arguments))}", result.stdout, result.stderr]))
     code = f"[exit code {result.exit_code}]" if result.exit_code else ""
     masked = output.replace(f"{Path.cwd()}/", "").rstrip() + "\n" + code
+    masked = re.sub(r"\d{4}-\d\d-\d\dT[\d:+]+", "DATE", masked)
     return re.sub(r"\d+(\.\d+)? (ms|s|min)\b", "TIME", masked)
 
 

@@ -1,5 +1,6 @@
 """Properties of every measure, derived from its metadata and tested on random input."""
 
+import dataclasses
 import inspect
 import math
 import pickle
@@ -300,3 +301,36 @@ PUBLIC = (
 def test_public_names_are_importable():
     for name in PUBLIC.split():
         assert hasattr(measures, name), name
+
+
+@pytest.mark.parametrize(
+    ("name", "display_name"),
+    [
+        ("roc_auc", "AUC"),
+        ("f1", "F1 score"),
+        ("brier", "Brier score"),
+        ("ks", "Kolmogorov-Smirnov statistic"),
+        ("mcc", "Matthews correlation coefficient"),
+        ("balanced_accuracy", "balanced accuracy"),
+        ("regression.rmse", "RMSE"),
+    ],
+)
+def test_display_names(name, display_name):
+    assert measures.get_measure(name).display_name == measures.get_measure(name).facts.display_name == display_name
+
+
+def test_users_measures_keep_what_content_keys_include():
+    """Keys of studies include the docstring and the fields of the metadata of measures that users define."""
+
+    @measures.measure(needs="labels", direction="max", range=(0, 1), cite="none", display_name="Own measure")
+    def own_measure_of_a_test(table):
+        """Proportion of hits."""
+        return table.hits.sum(axis=-1) / table.total
+
+    try:
+        assert own_measure_of_a_test.__doc__ == "Proportion of hits."
+        assert own_measure_of_a_test.display_name == "Own measure"
+        assert "display_name" not in {field.name for field in dataclasses.fields(own_measure_of_a_test.facts)}
+    finally:
+        measures.registry.remove("own_measure_of_a_test")
+    assert "own_measure_of_a_test" not in measures.registry

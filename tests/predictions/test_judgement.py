@@ -1,7 +1,11 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from fairtrial._findings import Finding
+from fairtrial._narrative import render
 from fairtrial.errors import InputError
 from fairtrial.predictions.judgement import judge
 from fairtrial.predictions.read import read_predictions
@@ -141,3 +145,18 @@ def test_notes_about_several_models_are_merged(judge_table):
     table = pd.DataFrame({"y_true": [0, 1] * 20, "a_proba": [0.2, 0.7] * 20, "b_proba": [0.2, 0.7] * 20})
     notes = [note for note in judge_table(table).notes if note.kind == "labels_from_probabilities"]
     assert [note["models"] for note in notes] == [("a", "b")]
+
+
+@pytest.mark.parametrize(("p_value", "kind"), [(0.03, "interval_unadjusted"), (0.09, "interval_of_other_method")])
+def test_an_interval_without_zero_is_explained_if_the_difference_is_not_significant(judgement, p_value, kind):
+    pairs = judgement.pairs.assign(p_value=p_value, p_adjusted=0.09)
+    text = replace(judgement, pairs=pairs).explain()
+    assert " ".join(render(Finding.of(kind, first="forest", second="tree"), "model").split()) in " ".join(text.split())
+    assert "excludes zero" not in judgement.explain()
+
+
+def test_the_smallest_p_of_resamples_is_marked_as_a_bound(judgement):
+    is_bound = judgement.pairs["at_minimum"]
+    lines = [line for line in judgement.explain().splitlines() if line.startswith("  forest - tree")]
+    assert is_bound.any()
+    assert ["<=" in line for line in lines] == is_bound.tolist()

@@ -12,11 +12,13 @@ from fairtrial import judge
         ({"a": 74, "b": 26}, "accuracy", []),
         ({"a": 75, "b": 25}, "kappa", []),
         ({"a": 20, "b": 9}, "kappa", ["FT003", "few_rows"]),
+        ({"a": 20, "b": 20, "c": 0}, "kappa", []),
     ],
 )
 def test_raised_checks(judge_table, counts, measure, kinds):
     labels = [label for label, rows in counts.items() for _ in range(rows)]
-    judgement = judge_table(pd.DataFrame({"y_true": labels, "tree": labels}), measures=measure)
+    scores = {f"score[{label}]": [float(label == own) for own in labels] for label in counts}
+    judgement = judge_table(pd.DataFrame({"y_true": labels, "prediction": labels, **scores}), measures=measure)
     assert judgement.class_counts == {"data": counts}
     assert [finding.kind for finding in judgement.methodology] == kinds
 

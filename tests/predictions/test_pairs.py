@@ -145,6 +145,7 @@ def test_weighted_auc_in_memory_is_bootstrapped(read_models):
     assert row["difference"] == pytest.approx(aucs[0] - aucs[1])
     assert row["primary"]
     assert row["low"] < row["difference"] < row["high"]
+    assert "weights" in compare(read_models(table)).set_index("test").loc["delong", "note"]
 
 
 def test_one_model_has_no_pairs(read_models):

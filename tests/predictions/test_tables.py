@@ -61,8 +61,7 @@ def test_subgroups_are_judged_by_their_own_rows(read_models):
         members = (table["group"] == subgroup).to_numpy()
         direct = evaluate(table["y_true"][members], labels[members], measures=["accuracy"], labels=list("abc"))["accuracy"]
         row = subgroups.query("subgroup == @subgroup and measure == 'accuracy'").iloc[0]
-        assert row["rows"] == members.sum()
-        assert (row["estimate"], row["low"]) == pytest.approx((direct.estimate, direct.low))
+        assert (row["rows"], row["estimate"], row["low"]) == (members.sum(), direct.estimate, direct.low)
         assert row["proportion"] == pytest.approx(members.mean())
 
 

@@ -37,10 +37,10 @@ def list_tables(sections):
     return [table for section in list_sections(sections) for table in section.tables]
 
 
-def check_numbers(sections, subtitle="", names=(), verdict=None):
+def check_numbers(sections, subtitle="", names=(), verdicts=()):
     """Check all texts; return the number of numbers in sentences.
 
-    `names` are names with digits that only other sections show. Notes may contain the values of the findings of `verdict`.
+    `names` are names with digits that only other sections show. Texts may also contain values of the findings of `verdicts`.
     """
     tables = {}
     for table in list_tables(sections):
@@ -48,9 +48,10 @@ def check_numbers(sections, subtitle="", names=(), verdict=None):
         tables[table.key] = table.frame
     known = KnownNumbers(sections)
     known.add(names)
-    if verdict is not None:
+    for verdict in verdicts:
         findings = (*verdict.findings, *verdict.caveats, *verdict.outcome.findings)
         known.add(value for finding in findings for value in finding.values.values())
+        known.add(pair.difference for pair in verdict.ranking.pairs)
     for text in [subtitle, *_list_other_texts(sections)]:
         known.check(text)
     return sum(_check_sentence(sentence, tables, known) for sentence in list_sentences(sections))
@@ -107,21 +108,24 @@ class KnownNumbers:
             elif isinstance(value, Real) and not isinstance(value, bool):
                 self.numbers.add(float(value))
 
-    def check(self, text):
-        """Check a text without cell references; return the number of its numbers."""
-        rest = WORD_WITH_DIGIT.sub(
-            lambda match: " " if match[0].rstrip(".") in self.words else match[0], FIXED.sub(" ", text)
-        )
+    def check(self, text, either_sign=False):
+        """Check a text without cell references; return the number of its numbers.
+
+        The difference of a pair has the other sign in a table that has the pair in the other order (`either_sign`).
+        """
+        rest = WORD_WITH_DIGIT.sub(lambda match: " " if match[0].rstrip(".") in self.words else match[0], FIXED.sub(" ", text))
         numbers = NUMBER.findall(rest)
         for number in numbers:
-            is_known = any(_is_rounded(number, value) for value in self.numbers)
+            is_known = any(_is_rounded(number, value) for value in self.numbers) or (
+                either_sign and any(_is_rounded(number, -value) for value in self.numbers)
+            )
             assert is_known, f"{number} of {text!r} is in no table or figure"
         return len(numbers)
 
 
 def _check_sentence(sentence, tables, known):
     if not sentence.numbers and not sentence.names:
-        return known.check(sentence.text)
+        return known.check(sentence.text, either_sign=True)
     for name in sentence.names:
         known.check(name)
     rest = remove_names(sentence.text, sentence.names)

@@ -4,6 +4,7 @@ from functools import cache
 
 import numpy as np
 
+from fairtrial.report.sections.verdict import VerdictContext
 from fairtrial.report.source import describe_source
 from fairtrial.study import Results
 from fairtrial.study.archive import ConditionFacts
@@ -87,6 +88,12 @@ def cases():
         "one split": skilled_results({"a1": 0.9, "b2": 0.8}, sets=1, splits=2, names=["<b>2 & 3</b>"]),
         "noise alone": skilled_results({"a": 0.9, "b": 0.8}, conditions=(NOISE,)),
     }
+
+
+def list_verdicts(name):
+    """List the verdicts under all conditions of the results of this name."""
+    contexts = VerdictContext.list_for_study(cases()[name])
+    return [context.verdict for context in contexts if context.verdict is not None]
 
 
 @cache

@@ -1,4 +1,4 @@
-"""A report gathers its sections and becomes one file."""
+"""Reports are built from sections and written as one file."""
 
 import os
 import re
@@ -58,19 +58,19 @@ def test_every_kind_of_report_begins_with_the_answer_and_ends_with_the_reference
 def test_a_section_is_added_by_its_decorator_alone(monkeypatch):
     monkeypatch.setattr(builders, "_items", dict(builders._items))
 
-    @section("mine", title="Mine", order=15, serves="study")
+    @section("mine", title="Mine", order=15, serves=("study",))
     def build_my_section(_results):
         return Section("mine", "Mine")
 
     assert [builder.key for builder in list_section_builders("study")][:3] == ["answer", "mine", "what-was-run"]
     assert "mine" not in [builder.key for builder in list_section_builders("judgement")]
-    with pytest.raises(InputError, match="a section called 'study/mine' exists already"):
-        section("mine", title="Mine too", order=16, serves="study")(lambda _results: None)
+    with pytest.raises(InputError, match="study/mine"):
+        section("mine", title="Mine too", order=16, serves=("study",))(lambda _results: None)
 
 
 def test_third_parties_add_sections_by_entry_points(monkeypatch):
     def load():
-        section("theirs", title="Theirs", order=1, serves="comparison")(lambda _verdict: Section("theirs", "Theirs"))
+        section("theirs", title="Theirs", order=1, serves=("comparison",))(lambda _verdict: Section("theirs", "Theirs"))
 
     def points(group):
         return [SimpleNamespace(load=load)] if group == "fairtrial.sections" else []
@@ -81,14 +81,14 @@ def test_third_parties_add_sections_by_entry_points(monkeypatch):
     assert list_section_builders("comparison")[0].title == "Theirs"
 
 
-def test_every_figure_and_table_has_a_key_words_and_a_title(gathered):
+def test_figures_and_tables_have_keys_titles_and_alternative_texts(gathered):
     for each in [*list_figures(gathered), *list_tables(gathered)]:
         assert re.fullmatch(r"[a-z0-9][a-z0-9-]*", each.key)
         assert each.title
     assert all(len(figure.alt) > 20 for figure in list_figures(gathered))
 
 
-def test_every_number_in_the_prose_is_that_of_a_table(gathered):
+def test_numbers_of_sentences_are_in_tables(gathered):
     frames = {table.key: table.frame for table in list_tables(gathered)}
     numbers = [number for sentence in list_sentences(gathered) for number in sentence.numbers]
     assert numbers
@@ -97,7 +97,7 @@ def test_every_number_in_the_prose_is_that_of_a_table(gathered):
         assert float(value) == pytest.approx(number.value, nan_ok=True), number
 
 
-def test_the_file_is_whole_and_alone(results, gathered, tmp_path, monkeypatch):
+def test_file_is_complete_and_the_only_one(results, gathered, tmp_path, monkeypatch):
     monkeypatch.setattr(report, "build_sections", lambda _results: gathered)
     path = write_report(results, tmp_path / "x.html", title="My <title>")
     text = path.read_text(encoding="utf-8")
@@ -105,7 +105,7 @@ def test_the_file_is_whole_and_alone(results, gathered, tmp_path, monkeypatch):
     assert "<h1>My &lt;title&gt;</h1>" in text
     assert describe_source(results).subtitle == "2 data sets, 2 conditions, 4 learners, 80 trials"
     assert os.listdir(tmp_path) == ["x.html"]
-    assert "could not be made" not in text
+    assert "could not be built" not in text
 
 
 def test_top_level_names_are_those_of_the_report(results):
@@ -115,43 +115,43 @@ def test_top_level_names_are_those_of_the_report(results):
     assert {"Study", "draw", "open_results", "write_report"} <= set(dir(fairtrial))
 
 
-def test_a_section_that_cannot_be_made_says_so_and_the_others_stay(results, monkeypatch):
+def test_failing_section_warns_and_the_others_are_built(results, monkeypatch):
     broken(monkeypatch, ZeroDivisionError("no <b>luck</b>"))
-    with pytest.warns(FairtrialWarning, match="section 'Scores' of the report: .* ZeroDivisionError: no <b>luck</b>"):
+    with pytest.warns(FairtrialWarning, match="'Scores'.* ZeroDivisionError: no <b>luck</b>"):
         found = {part.key: part for part in build_sections(results)}
     assert {"answer", "verdict", "ranks", "references"} <= set(found)
-    assert str(found["scores"].sentences[0]) == "This section could not be made: ZeroDivisionError: no <b>luck</b>"
+    assert str(found["scores"].sentences[0]).endswith("ZeroDivisionError: no <b>luck</b>")
 
 
 @pytest.mark.parametrize(
     ("kind", "key", "title"), [("judgement", "measures", "Measures"), ("comparison", "verdict", "The verdict")]
 )
-def test_so_does_a_section_of_a_judgement_or_a_comparison(monkeypatch, kind, key, title):
+def test_failing_section_of_a_judgement_or_a_comparison(monkeypatch, kind, key, title):
     sources = {
         "judgement": lambda: judge(pd.DataFrame({"y_true": [0, 1] * 9, "tree": [0, 1, 1] * 6}), resamples=20),
         "comparison": lambda: compare([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6], [0.9, 0.5], [0.8, 0.7]]),
     }
     broken(monkeypatch, ZeroDivisionError("no luck"), kind, key)
-    with pytest.warns(FairtrialWarning, match=f"section '{title}' of the report"):
+    with pytest.warns(FairtrialWarning, match=f"'{title}'"):
         found = {part.key: part for part in build_sections(sources[kind]())}
     assert {"answer", "references"} <= set(found)
-    assert str(found[key].sentences[0]) == "This section could not be made: ZeroDivisionError: no luck"
+    assert str(found[key].sentences[0]).endswith("ZeroDivisionError: no luck")
 
 
-def test_in_tests_such_a_section_is_an_error(results, monkeypatch):
+def test_warning_of_a_failing_section_keeps_the_error(results, monkeypatch):
     broken(monkeypatch, ZeroDivisionError("no luck"))
     with pytest.raises(FairtrialWarning) as caught:
         build_sections(results)
     assert isinstance(caught.value.__context__, ZeroDivisionError)
 
 
-def test_who_interrupts_is_obeyed(results, monkeypatch):
+def test_interrupts_are_not_caught(results, monkeypatch):
     broken(monkeypatch, KeyboardInterrupt())
     with pytest.raises(KeyboardInterrupt):
         build_sections(results)
 
 
-def test_an_old_file_stays_when_the_new_one_cannot_be_written(tmp_path, monkeypatch):
+def test_old_file_stays_if_the_new_one_cannot_be_written(tmp_path, monkeypatch):
     target = tmp_path / "x.html"
     target.write_text("old")
 
@@ -159,7 +159,7 @@ def test_an_old_file_stays_when_the_new_one_cannot_be_written(tmp_path, monkeypa
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("pathlib.Path.replace", full)
-    with pytest.raises(InputError, match=r"path must be one that can be written, got .*No space left on device"):
+    with pytest.raises(InputError, match=r"path .*No space left on device"):
         write_page(pages.sections()[:1], target, "x")
     assert target.read_text() == "old"
     assert os.listdir(tmp_path) == ["x.html"]
@@ -167,17 +167,17 @@ def test_an_old_file_stays_when_the_new_one_cannot_be_written(tmp_path, monkeypa
 
 @pytest.mark.parametrize(
     ("name", "rule"),
-    [("x.pdf", "must end in .html"), ("no/x.html", "must lie in a folder that exists"), ("dir.html", "must be a file")],
+    [("x.pdf", r"path .*x\.pdf"), ("no/x.html", r"path .*no/x\.html"), ("dir.html", r"path .*dir\.html")],
 )
-def test_a_path_that_will_not_do_is_refused_before_the_work(results, tmp_path, monkeypatch, name, rule):
+def test_invalid_path_is_refused_before_sections_are_built(results, tmp_path, monkeypatch, name, rule):
     (tmp_path / "dir.html").mkdir()
     monkeypatch.setattr(report, "build_sections", lambda _results: pytest.fail("work was done"))
     with pytest.raises(InputError, match=rule):
         write_report(results, tmp_path / name)
 
 
-def test_what_is_no_result_is_refused(tmp_path):
-    with pytest.raises(InputError, match="results must be those of a study, got DataFrame"):
+def test_other_objects_are_refused(tmp_path):
+    with pytest.raises(InputError, match="results .*DataFrame"):
         write_report(pages.small_table().frame, tmp_path / "x.html")
 
 
@@ -192,22 +192,22 @@ def test_figures_and_tables_are_written_beside_the_page(results, tmp_path, monke
     assert not (tmp_path / "y.html").exists()
 
 
-def test_checking_where_to_write_creates_nothing(tmp_path):
+def test_checking_targets_creates_nothing(tmp_path):
     check_targets(tmp_path / "x.html", tmp_path / "a" / "figures", "svg", tmp_path / "tables")
     assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize("option", ["figures", "tables"])
-def test_a_folder_that_cannot_be_made_is_refused_before_the_work(results, tmp_path, monkeypatch, option):
+def test_invalid_folder_is_refused_before_sections_are_built(results, tmp_path, monkeypatch, option):
     (tmp_path / "file").write_text("x")
     monkeypatch.setattr(report, "build_sections", lambda _results: pytest.fail("work was done"))
-    for folder, rule in ((tmp_path / "file", "must be a folder"), (tmp_path / "file" / "below", "Not a directory")):
-        with pytest.raises(InputError, match=rule):
+    for folder in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(InputError, match="folder"):
             write_files(results, tmp_path / "x.html", **{option: folder})
     assert os.listdir(tmp_path) == ["file"]
 
 
-def test_every_chart_of_a_report_is_valid_though_it_is_not_checked_while_it_is_made(results, monkeypatch):
+def test_all_charts_are_valid_although_they_are_not_validated_while_built(results, monkeypatch):
     from altair.utils import schemapi
 
     builder, checked = builders["study/answer"], []
@@ -220,7 +220,7 @@ def test_every_chart_of_a_report_is_valid_though_it_is_not_checked_while_it_is_m
         figure.chart.to_dict(validate=True)
 
 
-def test_names_of_any_length_become_files(tmp_path):
+def test_long_names_become_files(tmp_path):
     long = skilled_results({"x" * 300: 0.9, "x" * 299 + "y": 0.7}, sets=3, names=["d" * 300, "d" * 299 + "e", "../" * 90])
     written = write_files(long, None, figures=tmp_path / "figures", formats="json", tables=tmp_path / "tables")
     assert list(written.values()) == [len(list((tmp_path / name).iterdir())) for name in ("figures", "tables")]

@@ -1,4 +1,4 @@
-"""What a report is made of."""
+"""Sections, tables and figures of a report."""
 
 import dataclasses
 

@@ -6,6 +6,7 @@ Arrow reads well-formed files quickly. If it fails, a slower pass either reads t
 from __future__ import annotations
 
 import bz2
+import codecs
 import csv
 import gzip
 import io
@@ -19,7 +20,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
-from fairtrial.data.lines import open_lines
+from fairtrial.data.lines import LONGEST_LINE, open_lines
 from fairtrial.errors import InputError
 
 if TYPE_CHECKING:
@@ -288,16 +289,34 @@ def read_content(path: Path, encoding: str = "utf-8", remedy: str | None = None)
 
     A byte order mark of UTF-8 is dropped. `remedy` says what to do if the file has another encoding.
     """
-    source = open_unpacked(path)
-    try:
-        with open_lines(source, encoding, remedy) as blocks:
-            text = "\n".join("\n".join(block.lines) for block in blocks)
-    finally:
-        if not isinstance(source, Path):
-            source.close()
-    if not text.strip():
+    data = _read_utf8(path) if encoding == "utf-8" else None
+    if data is None:
+        source = open_unpacked(path)
+        try:
+            with open_lines(source, encoding, remedy) as blocks:
+                data = "\n".join("\n".join(block.lines) for block in blocks).encode()
+        finally:
+            if not isinstance(source, Path):
+                source.close()
+    if not data.strip():
         raise InputError(f"{path} must contain a table, got an empty file")
-    return Content(path, text.encode())
+    return Content(path, data)
+
+
+def _read_utf8(path: Path) -> bytes | None:
+    """Read a valid file without its lines; None if it is compressed, too large or invalid, or cannot be opened."""
+    try:
+        if path.suffix.lower() in _OPENERS or path.stat().st_size > LONGEST_LINE:
+            return None
+        data = path.read_bytes()
+        data.decode()
+    except (OSError, ValueError):
+        return None
+    if b"\0" in data:
+        return None
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return data.removeprefix(codecs.BOM_UTF8).removesuffix(b"\n")
 
 
 @dataclass(frozen=True, eq=False)

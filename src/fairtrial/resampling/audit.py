@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from fairtrial._check import FloatArray, IntArray, check_between, check_generator, check_whole_number
 from fairtrial._findings import Finding
-from fairtrial._narrative import TEMPLATES
 from fairtrial._text import format_count
 from fairtrial.kernels import two_sample
 from fairtrial.resampling import shift
@@ -41,67 +40,6 @@ _MAX_LINES = 20
 _SHORT_NAMES = {ENERGY: "energy p", AUC: "AUC p", OUTLYING: "outlying p"}
 _SHIFT_KINDS = {ENERGY: "shift_energy", AUC: "shift_auc", KS: "shift_numeric", HELLINGER: "shift_nominal"}
 TOO_ALIKE = "too alike"
-
-TEMPLATES |= {
-    "duplicates_above_chance": (
-        "{rows:,} of {test_rows:count test row} ({proportion:percent}) {rows:has} a duplicate of the same class in the "
-        "training set, more than in random stratified folds ({expected:number} expected, {p:p})."
-    ),
-    "duplicates_by_chance": (
-        "{rows:,} of {test_rows:count test row} ({proportion:percent}) {rows:has} a duplicate of the same class in the "
-        "training set, not more than in random stratified folds ({expected:number} expected): the data set contains duplicates."
-    ),
-    "conflicts_above_chance": (
-        "{rows:,} of {test_rows:count test row} ({proportion:percent}) {rows:has} a duplicate of another class in the training "
-        "set, more than in random stratified folds ({expected:number} expected, {p:p})."
-    ),
-    "conflicts_by_chance": (
-        "{rows:,} of {test_rows:count test row} ({proportion:percent}) {rows:has} a duplicate of another class in the training "
-        "set, not more than in random stratified folds ({expected:number} expected): the data set contains contradictory rows."
-    ),
-    "expected_in_subset": "the expected number refers to {examined:,} of {splits:count split}.",
-    "shift_energy": "test and training rows differ (energy distance): {cells}.",
-    "shift_auc": "a nearest-neighbour classifier separates test from training rows (AUC): {cells}.",
-    "shift_numeric": "a numeric attribute differs between test and training rows (Kolmogorov-Smirnov): {cells}.",
-    "shift_nominal": "a nominal attribute differs between test and training rows (Hellinger distance): {cells}.",
-    "shifted_class": "class {class_name} of {split} ({value:number}, expected {expected:number}, {p:p})",
-    "shifted_split": "all classes of {split} ({value:number}, expected {expected:number}, {p:p})",
-    "shifted_class_attribute": (
-        "{attribute} in class {class_name} of {split} ({value:number}, expected {expected:number}, {p:p})"
-    ),
-    "shifted_attribute": "{attribute} in all classes of {split} ({value:number}, expected {expected:number}, {p:p})",
-    "unintended_shift": "shift is intended in splits by group or by time; otherwise draw new splits.",
-    "group_shift": "shift is expected in splits by group: the estimates apply to new groups.",
-    "outlying_farther": "test rows are farther from the centre of their class than training rows: {splits}.",
-    "outlying_nearer": "test rows are nearer to the centre of their class than training rows: {splits}.",
-    "outlying_split": "{split} by {difference:percent} (random folds: {low:percent} to {high:percent}, {p:p})",
-    "literal_dob_scv": (
-        "DOB-SCV with <assign=literal> causes this: it puts every seed case into fold 1, so the other folds look too easy."
-    ),
-    "too_alike": (
-        "test and training sets are more similar than in random stratified folds: {statistics}. DOB-SCV causes this on "
-        "purpose; the estimates are optimistic for new data."
-    ),
-    "similar_statistic": "mean {check} {mean:number} (expected {expected:number}, {p:p})",
-    "duplicate_reference": "duplicates are compared with {drawn:count random stratified partition} of the same sizes.",
-    "single_test_rows": "shift is not tested because each test set has a single row.",
-    "few_permutations": (
-        "{permutations:count permutation} can hardly detect a shift at alpha = {alpha:number}: use at least {needed:,}."
-    ),
-    "no_shift": "no significant shift was found.",
-    "shift_reference": (
-        "shift is compared with {permutations:count random stratified partition} of the same sizes, with alpha = "
-        "{alpha:number} for all splits, classes, attributes and statistics together."
-    ),
-    "sampled_rows": "shift is computed from a random sample of rows: {samples}.",
-    "sampled_class": "{rows:,} of {total:,} (class {class_name})",
-    "sampled_total": "{rows:,} of {total:,} (all classes)",
-    "sampled_splits": "shift is computed for {examined:,} of {splits:count split}, equally spaced.",
-    "untested_attributes": (
-        "single attributes are not tested because there are too many for this number of splits and permutations."
-    ),
-}
-"""Texts of the findings."""
 
 
 @dataclass(frozen=True, eq=False)

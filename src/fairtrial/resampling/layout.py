@@ -88,34 +88,6 @@ def _join_items(items: Iterable[Finding]) -> str:
     return join_names([format_text(TEMPLATES[item.kind], item.values) for item in items], _MAX_LISTED)
 
 
-TEMPLATES |= {
-    "train_test_overlap": "rows are in both the training and the test set of a split: {splits}. Estimates are too optimistic.",
-    "overlapping_split": "{split} ({rows:,} of {test_rows:count test row})",
-    "repeated_test_rows": "test sets contain rows more than once: {splits}.",
-    "repeating_split": "{split} ({rows:count row})",
-    "never_tested": "{rows:,} of {n_rows:count row} {rows:is} never tested, although the test sets look like folds.",
-    "never_tested_in_repeat": (
-        "{rows:,} of {n_rows:count row} {rows:is} never tested in repeat {repeat}, although the test sets look like folds."
-    ),
-    "tested_again": "{rows:,} of {n_rows:count row} {rows:is} tested more than once, although the test sets look like folds.",
-    "tested_again_in_repeat": (
-        "{rows:,} of {n_rows:count row} {rows:is} tested more than once in repeat {repeat}, "
-        "although the test sets look like folds."
-    ),
-    "not_drawn": "{rows:,} of {n_rows:count row} {rows:is} never tested: the test sets are random draws, not folds.",
-    "not_drawn_in_repeats": (
-        "each repeat leaves {least:,} to {most:,} of {n_rows:count row} untested: the test sets are random draws, not folds."
-    ),
-    "absent_from_training": "classes are missing from training sets: {classes}.",
-    "absent_from_test": "classes are missing from test sets: {classes}.",
-    "absent_class": "{class_name} ({split})",
-    "uneven_sizes": "test sets differ in size by more than one row: {ranges}.",
-    "size_range": "{least:,} to {most:,} rows",
-    "not_stratified": "the folds are not stratified: {ranges}.",
-    "class_count_range": "class {class_name} has {least:,} to {most:,} test rows",
-}
-
-
 TEST, TRAIN = 1, 2
 # More splits than this are counted, but not compared with random ones.
 MAX_EXAMINED_SPLITS = 100

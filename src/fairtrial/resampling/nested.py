@@ -12,7 +12,7 @@ import numpy as np
 
 from fairtrial._check import check_generator
 from fairtrial._findings import Finding
-from fairtrial._narrative import TEMPLATES, render_all
+from fairtrial._narrative import render_all
 from fairtrial._text import format_count
 from fairtrial.errors import InputError, LearnerError
 from fairtrial.resampling.splits import Split, Splits, count_rows
@@ -23,15 +23,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Grid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
-
-TEMPLATES |= {
-    "procedure_estimate": (
-        "the estimate applies to the whole procedure including the search, not to one setting: "
-        "to obtain a final model, repeat the search on all rows."
-    ),
-    "different_settings": "the search chose {settings:count different setting} in {splits:count outer split}.",
-    "optimistic_inner_scores": "the inner scores of the chosen settings are higher by {optimism:number}: do not report them.",
-}
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ from fairtrial import judge
 from fairtrial.measures import auc, log_loss
 from fairtrial.report.sections.scores import build_judgement_section
 from fairtrial.report.source import describe_source
-from tests.report.judgement.cases import judged, sections, text_of, two_classes
+from tests.report.judgement.cases import judged, sections, two_classes
 
 
 def table_of(found, key):
@@ -36,41 +36,44 @@ def test_data_sets_by_models():
     assert set(found.figures[0].frame["measure"]) == set(wide.index)
 
 
-def test_an_infinite_loss_is_said():
+def test_infinite_loss_is_described():
     table = two_classes(60)
     table.loc[0, "tree_proba"] = 1.0 if table.loc[0, "truth"] == "no" else 0.0
     assert np.isinf(log_loss((table["truth"] == "yes").astype(int), table["tree_proba"]))
     found = build_judgement_section(describe_source(judge(table, resamples=20)))
-    assert "The log loss of tree is infinite: a class that came true was given a probability of zero." in text_of(found)
+    assert any({"log loss", "tree"} <= set(sentence.names) for sentence in found.sentences)
     assert "tree" not in set(next(f for f in found.figures if f.key == "measures-intervals-log-loss").frame["learner"])
 
 
-def test_what_a_model_lacks_is_said():
-    assert "the table says why" in text_of(sections("decisions")["measures"])
+def test_missing_measures_have_a_note():
     every = table_of(sections("decisions")["measures"], "measures-all").frame
     lacking = every[(every["model"] == "tree") & (every["measure"] == "auc")]
-    assert lacking["note"].item() == "needs scores"
+    assert lacking["note"].item() != ""
 
 
 def test_many_models_get_one_figure_of_the_main_measure():
     spreads = tuple((f"m{i}", 1 + i / 10) for i in range(9))
-    found = build_judgement_section(describe_source(judge(two_classes(60, spreads=spreads), measures=["accuracy", "auc"], resamples=20)))
+    found = build_judgement_section(
+        describe_source(judge(two_classes(60, spreads=spreads), measures=["accuracy", "auc"], resamples=20))
+    )
     assert [figure.key for figure in found.figures] == ["measures-intervals-accuracy"]
 
 
-def test_smaller_values_are_said_to_be_better():
+def test_main_measure_is_described():
     found = build_judgement_section(describe_source(judge(two_classes(60), measures="brier", resamples=20)))
-    assert "The main measure is brier." in text_of(found)
-    assert "Smaller values are better." in text_of(found)
+    assert "Brier score" in found.sentences[0].names
+    assert "Smaller" in found.sentences[0].names
     assert judged("two classes").main == "auc"
 
 
-def test_models_with_fewer_rows_are_named_below_the_tables():
+def test_models_with_fewer_rows_are_noted():
     table = two_classes(60)
     long = table.melt(["row", "truth"], ["forest_proba", "tree_proba"], "model", "score")
     short = long[(long["model"] == "forest_proba") | (long["row"] < 40)].reset_index(drop=True)
     tables = build_judgement_section(describe_source(judge(short, resamples=20))).tables
-    assert all("Fewer rows than others have: tree_proba;" in each.note for each in tables)
+    assert all("tree_proba" in each.note for each in tables)
     rows = tables[-1].frame.groupby("model")["rows"].max().to_dict()
     assert rows == {"forest_proba": 60, "tree_proba": 40}
-    assert all("Fewer rows" not in each.note for each in build_judgement_section(describe_source(judge(long, resamples=20))).tables)
+    assert all(
+        "tree_proba" not in each.note for each in build_judgement_section(describe_source(judge(long, resamples=20))).tables
+    )

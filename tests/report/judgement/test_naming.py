@@ -5,7 +5,6 @@ from fairtrial.report.judgement import (
     build_facts_frame,
     count_rows,
     get_fact,
-    join_test_names,
     list_datasets,
     list_models,
     select_largest_datasets,
@@ -36,9 +35,8 @@ def test_names_rows_and_the_largest_data_sets(monkeypatch):
     assert select_largest_datasets(found) == ["set 0", "set 1"]
 
 
-def test_directions_and_tests_in_words():
+def test_directions_of_measures():
     assert (names.get_direction("auc"), names.get_direction("brier")) == ("max", "min")
-    assert join_test_names(["mcnemar", "delong"]) == "McNemar's test and DeLong's test"
 
 
 @pytest.mark.parametrize(("level", "text"), [(0.9, "90"), (0.999, "99.9")])

@@ -150,8 +150,8 @@ def _describe_bias(model_rows: pd.DataFrame, dataset: str) -> tuple[Sentence, ..
         build_sentence(
             "The predicted probabilities of {model} are {side}{where}: mean {mean}, observed frequency {observed}.",
             model=model,
-            where=f" on {dataset}" if dataset else "",
             side=side,
+            where=f" on {dataset}" if dataset else "",
             **parts,
         ),
     )

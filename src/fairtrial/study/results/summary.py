@@ -122,7 +122,8 @@ def _format_answer(results: Results) -> tuple[str, list[str]]:
     except InputError as error:
         return f"No verdict: {error}", []
     scope = "on clean data" if len(conditions) > 1 and first.name == CLEAN else ""
-    return verdict.summarize(scope=scope), [render(verdict.test_result), *_describe_leaders(results, first)]
+    test = [] if verdict.ranking.tests else [render(verdict.test_result)]  # the answer names the test of a single pair
+    return verdict.summarize(scope=scope), [*test, *_describe_leaders(results, first)]
 
 
 def _describe_leaders(results: Results, first: ConditionFacts) -> tuple[str, ...]:

@@ -215,7 +215,7 @@ class LiveProgress(LineProgress):
 
         parts = [Text(f"{self._failed:,} failed", style="red")] if self._failed else []
         if (rate := self._rate.value) is not None:
-            parts += [Text(f"{rate:.3g} trials per second"), Text(f"{format_duration(self._left / rate)} left")]
+            parts += [Text(f"{rate:.3g} trials/s"), Text(f"{format_duration(self._left / rate)} left")]
         return Text(", ").join(parts)
 
 
