@@ -73,7 +73,7 @@ def test_tables(tmp_path, text, rows):
         ("a,b\n1,2\n1,2,3\n", r"table\.csv, line 3: .*2 cells.*got 3"),
         ("1,2\n\n1\n", r"table\.csv, line 3: .*2 cells.*line 1, got 1"),
         ('a,b\n"x\ny",2\n1\n', r"table\.csv, line 4: .*2 cells.*got 1"),
-        ('a,b\n1,2\n3,"4\n', r"table\.csv, line 3 .*quote"),
+        ('a,b\n1,2\n3,"4\n', r"table\.csv, line 3: .*quote"),
         ('"a","b","c"\n"1",2,"x"\n"3",4\n', r"table\.csv, line 3: .*3 cells.*got 2$"),
         ('"a","kind"\n"1",5.1,"x"\n"2",4.9,"y"\n', r"line 2: .*2 cells.*got 3.*row\.names=FALSE"),
         ('"a" "kind"\n"1" 5.1 "x"\n"2" 4.9 "y"\n', r"line 2: .*2 cells.*got 3.*row\.names=FALSE"),

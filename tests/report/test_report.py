@@ -177,7 +177,7 @@ def test_invalid_path_is_refused_before_sections_are_built(results, tmp_path, mo
 
 
 def test_other_objects_are_refused(tmp_path):
-    with pytest.raises(InputError, match="results .*DataFrame"):
+    with pytest.raises(InputError, match=r"results .*DataFrame"):
         write_report(pages.small_table().frame, tmp_path / "x.html")
 
 

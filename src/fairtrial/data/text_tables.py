@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -74,6 +74,10 @@ def with_point(cell: str, decimal: str) -> str:
     return cell if decimal == "." else cell.replace(".", "..").replace(decimal, ".", 1)
 
 
+class _UnclosedQuoteError(csv.Error):
+    """A quote is not closed before the end of the table."""
+
+
 def split_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Split lines into rows, each with the number of its first line; skip blank lines.
 
@@ -88,21 +92,16 @@ def split_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list
             if cells:
                 yield number, [_strip_double_quotes(cell) for cell in cells]
         return
-    reader = csv.reader(_with_end(lines), delimiter=delimiter, skipinitialspace=True)
+    reader = csv.reader(chain(lines, [_END_OF_SAMPLE]), delimiter=delimiter, skipinitialspace=True)
     first = 1
     for row in reader:
-        if row == [_END_OF_SAMPLE]:
-            return
         if row and _END_OF_SAMPLE in row[-1]:
-            raise csv.Error(f"line {first} opens a quote that is never closed")
+            if row == [_END_OF_SAMPLE]:
+                return
+            raise _UnclosedQuoteError(f"line {first}: a quote must be closed, got the end of the file")
         if len(row) > 1 or (row and row[0].strip(_BLANKS)):
             yield first, [cell.strip(_BLANKS) for cell in row]
         first = reader.line_num + 1
-
-
-def _with_end(lines: Iterable[str]) -> Iterator[str]:
-    yield from lines
-    yield _END_OF_SAMPLE
 
 
 def _strip_double_quotes(cell: str) -> str:
@@ -336,17 +335,14 @@ class Content:
 
     def iter_rows(self, delimiter: str) -> Iterator[tuple[int, list[str]]]:
         """Yield line number and cells of each row; errors name the line."""
-        rows = split_rows(self.iter_lines(), delimiter)
         line = 0
-        while True:
-            try:
-                line, row = next(rows)
-            except StopIteration:
-                return
-            except csv.Error as error:
-                message = str(error) if str(error).startswith("line") else f"line {line + 1} or later: {error}"
-                raise InputError(f"{self.path}, {message}") from None
-            yield line, row
+        try:
+            for line, row in split_rows(self.iter_lines(), delimiter):
+                yield line, row
+        except _UnclosedQuoteError as error:
+            raise InputError(f"{self.path}, {error}") from None
+        except csv.Error as error:
+            raise InputError(f"{self.path}, line {line + 1} or later: {error}") from None
 
 
 @dataclass(frozen=True)

@@ -274,10 +274,10 @@ class Judgement:
         ]
         blocks = [_wrap_item(text, "!") for text in texts]
         lines: list[str] = []
-        for shown, block in enumerate(blocks):
-            is_last = shown == len(blocks) - 1
+        for index, block in enumerate(blocks):
+            is_last = index == len(blocks) - 1
             if len(lines) + len(block) + (not is_last) > max_lines:
-                return [*lines, f"! {format_count(len(blocks) - shown, 'more note' if shown else 'note')}: --explain"]
+                return [*lines, f"! {format_count(len(blocks) - index, 'more note' if index else 'note')}: --explain"]
             lines += block
         return lines
 
@@ -330,10 +330,10 @@ class Judgement:
         by_measure = self.scores.groupby(["dataset", "measure"], sort=False)
         for line in (line for _, part in by_measure for line in part.to_dict("records")):
             key = (*([str(line["dataset"])] if has_many_datasets else []), get_measure(line["measure"]).display_name)
-            shown = [text if previous[: i + 1] != key[: i + 1] else "" for i, text in enumerate(key)]
+            labels = [text if previous[: i + 1] != key[: i + 1] else "" for i, text in enumerate(key)]
             method = _INTERVAL_NAMES.get(line["method"], line["method"]) or line["note"]
             numbers = [_format_estimate(line["estimate"]), _format_limits(line["low"], line["high"])]
-            rows.append([*shown, str(line["model"]), *numbers, method])
+            rows.append([*labels, str(line["model"]), *numbers, method])
             previous = key
         return _align(rows, left=3 if has_many_datasets else 2)
 

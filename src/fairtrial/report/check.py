@@ -47,6 +47,14 @@ class CheckFinding:
         Formats of the columns of `details`.
     noun : str
         "learner" or "model".
+
+    Examples
+    --------
+    >>> from fairtrial import compare
+    >>> from fairtrial.report.checks import registry
+    >>> finding = registry["FT008"](compare([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6]]))
+    >>> finding.outcome, finding.finding["limit"]
+    ('raised', 6)
     """
 
     outcome: Outcome
@@ -90,6 +98,11 @@ def report_raised(
     Returns
     -------
     CheckAnswer
+
+    Examples
+    --------
+    >>> report_raised(rows=3).outcome
+    'raised'
     """
     return CheckAnswer("raised", text, values, details, formats or {})
 
@@ -107,6 +120,11 @@ def report_passed(text: str = "passed", **values: Any) -> CheckAnswer:
     Returns
     -------
     CheckAnswer
+
+    Examples
+    --------
+    >>> report_passed().outcome
+    'passed'
     """
     return CheckAnswer("passed", text, values)
 
@@ -124,13 +142,18 @@ def report_not_applicable(text: str = "not applicable", **values: Any) -> CheckA
     Returns
     -------
     CheckAnswer
+
+    Examples
+    --------
+    >>> report_not_applicable().outcome
+    'not applicable'
     """
     return CheckAnswer("not applicable", text, values)
 
 
 @dataclass(eq=False)
 class Check:
-    """A numbered check with its documentation. Numbers never change: papers and configurations cite them.
+    """A numbered check with its documentation. Numbers never change.
 
     Attributes
     ----------
@@ -236,7 +259,22 @@ def check(
 
 
 class CheckResult(NamedTuple):
-    """A check and its finding."""
+    """A check and its finding.
+
+    Attributes
+    ----------
+    check : Check
+        The check.
+    finding : CheckFinding
+        What it found.
+
+    Examples
+    --------
+    >>> from fairtrial import compare
+    >>> check, finding = run_checks(compare([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6]]))[0]
+    >>> check.number, finding.outcome
+    ('FT008', 'raised')
+    """
 
     check: Check
     finding: CheckFinding

@@ -38,7 +38,7 @@ class ExcludedScores:
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """The result of `compare`: ranking, tests, effect sizes, and the reasons for the choice of test.
+    """The result of `compare`: ranking, tests, effect sizes and reasons.
 
     Attributes
     ----------
@@ -72,6 +72,13 @@ class Verdict:
         What was read but not used.
     measure_name : str
         Display name of the measure; empty if the measure is unknown.
+
+    Examples
+    --------
+    >>> from fairtrial import compare
+    >>> verdict = compare([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6], [0.9, 0.5], [0.8, 0.7], [0.6, 0.5]])
+    >>> verdict.p_value, verdict.ranking.worse
+    (0.03125, ('1',))
     """
 
     choice: str
