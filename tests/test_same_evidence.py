@@ -92,7 +92,7 @@ def test_a_study_that_ends_or_is_stopped_leaves_those_beside_it_alone(tmp_path, 
     thread.start()
     begun = wait_for(folder)
     short = whole_study(learners={"sleepy": Sleepy()}, **small)
-    assert str(run_study(short, tmp_path / "b.fairtrial", progress=False, **where)).startswith("all 2 trials are stored")
+    assert run_study(short, tmp_path / "b.fairtrial", progress=False, **where).done == 2
     stopped = run_study(short, tmp_path / "c.fairtrial", progress=Watching(1, stop.set), stop=stop, **where)
     assert stopped.failed == 0
     assert [psutil.pid_exists(each) for each in begun] == [True] * len(begun)
@@ -170,7 +170,7 @@ def test_ctrl_c_in_a_terminal_which_reaches_all_processes_stops_cleanly(tmp_path
         assert process.wait(20) == 0
     stored = counts(path)
     assert set(stored) == {"ok"}
-    assert lines[-1].startswith(f"stopped: {stored['ok']} of {TRIALS} trials are stored")
+    assert lines[-1].startswith(f"stopped: {stored['ok']} of {TRIALS} trials stored")
     nobody_is_left(mark)
     run_study(whole_study(), path, progress=False)
     assert digest(path) == evidence

@@ -1,14 +1,33 @@
+"""Tests of `fairtrial.predictions.judgement`."""
+
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import binom, binomtest, norm
+from sklearn.metrics import precision_recall_fscore_support, roc_auc_score
 
+from fairtrial import judge as judge_methodology, judge as judge_verdict
 from fairtrial._findings import Finding
 from fairtrial._narrative import render
-from fairtrial.errors import InputError
+from fairtrial.errors import FallbackWarning, InputError, UndefinedMeasureWarning
+from fairtrial.measures import accuracy, evaluate, get_measure
+from fairtrial.measures.intervals import compute_wilson_limits
+from fairtrial.predictions import streamed
+from fairtrial.predictions.archive import PredictionArchive
 from fairtrial.predictions.judgement import judge
+from fairtrial.predictions.pairs import build_pair_table
 from fairtrial.predictions.read import read_predictions
+from fairtrial.predictions.statistics import MANY_ROWS, REDUCED_RESAMPLES, JudgeSettings, ignore_warnings
+from fairtrial.predictions.tables import build_calibration, build_classes, build_scores, build_subgroups
+from fairtrial.predictions.validate import Notes
+from fairtrial.significance import bootstrap_difference, corrected_resampled_t, delong, permutation_test
+from fairtrial.study.archive import TRIAL_COLUMNS
+from fairtrial.study.store.transfer import export
+
+# --- Judgement ---
 
 
 def make_table(n=120):
@@ -160,3 +179,483 @@ def test_the_smallest_p_of_resamples_is_marked_as_a_bound(judgement):
     lines = [line for line in judgement.explain().splitlines() if line.startswith("  forest - tree")]
     assert is_bound.any()
     assert ["<=" in line for line in lines] == is_bound.tolist()
+
+
+# --- Tables ---
+
+
+SETTINGS = JudgeSettings(resamples=100, seed=0)
+SCORE_COLUMNS = ["score[a]", "score[b]", "score[c]"]
+
+
+def make_table_tables(n=90):
+    rng = np.random.default_rng(7)
+    codes = rng.integers(0, 3, n)
+    scores = 0.4 * np.eye(3)[codes] + rng.random((n, 3))
+    scores /= scores.sum(axis=1, keepdims=True)
+    subgroups = rng.choice(["u", "v", "w"], n, p=[0.6, 0.35, 0.05])
+    columns = dict(zip(SCORE_COLUMNS, scores.T, strict=True))
+    return pd.DataFrame({"y_true": np.array(list("abc"))[codes], "group": subgroups, **columns})
+
+
+def predict_labels(table):
+    return np.array(list("abc"))[table[SCORE_COLUMNS].to_numpy().argmax(axis=1)]
+
+
+def test_classes_match_scikit_learn(read_models):
+    table = make_table_tables()
+    labels = predict_labels(table)
+    classes = build_classes(read_models(table), 0.95).set_index("class")
+    precision, recall, f_score, support = precision_recall_fscore_support(table["y_true"], labels, labels=list("abc"))
+    for name, values in (("precision", precision), ("recall", recall), ("f_score", f_score), ("support", support)):
+        assert classes[name].tolist() == pytest.approx(values.tolist())
+    aucs = [roc_auc_score(table["y_true"] == label, table[f"score[{label}]"]) for label in "abc"]
+    assert classes["auc"].tolist() == pytest.approx(aucs)
+    hits = int(((table["y_true"] == "a") & (labels == "a")).sum())
+    limits = compute_wilson_limits(hits, support[0], 0.95)
+    assert classes.loc["a", ["recall_low", "recall_high"]].tolist() == pytest.approx(limits)
+
+
+def test_scores_have_a_row_for_each_model_and_measure(read_models):
+    scores = build_scores(read_models(make_table_tables()), [accuracy, get_measure("brier")], SETTINGS)
+    assert scores[["model", "measure", "better"]].values.tolist() == [
+        ["model", "accuracy", "higher"],
+        ["model", "brier", "lower"],
+    ]
+    assert (scores["low"] < scores["estimate"]).all()
+    assert (scores["estimate"] < scores["high"]).all()
+
+
+def test_subgroups_are_judged_by_their_own_rows(read_models):
+    table = make_table_tables()
+    labels = predict_labels(table)
+    subgroups = build_subgroups(read_models(table), ["group"], get_measure("kappa"), SETTINGS, Notes())
+    assert subgroups["measure"].unique().tolist() == ["kappa", "accuracy"]
+    assert subgroups["subgroup"].tolist() == ["u", "u", "v", "v", "w", "w"]
+    for subgroup in "uv":
+        members = (table["group"] == subgroup).to_numpy()
+        direct = evaluate(table["y_true"][members], labels[members], measures=["accuracy"], labels=list("abc"))["accuracy"]
+        row = subgroups.query("subgroup == @subgroup and measure == 'accuracy'").iloc[0]
+        assert (row["rows"], row["estimate"], row["low"]) == (members.sum(), direct.estimate, direct.low)
+        assert row["proportion"] == pytest.approx(members.mean())
+
+
+def test_a_column_with_too_many_values_has_no_subgroups(read_models):
+    notes = Notes()
+    models = read_models(make_table_tables().assign(group=np.arange(90)))
+    assert len(build_subgroups(models, ["group"], accuracy, SETTINGS, notes)) == 0
+    assert [(note.kind, note["column"], note["subgroups"]) for note in notes.findings] == [("many_subgroups", "group", 90)]
+
+
+@pytest.mark.parametrize(("rows", "is_small"), [((10, 9), True), ((36, 4), True), ((20, 20), False)])
+def test_small_subgroups_have_a_note(read_models, rows, is_small):
+    y_true = np.repeat([0, 1], rows)
+    models = read_models(pd.DataFrame({"y_true": y_true, "prediction": y_true, "group": "u"}))
+    subgroups = build_subgroups(models, ["group"], accuracy, SETTINGS, Notes())
+    assert [bool(note) for note in subgroups.loc[subgroups["measure"] == "accuracy", "note"]] == [is_small]
+
+
+def test_calibration_of_the_most_probable_of_three_classes(read_models):
+    table = make_table_tables()
+    calibration = build_calibration(read_models(table), 0.95)
+    probability = table[SCORE_COLUMNS].to_numpy().max(axis=1)
+    is_correct = predict_labels(table) == table["y_true"]
+    for row in calibration.to_dict("records"):
+        low = np.floor(row["mean_predicted"] * 10) / 10
+        members = (probability > low) & (probability <= low + 0.1)
+        assert row["weight"] == members.sum()
+        assert row["observed_frequency"] == pytest.approx(is_correct[members].mean())
+        assert row["mean_predicted"] == pytest.approx(probability[members].mean())
+    assert calibration["class"].unique().tolist() == ["most probable"]
+    assert calibration["weight"].sum() == len(table)
+
+
+def test_calibration_of_two_classes_and_of_labels(read_models):
+    table = pd.DataFrame({"y_true": [0, 1, 1, 0], "p": [0.15, 0.85, 0.75, 0.12]})
+    assert build_calibration(read_models(table), 0.95)["observed_frequency"].tolist() == [0.0, 1.0, 1.0]
+
+
+def test_labels_have_no_calibration(read_models):
+    assert len(build_calibration(read_models(pd.DataFrame({"y_true": [0, 1], "prediction": [0, 1]})), 0.95)) == 0
+
+
+# --- Pairs ---
+
+
+SETTINGS_PAIRS = JudgeSettings(resamples=200, seed=2)
+
+
+def make_table_pairs(n=60):
+    rng = np.random.default_rng(4)
+    y_true = rng.integers(0, 2, n)
+    scores = {
+        f"m{i}_p": np.clip(0.5 + 0.3 * (y_true - 0.5) + spread * rng.normal(size=n), 0, 1)
+        for i, spread in enumerate((0.1, 0.2, 0.6))
+    }
+    return pd.DataFrame({"row": np.arange(n), "y_true": y_true, **scores})
+
+
+def make_long(table, models=(0, 1)):
+    parts = [table.assign(model=f"m{i}", score=table[f"m{i}_p"])[["row", "y_true", "model", "score"]] for i in models]
+    return pd.concat(parts, ignore_index=True)
+
+
+def compare(models, main="auc", notes=None):
+    return build_pair_table(models, get_measure(main), SETTINGS_PAIRS, Notes() if notes is None else notes).frame
+
+
+def compute_slow_delong(y_true, a, b):
+    """Compute DeLong's z from all pairs of a positive and a negative."""
+    kernels = []
+    for scores in (a, b):
+        positives, negatives = scores[y_true == 1][:, None], scores[y_true == 0][None, :]
+        kernels.append((positives > negatives) + 0.5 * (positives == negatives))
+    d = kernels[0] - kernels[1]
+    return d.mean() / np.sqrt(d.mean(axis=1).var(ddof=1) / d.shape[0] + d.mean(axis=0).var(ddof=1) / d.shape[1])
+
+
+def test_mcnemar_is_the_mid_p_of_the_binomial(read_models):
+    table = make_table_pairs()
+    row = compare(read_models(table)).query("test == 'mcnemar' and first == 'm0' and second == 'm2'").iloc[0]
+    is_correct = [(table[f"m{i}_p"] > 0.5).astype(int) == table["y_true"] for i in (0, 2)]
+    b, c = int((is_correct[0] & ~is_correct[1]).sum()), int((is_correct[1] & ~is_correct[0]).sum())
+    exact = binomtest(b, b + c).pvalue
+    assert row["p_value"] == pytest.approx(exact - binom.pmf(b, b + c, 0.5), rel=1e-9)
+    assert row["difference"] == pytest.approx(is_correct[0].mean() - is_correct[1].mean())
+
+
+@pytest.mark.parametrize("layout", ["wide", "long"])
+def test_delong_matches_all_pairs_of_rows_and_decides_about_auc(read_models, layout):
+    table = make_table_pairs()
+    pairs = compare(read_models(table if layout == "wide" else make_long(table, (0, 1, 2)).sample(frac=1, random_state=0)))
+    pairs = pairs.query("test == 'delong'")
+    assert pairs["primary"].all()
+    assert len(pairs) == 3
+    for row in pairs.to_dict("records"):
+        scores = [table[f"{row[key]}_p"].to_numpy() for key in ("first", "second")]
+        z = compute_slow_delong(table["y_true"].to_numpy(), *scores)
+        assert row["statistic"] == pytest.approx(z, rel=1e-9)
+        assert row["p_value"] == pytest.approx(2 * norm.sf(abs(z)), rel=1e-9)
+        effect = delong(table["y_true"].to_numpy(), *scores).effect
+        assert (row["low"], row["high"]) == pytest.approx((effect.low, effect.high), rel=1e-9)
+
+
+@pytest.mark.parametrize("read_models", ["memory"], indirect=True)
+def test_bootstrap_and_permutation_in_memory_are_those_of_significance(read_models):
+    table = make_table_pairs()
+    y_true, labels = table["y_true"].to_numpy(), {i: (table[f"m{i}_p"] > 0.5).astype(int).to_numpy() for i in range(3)}
+    pairs = compare(read_models(table), "kappa").query("first == 'm0' and second == 'm2'").set_index("test")
+    direct = bootstrap_difference("kappa", y_true, labels[0], labels[2], resamples=200, seed=2)
+    expected = [direct.p_value, direct.effect.low, direct.effect.high]
+    assert pairs.loc["bootstrap_difference", ["p_value", "low", "high"]].tolist() == expected
+    assert pairs["primary"].to_dict() == {
+        "mcnemar": False,
+        "delong": False,
+        "bootstrap_difference": True,
+        "permutation_test": False,
+    }
+    assert pairs.loc["permutation_test", "p_value"] == permutation_test(y_true, labels[0], labels[2], "kappa", 200, 2).p_value
+
+
+def test_a_streamed_measure_of_labels_is_bootstrapped_from_counts(tmp_path):
+    table = make_table_pairs(600)
+    table.to_parquet(tmp_path / "p.parquet")
+    rows = [
+        judge(tmp_path / "p.parquet", stream=stream, measures=["kappa"]).pairs.set_index(["first", "second", "test"])
+        for stream in (False, True)
+    ]
+    in_memory, from_counts = (pairs.loc[("m0", "m1", "bootstrap_difference")] for pairs in rows)
+    assert from_counts["difference"] == pytest.approx(in_memory["difference"])
+    assert from_counts["primary"]
+    width = in_memory["high"] - in_memory["low"]
+    assert from_counts["high"] - from_counts["low"] == pytest.approx(width, rel=0.2)
+
+
+def test_p_values_are_adjusted_by_holm_over_the_pairs_of_a_test(read_models):
+    for _, part in compare(read_models(make_table_pairs())).groupby("test"):
+        p = np.sort(part["p_value"].to_numpy())
+        by_hand = np.maximum.accumulate(np.minimum(1, p * np.arange(len(p), 0, -1)))
+        assert np.allclose(np.sort(part["p_adjusted"].to_numpy()), by_hand)
+
+
+def test_models_on_different_rows_are_compared_on_the_common_rows(read_models):
+    table, notes = make_long(make_table_pairs()), Notes()
+    pairs = compare(read_models(table[~((table["model"] == "m1") & (table["row"] < 20))]), notes=notes)
+    assert pairs["rows"].eq(40).all()
+    assert [(note.kind, note["common"]) for note in notes.findings] == [("partial_overlap", 40)]
+    common = compare(read_models(table[table["row"] >= 20]))
+    assert np.array_equal(pairs["p_value"], common["p_value"])
+
+
+def test_models_without_common_rows_are_refused(read_models):
+    table = make_long(make_table_pairs())
+    models = read_models(table[(table["model"] == "m0") == (table["row"] < 20)])
+    with pytest.raises(InputError, match="'m0' and 'm1'"):
+        compare(models)
+
+
+def test_integer_weights_act_like_repeated_rows(judge_table):
+    table = make_table_pairs()[["row", "y_true", "m0_p", "m2_p"]].assign(weight=lambda t: 1 + t["row"] % 2)
+    pairs = judge_table(table, measures="accuracy").pairs.set_index("test")
+    repeated = table.loc[table.index.repeat(table["weight"])]
+    accuracies = [((repeated[f"m{i}_p"] > 0.5) == repeated["y_true"]).mean() for i in (0, 2)]
+    row = pairs.loc["bootstrap_difference"]
+    assert row["difference"] == pytest.approx(accuracies[0] - accuracies[1])
+    assert row["low"] <= row["difference"] <= row["high"]
+    assert 0 < row["p_value"] <= 1
+    assert pairs["primary"].to_dict().items() >= {"mcnemar": False, "bootstrap_difference": True}.items()
+
+
+@pytest.mark.parametrize("read_models", ["memory"], indirect=True)
+def test_weighted_auc_in_memory_is_bootstrapped(read_models):
+    table = make_table_pairs()[["row", "y_true", "m0_p", "m2_p"]].assign(weight=lambda t: 1 + t["row"] % 2)
+    row = compare(read_models(table)).set_index("test").loc["bootstrap_difference"]
+    repeated, auc = table.loc[table.index.repeat(table["weight"])], get_measure("auc")
+    aucs = [auc(repeated["y_true"].to_numpy(), repeated[f"m{i}_p"].to_numpy()) for i in (0, 2)]
+    assert row["difference"] == pytest.approx(aucs[0] - aucs[1])
+    assert row["primary"]
+    assert row["low"] < row["difference"] < row["high"]
+    assert "weights" in compare(read_models(table)).set_index("test").loc["delong", "note"]
+
+
+def test_one_model_has_no_pairs(read_models):
+    assert len(compare(read_models(make_table_pairs()[["y_true", "m0_p"]]))) == 0
+
+
+def test_streamed_rare_positives_match_the_definition(tmp_path):
+    """Compare 200 positives among 200,000 rows with the definition of DeLong's test."""
+    rng = np.random.default_rng(102)
+    y_true = (np.arange(200_000) < 200).astype(int)
+    first = rng.normal(size=len(y_true)) + 5.6 * y_true
+    second = first + 0.35 * rng.normal(size=len(y_true))
+    columns = {"id": np.arange(len(y_true)), "y_true": np.where(y_true, "t", "f"), "a_score": first, "b_score": second}
+    pd.DataFrame(columns).to_parquet(tmp_path / "p.parquet")
+    judgement = judge(tmp_path / "p.parquet", stream=True, positive="t", measures=["auc"])
+    row = judgement.pairs.set_index("test").loc["delong"]
+    estimate, p = compute_by_definition(y_true, first, second)
+    assert (row["difference"], row["p_value"]) == pytest.approx((estimate, p), rel=1e-9)
+    assert p == pytest.approx(0.134, abs=5e-4)
+    aucs = judgement.scores.set_index("model")["estimate"]
+    assert row["difference"] == pytest.approx(aucs["a"] - aucs["b"], rel=1e-9)
+    assert "delong_approximate" not in {note.kind for note in judgement.notes}
+
+
+def compute_by_definition(y_true, *scores):
+    """Compute DeLong's difference and p from the placements of each row."""
+    placements = {0: [], 1: []}
+    for model_scores in scores:
+        for code in (0, 1):
+            others = np.sort(model_scores[y_true != code])
+            ends = [np.searchsorted(others, model_scores[y_true == code], side) for side in ("left", "right")]
+            placements[code].append(sum(ends) / 2 / len(others))
+    contrasts = [first - second for first, second in placements.values()]
+    error = np.sqrt(sum(contrast.var(ddof=1) / len(contrast) for contrast in contrasts))
+    return contrasts[1].mean(), 2 * norm.sf(abs(contrasts[1].mean()) / error)
+
+
+def test_approximate_ranks_are_noted_and_change_delong_little(tmp_path, monkeypatch):
+    monkeypatch.setattr(streamed, "MAX_MARKS", 200)
+    table = make_table_pairs(3000).drop(columns="m2_p")
+    table.to_parquet(tmp_path / "p.parquet")
+    judgement = judge(tmp_path / "p.parquet", stream=True, measures=["auc"])
+    row, aucs = judgement.pairs.set_index("test").loc["delong"], judgement.scores.set_index("model")["estimate"]
+    direct = delong(*(table[column].to_numpy() for column in ("y_true", "m0_p", "m1_p")))
+    assert [note["marks"] for note in judgement.notes if note.kind == "delong_approximate"] == [200]
+    assert row["difference"] == pytest.approx(direct.effect.estimate, rel=1e-9)
+    assert row["difference"] == pytest.approx(aucs["m0"] - aucs["m1"], rel=1e-9)
+    assert row["high"] - row["low"] == pytest.approx(direct.effect.high - direct.effect.low, rel=0.01)
+
+
+def test_a_streamed_long_file_without_row_ids_has_no_pairs(tmp_path):
+    make_long(make_table_pairs()).drop(columns="row").to_parquet(tmp_path / "p.parquet")
+    judgement = judge(tmp_path / "p.parquet", stream=True)
+    assert len(judgement.pairs) == 0
+    assert "rows_unidentified" in {note.kind for note in judgement.notes}
+
+
+# --- Verdict ---
+
+
+def example(datasets=1, n=100, folds=5):
+    rng = np.random.default_rng(5)
+    parts = []
+    for i in range(datasets):
+        truth = rng.integers(0, 2, n)
+        columns = {"dataset": f"d{i}", "row": np.arange(n), "fold": np.arange(n) % folds, "truth": truth}
+        labels = {name: np.where(rng.random(n) < right, truth, 1 - truth) for name, right in (("good", 0.9), ("poor", 0.6))}
+        parts += [pd.DataFrame({**columns, "model": name, "prediction": each}) for name, each in labels.items()]
+    return pd.concat(parts, ignore_index=True)
+
+
+def judge_accuracy(table):
+    return judge_verdict(table, measures="accuracy", resamples=20)
+
+
+def test_values_of_splits_by_hand():
+    table = example()
+    found = judge_accuracy(table).verdict.table
+    right = table.assign(right=table["truth"] == table["prediction"]).groupby(["model", "fold"])["right"].mean()
+    assert found.learners == ("good", "poor")
+    for number, name in enumerate(found.learners):
+        assert found.values[:, number].tolist() == pytest.approx(right[name].tolist())
+
+
+def test_splits_of_one_data_set_are_corrected_for_their_overlap():
+    table = example()
+    verdict = judge_accuracy(table).verdict
+    right = table.assign(right=table["truth"] == table["prediction"]).groupby(["model", "fold"])["right"].mean()
+    direct = corrected_resampled_t(right["good"].to_numpy(), right["poor"].to_numpy(), test_fraction=0.2)
+    assert verdict.unit == "split"
+    assert verdict.p_value == pytest.approx(direct.p_value)
+
+
+def test_several_data_sets_are_compared_by_data_set():
+    verdict = judge_accuracy(example(datasets=6)).verdict
+    assert verdict.unit == "data set"
+    assert verdict.choice == "wilcoxon"
+    assert verdict.p_value == pytest.approx(2 / 2**6)
+
+
+def test_one_split_one_model_and_equal_models_have_no_verdict():
+    assert judge_accuracy(example(folds=1)).verdict is None
+    table = example()
+    assert judge_accuracy(table[table["model"] == "good"]).verdict is None
+    equal = judge_accuracy(table.assign(prediction=table["truth"]))
+    assert equal.verdict is None
+    assert [note["units"] for note in equal.notes if note.kind == "no_verdict"] == ["splits"]
+
+
+# --- Methodology ---
+
+
+@pytest.mark.parametrize(
+    ("counts", "measure", "kinds"),
+    [
+        ({"a": 50, "b": 50}, "accuracy", []),
+        ({"a": 75, "b": 25}, "accuracy", ["FT002"]),
+        ({"a": 74, "b": 26}, "accuracy", []),
+        ({"a": 75, "b": 25}, "kappa", []),
+        ({"a": 20, "b": 9}, "kappa", ["FT003", "few_rows"]),
+        ({"a": 20, "b": 20, "c": 0}, "kappa", []),
+    ],
+)
+def test_raised_checks(judge_table, counts, measure, kinds):
+    labels = [label for label, rows in counts.items() for _ in range(rows)]
+    scores = {f"score[{label}]": [float(label == own) for own in labels] for label in counts}
+    judgement = judge_table(pd.DataFrame({"y_true": labels, "prediction": labels, **scores}), measures=measure)
+    assert judgement.class_counts == {"data": counts}
+    assert [finding.kind for finding in judgement.methodology] == kinds
+
+
+def test_checks_name_the_data_set_if_there_are_several():
+    labels = ["a"] * 90 + ["b"] * 30
+    table = pd.DataFrame({"dataset": ["old"] * 120 + ["new"] * 120, "row": [*range(120)] * 2, "y_true": labels * 2})
+    judgement = judge_methodology(table.assign(prediction=table["y_true"]), measures="accuracy", resamples=20)
+    assert [finding["dataset"] for finding in judgement.methodology if finding.kind == "FT002"] == ["old", "new"]
+    assert [message.split(":")[0] for message in judgement.messages[:2]] == ["old", "new"]
+
+
+# --- Settings ---
+
+
+def test_very_many_rows_are_drawn_less_often():
+    assert JudgeSettings(resamples=2000).limit_resamples(MANY_ROWS) == 2000
+    assert JudgeSettings(resamples=2000).limit_resamples(MANY_ROWS + 1) == REDUCED_RESAMPLES
+    assert JudgeSettings(resamples=50).limit_resamples(MANY_ROWS + 1) == 50
+
+
+def test_only_our_warnings_are_silent():
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        with ignore_warnings():
+            for kind in (UndefinedMeasureWarning, FallbackWarning, RuntimeWarning):
+                warnings.warn("said", kind, stacklevel=1)
+    assert [each.category for each in told] == [RuntimeWarning]
+
+
+# --- Archive ---
+
+
+def lines():
+    rng = np.random.default_rng(0)
+    parts = []
+    for dataset in ("one", "two"):
+        truth = rng.permutation(np.repeat(["a", "b"], 10))
+        for name in ("tree", "forest"):
+            p = rng.random(20)
+            columns = {"dataset": dataset, "row": np.arange(20), "fold": np.arange(20) % 4, "learner": name, "truth": truth}
+            parts.append(pd.DataFrame({**columns, "score[a]": 1 - p, "score[b]": p}))
+    return pd.concat(parts, ignore_index=True)
+
+
+@pytest.fixture
+def archive():
+    return PredictionArchive(read_predictions(lines()), measures=["accuracy"])
+
+
+def test_a_trial_for_each_data_set_split_and_model(archive):
+    trials = archive.trials()
+    assert tuple(trials.columns) == TRIAL_COLUMNS
+    assert len(trials) == 2 * 4 * 2
+    assert trials["status"].eq("ok").all()
+    assert trials["trial"].is_unique
+    assert [each.name for each in archive.learners] == ["tree", "forest"]
+    assert [each.name for each in archive.datasets] == ["one", "two"]
+    assert archive.datasets[0].counts.tolist() == [10, 10]
+    assert archive.conditions[0].name == "clean"
+    assert archive.conditions[0].level == 0
+
+
+def test_predictions_are_those_of_the_file(archive):
+    table, trials = lines(), archive.trials()
+    for line, found in zip(trials.to_dict("records"), archive.predictions(trials["trial"].tolist()), strict=True):
+        own = table[
+            (table["dataset"] == line["dataset"]) & (table["learner"] == line["learner"]) & (table["fold"] == line["fold"])
+        ]
+        assert found.rows.tolist() == own["row"].tolist()
+        assert found.y_true.tolist() == (own["truth"] == "b").astype(int).tolist()
+        assert found.prediction.tolist() == (own["score[b]"] > own["score[a]"]).astype(int).tolist()
+        assert np.array_equal(found.scores, own[["score[a]", "score[b]"]].to_numpy())
+        assert found.score_kind == "probability"
+
+
+def test_splits_are_what_is_tested_and_the_rest(archive):
+    train, test = archive.split("one", 0, 1)
+    assert test.tolist() == [1, 5, 9, 13, 17]
+    assert len(train) == 15
+    with pytest.raises(InputError, match="did you mean 'one'"):
+        archive.split("on", 0, 1)
+    with pytest.raises(InputError, match="trial"):
+        list(archive.predictions([16]))
+
+
+def test_a_model_without_a_split_has_a_missing_trial():
+    table = lines()
+    short = table[~((table["learner"] == "tree") & (table["fold"] == 2) & (table["dataset"] == "one"))]
+    trials = PredictionArchive(read_predictions(short)).trials()
+    gone = trials[trials["status"] == "missing"]
+    assert gone[["dataset", "learner", "fold"]].values.tolist() == [["one", "tree", 2]]
+    assert gone["trial"].tolist() == [-1]
+
+
+def test_what_is_exported_is_read_again(archive, tmp_path):
+    export(archive, tmp_path / "out.csv")
+    again = PredictionArchive(read_predictions(tmp_path / "out.csv"))
+    ours, theirs = archive.trials(), again.trials()
+    assert ours[["dataset", "learner", "fold"]].equals(theirs[["dataset", "learner", "fold"]])
+    pairs = zip(archive.predictions(ours["trial"].tolist()), again.predictions(theirs["trial"].tolist()), strict=True)
+    for a, b in pairs:
+        assert np.array_equal(a.prediction, b.prediction)
+        assert np.allclose(a.scores, b.scores, atol=1e-15)
+    assert [each.content_hash for each in archive.datasets] != [each.content_hash for each in archive.datasets[::-1]]
+
+
+def test_results_are_made_of_it(archive):
+    from fairtrial.study.results.results import Results
+
+    scores = Results(archive).scores(["accuracy"])
+    table = lines()
+    own = table[(table["dataset"] == "two") & (table["learner"] == "forest") & (table["fold"] == 0)]
+    expected = accuracy(own["truth"].to_numpy(), np.where(own["score[b]"] > 0.5, "b", "a"))
+    found = scores[(scores["dataset"] == "two") & (scores["learner"] == "forest") & (scores["fold"] == 0)]
+    assert found["value"].tolist() == [expected]

@@ -1,9 +1,22 @@
+"""Tests of `fairtrial.predictions.read`."""
+
+import hashlib
+import shlex
+
 import numpy as np
 import pandas as pd
 import pytest
 
+import fairtrial
+from fairtrial import judge
+from fairtrial.data.text_tables import TextFormat
 from fairtrial.errors import InputError
-from fairtrial.predictions.read import read_predictions
+from fairtrial.measures import get_measure
+from fairtrial.predictions.columns import guess_roles
+from fairtrial.predictions.judgement import record_origin
+from fairtrial.predictions.read import MISSING_STRINGS, EncodedColumn, build_datasets, list_paths, read_predictions, read_table
+
+# --- Read ---
 
 
 @pytest.fixture
@@ -68,3 +81,205 @@ def test_text_names_the_columns_and_html_is_escaped():
     assert "truth" in str(found)
     assert "'<i>'" in str(found)
     assert "<i>" not in found._repr_html_()
+
+
+# --- Read files ---
+
+
+TABLE = pd.DataFrame({"truth": ["None", "b"], "tree": ["b", "b"], "score": [0.5, 0.25]})
+
+
+@pytest.mark.parametrize(("name", "separator"), [("p.csv", ","), ("p.tsv", "\t"), ("p.txt", ";")])
+def test_text_files_with_any_separator_and_a_class_called_none(tmp_path, name, separator):
+    path = tmp_path / name
+    TABLE.to_csv(path, index=False, sep=separator)
+    assert TextFormat.detect(path, MISSING_STRINGS) == (separator, False)
+    table, called = read_table(path)
+    assert called == name
+    assert table["truth"].tolist() == ["None", "b"]
+    assert table["score"].tolist() == [0.5, 0.25]
+
+
+def test_parquet_several_files_and_a_pattern(tmp_path):
+    for i in range(3):
+        TABLE.to_parquet(tmp_path / f"part{i}.parquet")
+    assert len(list_paths(str(tmp_path / "part*.parquet"))) == 3
+    table, called = read_table([tmp_path / "part0.parquet", tmp_path / "part1.parquet"])
+    assert len(table) == 4
+    assert called == "part0.parquet and 1 more"
+    assert list_paths(TABLE) == []
+
+
+def test_a_named_index_becomes_a_column_and_a_plain_one_does_not():
+    assert "id" in read_table(TABLE.set_index(pd.Index([7, 8], name="id")))[0]
+    assert list(read_table(TABLE.set_index(pd.Index([7, 8])))[0]) == list(TABLE)
+
+
+def check_refused(source, match):
+    with pytest.raises(InputError, match=match):
+        read_table(source)
+
+
+def test_unreadable_files_are_refused(tmp_path):
+    TABLE.to_csv(tmp_path / "good.csv", index=False)
+    check_refused(tmp_path / "god.csv", "'good.csv'")
+    (tmp_path / "empty.csv").write_text("")
+    check_refused(tmp_path / "empty.csv", "empty.csv")
+    (tmp_path / "header.csv").write_text("truth,tree\n")
+    check_refused(tmp_path / "header.csv", "header.csv")
+    (tmp_path / "bad.parquet").write_bytes(b"nothing")
+    check_refused(tmp_path / "bad.parquet", "bad.parquet")
+    TABLE.rename(columns={"tree": "oak"}).to_csv(tmp_path / "other.csv", index=False)
+    check_refused([tmp_path / "good.csv", tmp_path / "other.csv"], "'oak'")
+    check_refused(3, "int")
+    check_refused(pd.DataFrame([[1, 2]], columns=["truth", "truth"]), "'truth'")
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_semicolons_with_decimal_commas(tmp_path, stream):
+    path = tmp_path / "p.csv"
+    rows = [(i, i % 2, 0.1 + 0.004 * i + 0.3 * (i % 2)) for i in range(100)]
+    path.write_text("id;truth;forest_proba\n" + "".join(f"{i};{t};{p:.3f}\n".replace(".", ",") for i, t, p in rows))
+    plain = pd.DataFrame(rows, columns=["id", "truth", "forest_proba"]).round(3)
+    found = judge(str(path), resamples=20, measures=["auc", "brier"], stream=stream)
+    assert found.scores["estimate"].tolist() == pytest.approx(
+        judge(plain, resamples=20, measures=["auc", "brier"]).scores["estimate"].tolist()
+    )
+
+
+def test_spreadsheets_are_refused(tmp_path):
+    (tmp_path / "p.xlsx").write_bytes(b"PK")
+    with pytest.raises(InputError, match=r"'p\.xlsx'"):
+        read_table(str(tmp_path / "p.xlsx"))
+
+
+# --- Origin ---
+
+
+def test_files_are_hashed_and_the_command_can_be_typed(tmp_path):
+    path = tmp_path / "it's.csv"
+    path.write_bytes(b"truth,p")
+    options = {
+        "measures": get_measure("ks"),
+        "seed": 3,
+        "stream": False,
+        "subgroup": ["sex", "age"],
+        "y_true": "t",
+        "row": None,
+    }
+    found = record_origin([path], options)
+    assert found.files == (("it's.csv", hashlib.sha256(b"truth,p").hexdigest()),)
+    command = '"it\'s.csv" --measure ks --seed 3 --subgroup sex --subgroup age --y-true t'
+    assert shlex.split(found.command)[2:] == shlex.split(command)
+    assert found.version == fairtrial.__version__
+
+
+def test_a_frame_has_neither():
+    assert record_origin([], {}).command == ""
+
+
+# --- Datasets ---
+
+
+def built(columns, positive=None, **given):
+    table = pd.DataFrame(columns)
+    return build_datasets(table, guess_roles(table, **given), positive)
+
+
+LONG = {
+    "row": ["r1", "r2", "r2", "r1"],
+    "model": ["x", "x", "y", "y"],
+    "truth": ["a", "b", "b", "a"],
+    "prediction": ["a", "a", "b", "a"],
+    "weight": [1.0, 2.0, 2.0, 1.0],
+    "group": ["u", None, None, "u"],
+}
+
+
+def test_lines_in_any_order_are_matched_by_row():
+    (one,), _ = built(LONG)
+    assert one.row_ids.tolist() == ["r1", "r2"]
+    assert one.y_true.tolist() == [0, 1]
+    assert one.models["x"].row_indices.tolist() == [0, 1]
+    assert one.models["y"].row_indices.tolist() == [1, 0]
+    assert one.models["y"].prediction.tolist() == [1, 0]
+    assert one.weights.tolist() == [1.0, 2.0]
+    assert one.subgroups["group"].tolist() == ["u", "(missing)"]
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "match"),
+    [
+        ("truth", ["a", "b", "a", "a"], "y_true.*'r2'"),
+        ("weight", [1.0, 2.0, 3.0, 1.0], "'weight'"),
+        ("group", ["u", "v", "w", "u"], "'group'"),
+        ("row", ["r1", "r1", "r2", "r1"], "'r1'"),
+        ("truth", ["a", None, "b", "a"], "y_true.*'truth'"),
+        ("truth", ["a", "a", "a", "a"], "y_true.*'a'"),
+        ("weight", [1.0, np.nan, 2.0, 1.0], "weights"),
+    ],
+)
+def test_inconsistent_rows_are_refused(column, values, match):
+    with pytest.raises(InputError, match=match):
+        built({**LONG, column: values})
+
+
+def test_without_ids_lines_are_numbered_within_each_model():
+    columns = {key: LONG[key] for key in ("model", "prediction")} | {"truth": ["a", "b", "a", "b"]}
+    (one,), notes = built(columns)
+    assert one.row_ids.tolist() == [1, 2]
+    assert "rows_in_file_order" in {note.kind for note in notes}
+    with pytest.raises(InputError, match=r"y_true.*row 1"):
+        built({**columns, "truth": ["a", "b", "b", "a"]})
+
+
+def test_data_sets_have_their_own_classes_rows_and_scores():
+    (first, second), _ = built(
+        {
+            "dataset": ["one"] * 3 + ["two"] * 2,
+            "row": [1, 2, 3, 1, 2],
+            "truth": ["a", "b", "c", "x", "y"],
+            "score[a]": [0.6, 0.2, 0.2, np.nan, np.nan],
+            "score[b]": [0.2, 0.6, 0.2, np.nan, np.nan],
+            "score[c]": [0.2, 0.2, 0.6, np.nan, np.nan],
+            "score[x]": [np.nan] * 3 + [0.9, 0.4],
+            "score[y]": [np.nan] * 3 + [0.1, 0.6],
+        }
+    )
+    assert first.classes == ("a", "b", "c")
+    assert second.classes == ("x", "y")
+    assert second.models["model"].scores.tolist() == [[0.9, 0.1], [0.4, 0.6]]
+    assert first.models["model"].prediction.tolist() == [0, 1, 2]
+
+
+def test_of_several_conditions_the_clean_one_is_judged():
+    columns = {"condition": ["clean", "clean", "noise", "noise"], "level": [0.0, 0.0, 0.1, 0.1], "row": [1, 2, 1, 2]}
+    (one,), notes = built({**columns, "truth": ["a", "b", "b", "a"], "prediction": ["a", "b", "a", "b"]})
+    assert len(one.y_true) == 2
+    assert [(note.kind, note["lines"], note["condition"]) for note in notes] == [("several_conditions", 2, "clean 0")]
+
+
+def test_labels_of_numbers_and_text_are_matched_by_their_text():
+    assert EncodedColumn.from_column(pd.Series([1.0, 0.0, None])).values == [1, 0]
+    (one,), _ = built({"truth": [0, 1, 1], "prediction": ["0", "1", "0"]})
+    assert one.classes == (0, 1)
+    assert one.models["model"].prediction.tolist() == [0, 1, 0]
+
+
+def test_repeats_and_folds_keep_their_numbers_and_names_are_numbered():
+    columns = {"row": [1, 2, 1, 2], "truth": [0, 1, 0, 1], "prediction": [0, 1, 1, 1]}
+    (one,), _ = built({**columns, "repeat": [3, 3, 7, 7], "fold": ["u", "v", "u", "v"]})
+    model = one.models["model"]
+    assert model.repeat.tolist() == [3, 3, 7, 7]
+    assert model.fold.tolist() == [0, 1, 0, 1]
+
+
+def test_predictions_mistaken_for_true_labels_are_refused_with_their_column(judge_table):
+    rows = {
+        "row": [0, 1, 2, 0, 1, 2],
+        "model": list("aaabbb"),
+        "label": list("xyxyyx"),
+        "score": [0.1, 0.8, 0.3, 0.6, 0.9, 0.2],
+    }
+    with pytest.raises(InputError, match=r"y_true.*'label'.*y_true=COLUMN"):
+        judge_table(pd.DataFrame(rows))

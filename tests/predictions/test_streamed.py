@@ -1,10 +1,21 @@
+"""Tests of `fairtrial.predictions.streamed`."""
+
+from __future__ import annotations
+
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from fairtrial.errors import InputError
-from fairtrial.predictions import judgement
-from fairtrial.predictions.judgement import judge
+from fairtrial.measures import ScoreTally
+from fairtrial.measures.confusion import Confusion
+from fairtrial.predictions import judgement, streamed
+from fairtrial.predictions.judgement import is_too_long, judge
+from fairtrial.predictions.streamed import StreamedFile, StreamedModels, quote_identifier, quote_literal
+from fairtrial.predictions.validate import Notes
+
+# --- Streamed ---
 
 
 def example(n=1500):
@@ -155,3 +166,396 @@ def test_a_streamed_judgement_lacks_two_tests_a_measure_and_an_interval(tmp_path
         for stream in (False, True)
     ]
     assert (ranges[0].notna() & ranges[1].isna()).loc[lambda lost: lost].index.tolist() == ["auc"]
+
+
+# --- Streamed file ---
+
+
+def write(path, **columns):
+    frame = pd.DataFrame(columns)
+    frame.to_parquet(path) if path.suffix == ".parquet" else frame.to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize("digits", [1, 15])
+@pytest.mark.parametrize("batch", [7, 1 << 18])
+def test_tallies_are_those_in_memory_with_and_without_ties(tmp_path, monkeypatch, digits, batch):
+    monkeypatch.setattr(streamed, "_BATCH", batch)
+    rng = np.random.default_rng(0)
+    truth, scores = rng.integers(0, 2, 3000), rng.random(3000).round(digits)
+    scores[:40] = scores[0]  # a run that goes over batches
+    path = write(tmp_path / "p.parquet", truth=truth, tree_score=scores)
+    with StreamedFile([path]) as file:
+        found = file.tally('"tree_score"', '"truth" = 1', "TRUE", None)
+        half = file.tally('"tree_score"', '"truth" = 1', '"tree_score" > 0.5', None)
+    expected = ScoreTally.from_scores(truth, scores)
+    assert found.frame().astype(float).equals(expected.frame())
+    assert half.values.min() > 0.5
+    assert half.positives == ((scores > 0.5) & (truth == 1)).sum()
+
+
+def test_weights_are_added_up(tmp_path):
+    path = write(tmp_path / "p.csv", truth=["a", "b", "b"], tree_score=[0.5, 0.5, 0.25], w=[1.5, 2.0, 0.5])
+    with StreamedFile([path]) as file:
+        found = file.tally('"tree_score"', "\"truth\" = 'b'", "TRUE", '"w"')
+    assert found.frame().values.tolist() == [[0.5, 2.0, 1.5], [0.25, 0.5, 0.0]]
+
+
+def test_counts_beyond_a_byte(tmp_path):
+    path = write(tmp_path / "p.parquet", truth=[0, 1] * 400, tree_score=[0.5, 0.25] * 400)
+    with StreamedFile([path]) as file:
+        assert file.tally('"tree_score"', '"truth" = 1', "TRUE", None).frame().values.tolist() == [
+            [0.5, 0, 400],
+            [0.25, 400, 0],
+        ]
+
+
+def test_roles_see_classes_beyond_the_first_lines(tmp_path, monkeypatch):
+    monkeypatch.setattr(streamed, "_SAMPLE", 3)
+    columns = {"truth": ["a"] * 5 + ["b"], "tree_a": [0.5] * 6, "tree_b": [0.5] * 6}
+    with StreamedFile([write(tmp_path / "p.parquet", **columns)]) as file:
+        assert file.roles.models[0].scores == (("a", "tree_a"), ("b", "tree_b"))
+
+
+def test_names_and_values_in_sql_are_harmless(tmp_path):
+    odd = 'a "b" {c}'
+    path = write(tmp_path / "it's {odd}.parquet", **{"truth": ["x'y", "z"], odd: ["x'y", "z"]})
+    with StreamedFile([path], prediction={"m": odd}) as file:
+        assert file.fetch_rows(
+            f"SELECT count(*) FROM judged WHERE {quote_identifier(odd)} = {quote_literal(chr(120) + chr(39) + 'y')}"
+        ) == [(1,)]
+    assert (quote_literal(True), quote_literal(1), quote_literal(0.5), quote_literal(np.int64(3))) == ("TRUE", "1", "0.5", "3")
+
+
+def test_lines_of_long_files_are_estimated(tmp_path):
+    for suffix in ("csv", "parquet"):
+        path = write(tmp_path / f"p.{suffix}", truth=[0, 1] * 5000, tree=[0, 1] * 5000)
+        assert is_too_long([path], 9000)
+        assert not is_too_long([path], 11000)
+        assert is_too_long([path, path], 11000)
+
+
+def test_empty_and_mixed_files_are_refused(tmp_path):
+    path = write(tmp_path / "p.parquet", truth=pd.Series([], dtype=object), tree=pd.Series([], dtype=object))
+    with pytest.raises(InputError, match=r"p\.parquet"):
+        StreamedFile([path])
+    with pytest.raises(InputError, match="Parquet"):
+        StreamedFile([path, tmp_path / "p.csv"])
+
+
+# --- Streamed lines ---
+
+
+def example_streamed_lines(models=("x", "y", "z"), n=40):
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, 2, n)
+    parts = [
+        pd.DataFrame(
+            {"row": np.arange(n), "model": name, "truth": truth, "prediction": np.where(rng.random(n) < 0.8, truth, 1 - truth)}
+        )
+        for name in models
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def judged(folder, table, **options):
+    table.to_parquet(folder / "p.parquet")
+    return judge(folder / "p.parquet", stream=True, resamples=20, **options)
+
+
+@pytest.mark.parametrize(("column", "role"), [("model", "model"), ("row", "row"), ("truth", "y_true")])
+def test_missing_names_are_refused(tmp_path, column, role):
+    table = example_streamed_lines().astype({column: object})
+    table.loc[3, column] = None
+    table[column] = table[column].map(lambda value: None if value is None else str(value))
+    with pytest.raises(InputError, match=f"{role}.*'{column}'"):
+        judged(tmp_path, table)
+
+
+def test_a_row_in_several_folds_counts_once(tmp_path):
+    table = example_streamed_lines(["x", "y"])
+    again = table.assign(prediction=1 - table["prediction"])
+    found = judged(tmp_path, pd.concat([table.assign(fold=0), again.assign(fold=1)]))
+    once = judged(tmp_path, table)
+    assert found.pairs["rows"].eq(40).all()
+    assert found.pairs["p_value"].tolist() == once.pairs["p_value"].tolist()
+    assert found.scores["estimate"].equals(once.scores["estimate"])
+    assert "repeated_predictions" in {note.kind for note in found.notes}
+
+
+def test_duplicated_rows_are_refused(tmp_path):
+    table = example_streamed_lines()
+    with pytest.raises(InputError, match="row 0"):
+        judged(tmp_path, pd.concat([table, table.iloc[:1]]))
+
+
+def test_models_without_common_rows_are_not_compared_and_a_model_may_be_called_0(tmp_path):
+    table = example_streamed_lines([0, 1, 2])
+    table = table[~((table["model"] == 0) & (table["row"] < 20)) & ~((table["model"] == 2) & (table["row"] >= 20))]
+    for found in (judged(tmp_path, table), judge(table, resamples=20)):
+        assert set(found.scores["model"]) == {"0", "1", "2"}
+        assert set(map(tuple, found.pairs[["first", "second"]].to_numpy())) == {("0", "1"), ("1", "2")}
+        pairs = {(note.kind, note["first"], note["second"]) for note in found.notes if "first" in note.values}
+        assert {("disjoint_rows", "0", "2"), ("partial_overlap", "0", "1")} <= pairs
+    with pytest.raises(InputError, match="'0' and '2'"):
+        judged(tmp_path, table[table["model"] != 1])
+
+
+def test_weights_change_the_test_that_decides(tmp_path):
+    table = example_streamed_lines(["x", "y"]).assign(weight=lambda t: 1 + t["row"] % 3)
+    found = judged(tmp_path, table).pairs.set_index("test")
+    again = example_streamed_lines(["x", "y"])
+    again = again.loc[again.index.repeat(1 + again["row"] % 3)]
+    right = [(part["truth"] == part["prediction"]).mean() for _, part in again.groupby("model")]
+    assert found.loc["bootstrap_difference", "difference"] == pytest.approx(right[0] - right[1])
+    assert found["primary"].to_dict() == {"mcnemar": False, "bootstrap_difference": True}
+    assert "weights" in found.loc["mcnemar", "note"]
+
+
+# --- Streamed models ---
+
+
+def read(folder, frame, positive=None, **given):
+    path = folder / "p.parquet"
+    frame.to_parquet(path)
+    notes = Notes()
+    with StreamedFile([path], **given) as file:
+        every = StreamedModels(file, positive, notes)
+        tables = {(model.dataset, model.name): model.count_confusion().table.tolist() for model in every.models if model.label}
+    return every, tables, notes.findings
+
+
+def test_confusions_of_a_long_file(tmp_path):
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(
+        {each: rng.choice(values, 200) for each, values in (("truth", list("abc")), ("prediction", list("abc")))}
+    )
+    frame = frame.assign(model=rng.choice(["x", "y"], 200), dataset=rng.choice(["d", "e"], 200))
+    _, tables, _ = read(tmp_path, frame)
+    assert len(tables) == 4
+    for (dataset, model), table in tables.items():
+        own = frame[(frame["dataset"] == dataset) & (frame["model"] == model)]
+        assert (
+            table
+            == Confusion.from_labels(own["truth"].to_numpy(), own["prediction"].to_numpy(), labels=list("abc")).table.tolist()
+        )
+
+
+def test_labels_are_read_off_probabilities_of_two_and_of_three_classes(tmp_path):
+    rng = np.random.default_rng(2)
+    scores = rng.dirichlet([1, 1, 1], 100)
+    frame = pd.DataFrame({"truth": rng.choice(list("abc"), 100), **{f"p_{each}": scores[:, i] for i, each in enumerate("abc")}})
+    _, tables, notes = read(tmp_path, frame)
+    labels = np.array(list("abc"))[scores.argmax(axis=1)]
+    assert (
+        tables["data", "model"] == Confusion.from_labels(frame["truth"].to_numpy(), labels, labels=list("abc")).table.tolist()
+    )
+    assert notes[0].kind == "labels_from_probabilities"
+    two = pd.DataFrame({"truth": [0, 1, 1], "tree_p": [0.2, 0.5, 0.7], "old": [0.0, 1.0, 0.0]})
+    _, tables, _ = read(tmp_path, two)
+    assert tables["data", "tree"] == [[1, 0], [1, 1]]
+    assert tables["data", "old"] == [[1, 0], [1, 1]]
+    _, tables, _ = read(tmp_path, two, positive=0)
+    assert tables["data", "tree"] == [[0, 1], [2, 0]]
+
+
+def test_rounded_probabilities_are_rescaled_and_others_are_scores(tmp_path):
+    frame = pd.DataFrame(
+        {"truth": list("abc"), "score_a": [0.33, 0.2, 0.1], "score_b": [0.33, 0.6, 0.1], "score_c": [0.33, 0.2, 0.8]}
+    )
+    every, _, notes = read(tmp_path, frame)
+    assert every.models[0].kind == "probability"
+    assert notes[0].kind == "rescaled_probabilities"
+    every, _, _ = read(tmp_path, frame.assign(score_a=[5.0, 1.0, 2.0]))
+    assert every.models[0].kind == "decision"
+
+
+def test_one_condition_and_one_repeat_are_judged(tmp_path):
+    frame = pd.DataFrame(
+        {"condition": ["clean"] * 4 + ["noise"] * 4, "repeat": [0, 0, 1, 1] * 2, "truth": [0, 1] * 4, "prediction": [0, 1] * 4}
+    )
+    _, tables, notes = read(tmp_path, frame)
+    assert tables["data", "model"] == [[1, 0], [0, 1]]
+    assert [note.kind for note in notes] == ["several_conditions", "repeated_predictions"]
+    assert (notes[0]["lines"], notes[0]["condition"]) == (4, "clean")
+
+
+@pytest.mark.parametrize(
+    ("columns", "match"),
+    [
+        ({"tree_p": [0.1, 1.5]}, "probabilities of model 'tree'.*1.5"),
+        ({"tree_p": [0.1, np.nan]}, "scores of model 'tree'.*'tree_p'"),
+        ({"p_a": [0.5, 0.9], "p_b": [0.5, 0.9]}, "probabilities of model 'model'.*0.8"),
+        ({"tree_label": ["y", "z"], "tree_p": [0.1, 0.2], "prediction": ["y", "z"]}, "y_true.*'y'"),
+        ({"prediction": ["a", "b"], "weight": [1.0, -1.0]}, "weights"),
+    ],
+)
+def test_invalid_predictions_are_refused(tmp_path, columns, match):
+    with pytest.raises(InputError, match=match):
+        read(tmp_path, pd.DataFrame({"truth": ["a", "b"], **columns}))
+
+
+def test_the_positive_class_must_exist(tmp_path):
+    with pytest.raises(InputError, match=r"positive.*'c'"):
+        read(tmp_path, pd.DataFrame({"truth": ["a", "b"], "tree": ["a", "b"]}), positive="c")
+
+
+# --- Streamed scores ---
+
+
+def test_scores_on_both_sides_of_zero_give_labels(judge_table):
+    table = pd.DataFrame({"y_true": [0, 1] * 20, "m_score": [-2.0, 3.0] * 19 + [1.0, -1.0]})
+    judgement = judge_table(table)
+    assert judgement.scores.set_index("measure")["estimate"]["accuracy"] == 38 / 40
+    assert "labels_from_signs" in {note.kind for note in judgement.notes}
+
+
+def test_scores_of_which_only_most_sum_to_one_are_refused(judge_table):
+    table = pd.DataFrame({"y_true": list("abc"), **{f"score_{label}": [1 / 3, 1 / 3, 0.9] for label in "abc"}})
+    with pytest.raises(InputError, match="probabilities"):
+        judge_table(table, "parquet")
+
+
+# --- Memory and streamed ---
+# A file has the same judgement in memory and streamed.
+
+
+EXACT = ("wilson", "delong", "newcombe")
+# Notes about what only one of the two does.
+OWN_NOTES = (
+    *("streamed_file", "weights_used", "streamed_weights", "no_test", "no_verdict", "delong_omitted", "delong_approximate"),
+    *("rows_in_file_order", "rows_unidentified", "not_probabilities", "zero_scores", "below_chance"),
+)
+
+
+def table_of(rng, classes, models, *, rows=40, weights=False, folds=0, repeats=1, dropped=0, labels=True, digits=2):
+    """Random predictions, long: `folds` that each row is in twice where they are three, `dropped` rows of the last model."""
+    truth = np.concatenate([np.arange(len(classes)), np.arange(len(classes)), rng.integers(0, len(classes), rows)])
+    n, parts = len(truth), []
+    weight, group = rng.integers(1, 5, n) / 2, rng.choice(["u", "v", None], n)
+    for name in models:
+        for repeat in range(repeats):
+            for fold in range(max(1, folds)):
+                scores = rng.dirichlet(np.ones(len(classes)), n) + 0.4 * np.eye(len(classes))[truth]
+                shares = (scores / scores.sum(axis=1)[:, None]).round(digits)
+                shares[:, -1] = (1 - shares[:, :-1].sum(axis=1)).round(digits)
+                part = pd.DataFrame({"row": np.arange(n), "model": name, "truth": np.array(classes)[truth]})
+                part = part.assign(**{f"p_{label}": shares[:, i] for i, label in enumerate(classes)}, group=group)
+                part = part.assign(prediction=np.array(classes)[rng.integers(0, len(classes), n)]) if labels else part
+                part = part.assign(weight=weight) if weights else part
+                part = part.assign(fold=fold) if folds else part
+                part = part.assign(repeat=repeat) if repeats > 1 else part
+                if folds:  # the rows of a fold, which overlap where there are three
+                    inside = (np.arange(n) % folds == fold) | ((folds == 3) & (np.arange(n) % 3 == (fold + 1) % 3))
+                    part = part[inside]
+                if name == models[-1] and dropped:
+                    part = part[part["row"] >= dropped]
+                parts.append(part)
+    return pd.concat(parts, ignore_index=True)
+
+
+def both_memory_and_streamed(path, table, **options):
+    table = table.sample(frac=1, random_state=0)
+    table.to_parquet(path) if path.suffix == ".parquet" else table.to_csv(path, index=False)
+    return [judge(path, resamples=20, stream=stream, **options) for stream in (False, True)]
+
+
+def meeting_memory_and_streamed(held, counted, keys, columns, least=1):
+    """Check that rows of both with the same keys have the same values."""
+    joined = held.merge(counted, on=keys, suffixes=("", "_counted"))
+    assert len(joined) >= least
+    assert len(joined) == len(counted)
+    for column in columns:
+        mine, other = joined[column].to_numpy(dtype=float), joined[f"{column}_counted"].to_numpy(dtype=float)
+        assert np.allclose(mine, other, rtol=1e-9, atol=1e-9, equal_nan=True), (
+            column,
+            joined[[*keys, column, f"{column}_counted"]],
+        )
+
+
+def ordered(pairs):
+    """Each pair with its names in order, for the two may list models in another one."""
+    lines = pairs.to_dict("records")
+    for line in lines:
+        if line["first"] > line["second"]:
+            line["first"], line["second"] = line["second"], line["first"]
+            line["difference"], line["low"], line["high"] = -line["difference"], -line["high"], -line["low"]
+            # McNemar's statistic is a count of the first model alone: p and limits tell whether the tests are the same.
+            line["statistic"] = -line["statistic"]
+        line["statistic"] = np.nan if line["test"] == "mcnemar" else line["statistic"]
+    return pd.DataFrame(lines, columns=pairs.columns)
+
+
+def notes_of(judgement):
+    """List the notes, with names in sort order because the two may list models in another one."""
+    notes = []
+    for note in judgement.notes:
+        values = {name: sorted(map(str, value)) if isinstance(value, tuple) else value for name, value in note.values.items()}
+        if "first" in values:
+            sides = [(values.pop(name), values.pop(f"{name}_rows", 0)) for name in ("first", "second")]
+            values["pair"] = sorted(sides)
+        if note.kind not in OWN_NOTES:
+            notes.append((note.kind, sorted(map(str, values.items()))))
+    return sorted(notes)
+
+
+def agree(held, counted):
+    """Check that everything that both compute is the same."""
+    assert held.main == counted.main
+    assert held.positives == counted.positives
+    keys = ["dataset", "model", "measure"]
+    meeting_memory_and_streamed(held.scores, counted.scores, keys, ["estimate", "rows", "chance"])
+    assert set(held.scores["measure"]) - set(counted.scores["measure"]) <= {"calibration_error"}
+    closed = counted.scores[counted.scores["method"].isin(EXACT)]
+    meeting_memory_and_streamed(held.scores[held.scores["method"].isin(EXACT)], closed, [*keys, "method"], ["low", "high"], 0)
+    columns = ["support", "predicted", "precision", "precision_low", "recall", "recall_high", "f_score", "auc"]
+    known = [column for column in columns if column in held.classes and column in counted.classes]
+    meeting_memory_and_streamed(held.classes, counted.classes, ["dataset", "model", "class"], known)
+    meeting_memory_and_streamed(
+        held.subgroups,
+        counted.subgroups,
+        ["dataset", "column", "subgroup", "model", "measure"],
+        ["rows", "estimate", "proportion"],
+    )
+    order = ["dataset", "model", "class", "mean_predicted"]
+    numbers = ["mean_predicted", "observed_frequency", "weight", "low", "high"]
+    tables = [one.calibration.sort_values(order)[numbers].to_numpy(dtype=float) for one in (held, counted)]
+    assert np.allclose(*tables)
+    assert {kind: len(points) for kind, points in held.curves.items()} == {
+        kind: len(points) for kind, points in counted.curves.items()
+    }
+    of_pairs(ordered(held.pairs), ordered(counted.pairs))
+    assert notes_of(held) == notes_of(counted)
+    # FT008 is about the verdict over data sets, which only rows in memory have.
+    kinds = [sorted({finding.kind for finding in one.methodology} - {"FT008"}) for one in (held, counted)]
+    assert kinds[0] == kinds[1]
+    assert held.class_counts == counted.class_counts
+
+
+def of_pairs(held, counted):
+    keys = ["dataset", "first", "second", "test", "measure"]
+    meeting_memory_and_streamed(held, counted, keys, ["difference", "rows"], 0)
+    exact = counted[counted["test"].isin(["mcnemar", "delong"])]
+    meeting_memory_and_streamed(held, exact, keys, ["statistic", "p_value", "p_adjusted", "low", "high", "primary"], 0)
+    deciding = [set(map(tuple, each.loc[each["primary"], keys].to_numpy())) for each in (held, counted)]
+    assert deciding[1] <= deciding[0]
+
+
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data(), seed=st.integers(0, 10_000))
+def test_a_random_file(tmp_path, data, seed):
+    rng = np.random.default_rng(seed)
+    sets = data.draw(st.lists(st.sampled_from(["ab", "abc"]), min_size=1, max_size=2), label="classes of each data set")
+    options = {
+        "weights": data.draw(st.booleans(), label="weights"),
+        "folds": data.draw(st.sampled_from([0, 2, 3]), label="folds"),
+        "repeats": data.draw(st.sampled_from([1, 2]), label="repeats"),
+        "dropped": data.draw(st.sampled_from([0, 7]), label="dropped"),
+        "labels": data.draw(st.booleans(), label="labels"),
+    }
+    models = data.draw(st.sampled_from([["x"], ["x", "y"], ["{where}", "y'\"", "{who}"]]), label="models")
+    tables = [table_of(rng, list(each), models, **options).assign(dataset=f"set {i}") for i, each in enumerate(sets)]
+    table = pd.concat(tables, ignore_index=True)
+    table = table if len(sets) > 1 else table.drop(columns="dataset")
+    positive = data.draw(st.sampled_from([None, "a", "b"]), label="positive")
+    agree(*both_memory_and_streamed(tmp_path / data.draw(st.sampled_from(["p.csv", "p.parquet"])), table, positive=positive))

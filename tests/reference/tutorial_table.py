@@ -73,15 +73,15 @@ def published():
 
 HEAD = """# The tutorial's breast-cancer table
 
-This page compares fairtrial's learners and measures with the breast-cancer table of Japkowicz's tutorial, on the ten folds that WEKA draws with
-seed 1 (`WekaFolds(10, random_state=1)`). The tutorial's row 3NN is IBk with one neighbour. Bagging and random forest are excluded, because
-they differ between versions of WEKA. `make oracle` writes this page.
+This page compares fairtrial's learners and measures with the breast-cancer table of Japkowicz's tutorial, on the ten folds that
+WEKA draws with seed 1 (`WekaFolds(10, random_state=1)`). The tutorial's row 3NN is IBk with one neighbour. Bagging and random
+forest are excluded, because they differ between versions of WEKA. `make oracle` writes this page.
 
 | difference | reason |
 |---|---|
 | AUC of C4.5 | WEKA itself prints 0.584 |
 | true positive rate of RIPPER | 31 of 85 cases, i.e. 0.365 |
-| one case of the SVM | fairtrial puts it 0.003 beyond the boundary, WEKA at -0.004: WEKA's solver stops at an objective of 138.23, the optimum is 138.16 |
+| one case of the SVM (0.003 in fairtrial, -0.004 in WEKA) | WEKA stops at an objective of 138.23; the optimum is 138.16 |
 
 | learner | source | acc | rmse | tpr | fpr | precision | recall | f | auc | info score |
 |---|---|---|---|---|---|---|---|---|---|---|

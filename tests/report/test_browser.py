@@ -151,7 +151,7 @@ def test_filtering_keeps_lines_with_all_words_and_counts_them(show, file):
     expected = [f"set {i}" for i in range(20) if "1" in f"set {i} {i / 7:.1f}"]
     assert 5 < len(expected) < 20
     assert column(page, "middle", 1) == expected
-    assert page.locator("[data-count=grid-middle]").inner_text() == f"{len(expected)} of 20 lines"
+    assert page.locator("[data-count=grid-middle]").inner_text() == f"{len(expected)} of 20 rows"
     page.locator("[data-filter=grid-middle]").fill("")
     assert len(column(page, "middle", 1)) == 20
 
@@ -164,7 +164,7 @@ def test_very_long_tables_are_made_when_opened(show, file):
     assert page.locator("#grid-long tbody tr").count() == 1000
     page.locator("[data-filter=grid-long]").fill("77")
     left = sum("77" in f"set {i} {i / 7:.1f}" for i in range(1000))
-    assert page.locator("[data-count=grid-long]").inner_text() == f"{left} of 1,000 lines"
+    assert page.locator("[data-count=grid-long]").inner_text() == f"{left} of 1,000 rows"
     assert column(page, "long", 3)[0] == pages.IMAGE
 
 

@@ -54,18 +54,19 @@ class TestFiles:
             "C4.5": 2.1, "k-NN(k=1)": 3.25, "NaiveBayes": 2.2, "Kernel": 4.333, "CN2": 3.117
         }  # fmt: skip
 
-    def test_words_are_the_verdicts(self, written, garcia):
-        assert (written[0] / "verdict.txt").read_text(encoding="utf-8") == garcia.summary + "\n"
+    def test_text_is_that_of_the_verdict(self, written, garcia):
+        assert (written[0] / "verdict.txt").read_text(encoding="utf-8") == f"{garcia.summary}\n\n{garcia.explain()}\n"
 
     def test_tables_hold_the_mean_ranks_and_the_marks(self, written):
         text = (written[0] / "table.tex").read_text(encoding="utf-8")
         line = next(line for line in text.splitlines() if line.startswith("Mean rank"))
         marked = [r"\rlap" in cell for cell in line.split("&")[1:]]
-        # Bergmann and Hommel (REFERENCE): C4.5 is told apart from all but naive Bayes.
+        # Bergmann and Hommel (REFERENCE): C4.5 differs significantly from all but naive Bayes.
         assert marked == [False, True, False, True, True]
         assert re.findall(r"\d\.\d\d", line) == ["2.10", "3.25", "2.20", "4.33", "3.12"]
-        assert r"told apart from C4.5 and worse" in text
-        assert "● told apart from C4.5 and worse" in (written[0] / "table.md").read_text(encoding="utf-8")
+        notes = [line for line in (written[0] / "table.md").read_text(encoding="utf-8").splitlines() if line.startswith("●")]
+        assert len(notes) == 1
+        assert notes[0].endswith("C4.5")
 
     def test_every_format_and_a_folder_that_is_not_there_yet(self, tmp_path):
         verdict = compare_scores(DEMSAR)
@@ -82,20 +83,20 @@ class TestFiles:
         ]
 
     def test_an_unknown_format_is_refused_before_anything_is_written(self, tmp_path, garcia):
-        with pytest.raises(InputError, match=r"formats must be one of \['svg', 'png', 'pdf', 'html', 'json'\], got 'gif'"):
+        with pytest.raises(InputError, match=r"formats.*'gif'"):
             write_comparison(garcia, tmp_path / "new", formats=("svg", "gif"))
         assert not (tmp_path / "new").exists()
 
     def test_a_folder_that_is_a_file_is_refused(self, tmp_path, garcia):
         (tmp_path / "file").write_text("x")
-        with pytest.raises(InputError, match=r"folder must be a folder, got the file .*file': name another one"):
+        with pytest.raises(InputError, match="folder"):
             write_comparison(garcia, tmp_path / "file")
-        with pytest.raises(InputError, match=r"folder must be one that can be made, got .*Not a directory"):
+        with pytest.raises(InputError, match=r"folder.*Not a directory"):
             write_comparison(garcia, tmp_path / "file" / "below")
 
 
 class TestAgreement:
-    """Words, tables and figures come from one verdict."""
+    """Texts, tables and figures agree with the verdict."""
 
     @pytest.mark.parametrize("scores", [GARCIA, DEMSAR], ids=["garcia", "demsar"])
     @pytest.mark.parametrize("posthoc", ["bergmann", "shaffer", "holm", "nemenyi"])
@@ -135,16 +136,16 @@ class TestAgreement:
         }
         assert set(pairs["first"]) == {control}
         assert files.mark_learners(verdict) == expected
-        assert f"told apart from {control} and" in files.format_comparison_files(verdict)["table.md"]
+        assert f"than {control}" in files.format_comparison_files(verdict)["table.md"]
 
     @pytest.mark.parametrize("better", ["max", "min"])
     @pytest.mark.parametrize("control", ["C4.5", "Kernel", None])
-    def test_two_learners_are_ordered_as_the_words_say(self, better, control):
+    def test_marks_of_two_learners_agree_with_the_ranking(self, better, control):
         verdict = compare_scores(GARCIA[["Kernel", "C4.5"]], better=better, control=control)
         ((other, mark),) = files.mark_learners(verdict).items()
         reference = files.choose_reference(verdict)
         best, worst = (reference, other) if mark == "worse" else (other, reference)
-        assert f"{best} is better than {worst}." in verdict.summary
+        assert [(pair.better, pair.other) for pair in verdict.ranking.significant_pairs] == [(best, worst)]
 
     def test_smaller_may_be_better(self, garcia):
         errors = compare_scores((1 - GARCIA).round(3), better="min")

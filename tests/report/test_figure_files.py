@@ -26,16 +26,16 @@ def test_every_figure_comes_in_every_format_once(tmp_path):
 
 @pytest.mark.parametrize("key", ["../up", "Upper", "", "a b"])
 def test_keys_that_are_no_file_names_are_refused_before_anything_is_written(tmp_path, key):
-    with pytest.raises(InputError, match="key of a figure"):
+    with pytest.raises(InputError, match="key"):
         write_figures([section("good", key)], tmp_path / "x")
     assert not (tmp_path / "x").exists()
 
 
 def test_unknown_formats_and_files_for_folders_are_refused(tmp_path):
-    with pytest.raises(InputError, match="formats must be one of"):
+    with pytest.raises(InputError, match="formats"):
         write_figures([section("one")], tmp_path, ["gif"])
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="must be a folder"):
+    with pytest.raises(InputError, match="folder"):
         write_figures([section("one")], tmp_path / "file")
 
 

@@ -154,9 +154,9 @@ def test_figures_and_tables_of_parts_are_found_in_order():
 
 
 def test_a_key_twice_is_refused():
-    with pytest.raises(InputError, match="the key of a table must be the only one of its kind in a report, got 'small' twice"):
+    with pytest.raises(InputError, match=r"table.*'small'"):
         render([Section("a", "", tables=(pages.small_table(),)), Section("b", "", tables=(pages.small_table(),))], "")
-    with pytest.raises(InputError, match="the key of a section"):
+    with pytest.raises(InputError, match="section"):
         render([Section("a", "", subsections=(Section("a", ""),))], "")
 
 

@@ -37,7 +37,8 @@ def broken(monkeypatch, error, kind="study", key="scores"):
     def build(_results):
         raise error
 
-    monkeypatch.setattr(builders[f"{kind}/{key}"], "function", build)
+    builder = next(builder for builder in list_section_builders(kind) if builder.key == key)
+    monkeypatch.setattr(builder, "function", build)
 
 
 def test_sections_come_in_order_with_their_registered_key_and_title(gathered):

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fairtrial._registry import Registry, suggest_name
+from fairtrial._text import join_names
 from fairtrial.errors import InputError
 from fairtrial.report.section import ReportKind
 from fairtrial.report.selection import Selection
@@ -75,10 +76,10 @@ def draw(results: Results | Judgement, name: str, **options: Any) -> Any:
     source = describe_source(results)
     drawn_results = source.to_results() if source.kind in figure.serves else None
     if drawn_results is None:
-        alternatives = [option for option in figures if "judgement" in figures[option].serves]
+        kinds = join_names([f"a {kind}" for kind in figure.serves], conjunction="or")
+        condition = " with predictions in memory and without weights" if "judgement" in figure.serves else ""
         raise InputError(
-            f"the figure {name!r} needs the results of a study, got {type(results).__name__}: figures of a judgement are "
-            f"{', '.join(alternatives)}, drawn from predictions in memory without weights"
+            f"the figure {name!r} needs results of {kinds}{condition}, got a {source.kind}: list_figure_names() lists figures"
         )
     defaults = {option: value for option, value in source.figure_options().items() if option in allowed}
     chart = figure(drawn_results, **{**defaults, **options})
