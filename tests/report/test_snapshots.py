@@ -15,14 +15,15 @@ from fairtrial import compare, judge
 from fairtrial.report.page import render
 from fairtrial.report.report import build_sections
 from fairtrial.report.source import describe_source
+from fairtrial.study import Results
 from tests.report.drifting import WORN, WORN_ALL
 from tests.report.judgement.cases import two_classes
-from tests.report.result_cases import NOISE, few_learners, skilled_results
+from tests.report.result_cases import NOISE
 from tests.snapshots import assert_snapshot
-from tests.study.archives import CLEAN
+from tests.study.archives import CLEAN, Predictions, archive_of, data_facts, folds
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
-MASKED = re.compile(r"\b\d+\.\d+\.\d+\S*|\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d\S*)?|\b[0-9a-f]{16,}\b")
+MASKED = re.compile(r"\b\d+\.\d+\.\d+(?:\.?\w+)*|\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d\S*)?|\b[0-9a-f]{16,}\b")
 
 
 def read_visible_text(page):
@@ -31,7 +32,7 @@ def read_visible_text(page):
     body = re.sub(r"<(script|style)\b.*?</\1>|<tbody>.*?</tbody>", "", body, flags=re.DOTALL)
     body = re.sub(r'<div class="canvas"[^>]*aria-label="([^"]*)"[^>]*>', r"\n[alt] \1\n", body)
     body = re.sub(r"<h(\d)[^>]*>", lambda match: "\n" + "#" * int(match[1]) + " ", body)
-    body = re.sub(r'<span class="explained">', "\n", body)
+    body = body.replace('<span class="explained">', "\n")
     body = re.sub(r"<div class=\"tools\">.*?</div>", "", body, flags=re.DOTALL)
     body = body.replace("</th>", " | ")
     body = re.sub(r"</(?:p|h\d|li|figcaption|tr|summary)>", "\n", body)
@@ -40,16 +41,27 @@ def read_visible_text(page):
 
 
 def make_study():
-    skills = {
-        "good": {"clean": 0.95, "class-noise": 0.9, "worn": 0.9, "worn-all": 0.92},
-        "fair": {"clean": 0.9, "class-noise": 0.7, "worn": 0.7, "worn-all": 0.85},
-        "poor": {"clean": 0.6, "class-noise": 0.55, "worn": 0.55, "worn-all": 0.6},
+    """Make a study with three learners whose probabilities are random around the true label."""
+    rng = np.random.default_rng(3)
+    noises = {
+        "good": {"clean": 0.5, "class-noise": 0.7, "worn": 0.6, "worn-all": 0.6},
+        "fair": {"clean": 0.6, "class-noise": 1.2, "worn": 1.2, "worn-all": 0.7},
+        "poor": {"clean": 2.0, "class-noise": 2.5, "worn": 2.5, "worn-all": 2.0},
     }
-    return skilled_results(skills, conditions=(CLEAN, NOISE, WORN, WORN_ALL))
+    datasets = [data_facts(f"set{i}", np.arange(100 + 10 * i) % (2 + i % 2), tuple("abc"[: 2 + i % 2])) for i in range(6)]
+    splits = {facts.name: folds(facts.codes, 1, 2) for facts in datasets}
 
+    def predict(facts, condition, learner, repeat, fold):
+        rows = splits[facts.name][repeat, fold][1]
+        y_true = facts.codes[rows]
+        logits = np.eye(len(facts.classes))[y_true] + noises[learner][condition.name] * rng.normal(
+            size=(len(rows), len(facts.classes))
+        )
+        probabilities = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+        return Predictions(rows, y_true, probabilities.argmax(axis=1), probabilities, "probability")
 
-def make_study_with_scores():
-    return few_learners(["bayes", "tree"], ["iris", "cancer"], declaration={"measures": ["accuracy", "auc", "brier"]})
+    declaration = {"measures": ["accuracy", "auc", "brier"]}
+    return Results(archive_of(datasets, [CLEAN, NOISE, WORN, WORN_ALL], list(noises), splits, predict, declaration=declaration))
 
 
 def make_judgement():
@@ -67,7 +79,6 @@ def make_comparison():
     ("name", "make_results"),
     [
         ("study", make_study),
-        ("study_with_scores", make_study_with_scores),
         ("judgement", make_judgement),
         ("comparison", make_comparison),
     ],

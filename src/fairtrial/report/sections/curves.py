@@ -186,7 +186,7 @@ def _draw_cost_figure(frames: dict[str, Frames], areas: pd.DataFrame, name: str,
         curves,
     )
     alt = f"Cost curves on {name}. {_format_extremes(areas, COST, 'area under the cost curve', highest=False)}"
-    return Figure(f"curves-cost-{key}", f"Cost curves of {name}, with the learner of lowest cost", chart, alt)
+    return Figure(f"curves-cost-{key}", f"Cost curves of {name}", chart, alt)
 
 
 def _draw_ks_figure(frames: dict[str, Frames], learners: list[str], areas: pd.DataFrame, name: str, key: str) -> Figure:
@@ -360,7 +360,7 @@ def _draw_model_cost_figure(frames: dict[str, Frames], where: str, key: str) -> 
     thin = reduce_curve_points(curves, ["probability_cost", "expected_cost"])
     chart = with_winners(drawings.draw_cost(thin), find_cost_winners(curves), curves)
     alt = f"Cost curves of {where}, one line per model. The strip at the top shows the model with the lowest cost."
-    return Figure(f"curves-cost-{key}", f"Cost curves, with the model of lowest cost: {where}", chart, alt)
+    return Figure(f"curves-cost-{key}", f"Cost curves: {where}", chart, alt)
 
 
 def _draw_model_ks_figure(frames: dict[str, Frames], models: list[str], where: str, key: str) -> Figure:

@@ -169,7 +169,7 @@ def _format_condition_prefix(means: pd.DataFrame, line: Any) -> tuple[str, dict[
     parts: dict[str, Any] = {"condition": str(means.loc[line, "condition"])}
     if "level" not in means or np.isnan(means["level"].loc[line]):
         return "Under {condition}", parts
-    return "Under {condition} at level {level}", parts | {"level": format_number(means, _MEANS, line, "level", "{:g}")}
+    return "Under {condition} {level}", parts | {"level": format_number(means, _MEANS, line, "level", "{:g}")}
 
 
 def _select_used_parts(template: str, parts: dict[str, Any]) -> dict[str, Any]:

@@ -160,7 +160,7 @@ def format_study_file(results: Results) -> tuple[str, str]:
         study = Study(**sections, seed=results.archive.seed, name=results.archive.name, allow_local_code=True)
         return study.to_toml(), ""
     except FairtrialError as error:
-        return "", " ".join(str(error).split()).rstrip(".")
+        return "", "; ".join(str(error).splitlines()).rstrip(".")
 
 
 def collect_versions(results: Results) -> dict[str, str]:
