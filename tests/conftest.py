@@ -2,8 +2,9 @@
 
 import os
 import shutil
+import signal
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -59,3 +60,11 @@ def shared_data() -> Path:
     if not (folder / "index.csv").is_file():
         pytest.skip("the real data sets (../shared/data) are not available")
     return folder
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Handle SIGINT even if the tests were started in the background, where it is ignored."""
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, previous)

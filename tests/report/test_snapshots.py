@@ -70,7 +70,7 @@ def make_judgement():
 
 def make_comparison():
     rng = np.random.default_rng(7)
-    scores = rng.uniform(0.7, 0.9, (12, 1)) + [0.06, 0.05, 0.0] + rng.normal(0, 0.01, (12, 3))
+    scores = rng.uniform(0.7, 0.9, (12, 1)) + np.array([0.06, 0.05, 0.0]) + rng.normal(0, 0.01, (12, 3))
     names = [f"set {i}" for i in range(1, 13)]
     return compare(pd.DataFrame(scores, columns=["forest", "boosting", "tree"], index=names), measure="accuracy")
 

@@ -12,6 +12,7 @@ from sklearn.neural_network import MLPClassifier
 from fairtrial.study.environments import raise_on_interrupt
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_a_network_is_stopped_and_does_not_go_on_half_trained():
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(400, 20)), rng.integers(0, 2, 400)

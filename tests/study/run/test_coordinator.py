@@ -90,6 +90,7 @@ def test_stop_and_go_on(path, how):
     assert (rest.stored, rest.done, len(executor.trials)) == (summary.done, summary.left, summary.left)
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_a_second_ctrl_c_ends_at_once_and_what_was_kept_stays(path):
     def twice():
         os.kill(os.getpid(), signal.SIGINT)

@@ -94,8 +94,8 @@ def _describe_without_verdict(results: Results, main: VerdictContext) -> list[st
     if lines.empty:
         return [main.reason]
     best = find_best_names(lines["mean"].set_axis(lines.index.astype(str)), get_measure(measure).facts.direction)
-    line = frame.loc[int(best[0])]
-    learner, mean, low, high = line["learner"], float(line["mean"]), float(line["low"]), float(line["high"])
+    learner = str(frame["learner"][int(best[0])])
+    mean, low, high = (float(frame[name][int(best[0])]) for name in ("mean", "low", "high"))
     interval = "" if np.isnan(low) or np.isnan(high) else f", {format_interval(low, high, number_format='{:.3f}')}"
     where = f" {main.scope}" if main.scope else ""
     article = "a" if len(results.archive.learners) == 1 else "the best"

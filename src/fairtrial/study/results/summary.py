@@ -284,7 +284,8 @@ def count_abstentions(archive: Archive, trials: pd.DataFrame) -> pd.DataFrame:
 
 def find_abstentions(archive: Archive, trials: pd.DataFrame) -> list[Finding]:
     """Report each learner that abstained."""
-    return [Finding("abstentions", counts) for counts in count_abstentions(archive, trials).to_dict("records")]
+    records = count_abstentions(archive, trials).to_dict("records")
+    return [Finding("abstentions", {str(name): value for name, value in counts.items()}) for counts in records]
 
 
 def _find_missing_trials(trials: pd.DataFrame) -> list[Finding]:

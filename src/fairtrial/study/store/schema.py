@@ -7,6 +7,7 @@ import sqlite3
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from fairtrial.errors import StoreError
 
@@ -247,11 +248,11 @@ def _parse_abstentions(notes: object) -> int:
     return int(matched[1]) if matched else 0
 
 
-def _strip_abstentions(notes: object) -> object:
+def _strip_abstentions(notes: Any) -> Any:
     return _ABSTENTION_NOTE.sub("", notes, count=1) or None if _parse_abstentions(notes) else notes
 
 
-def _extend_stored_checksum(checksum: object, abstentions: object) -> object:
+def _extend_stored_checksum(checksum: Any, abstentions: Any) -> Any:
     return extend_checksum(checksum, abstentions or 0) if isinstance(checksum, int) else checksum
 
 
