@@ -89,9 +89,9 @@ def test_procedures_that_need_several_data_sets(method):
 
 def test_wrong_pairs_of_procedure_and_control():
     frame = splits(1, 10, k=3)
-    with pytest.raises(InputError, match="control.*shaffer"):
+    with pytest.raises(InputError, match=r"control.*shaffer"):
         compare(frame, posthoc="shaffer", control="a")
-    with pytest.raises(InputError, match="control.*bonferroni-dunn"):
+    with pytest.raises(InputError, match=r"control.*bonferroni-dunn"):
         compare(frame, posthoc="bonferroni-dunn")
 
 

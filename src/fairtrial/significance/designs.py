@@ -172,7 +172,7 @@ def choose_posthoc(options: ComparisonOptions, k: int, parametric: bool) -> tupl
     if options.posthoc in ("tukey", "dunnett") and not parametric:
         if not options.parametric:
             raise InputError(
-                f"posthoc must fit ranks, got {options.posthoc!r}, which follows ANOVA: pass parametric=True, or use {default!r}"
+                f"posthoc must fit ranks, got {options.posthoc!r}, which needs ANOVA: pass parametric=True or use {default!r}"
             )
         return default, (Finding.of("posthoc_replaced", method=get_display_name(options.posthoc)), default_reason)
     if options.posthoc is None:

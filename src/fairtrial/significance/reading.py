@@ -208,9 +208,7 @@ def _to_frame(source: Any) -> pd.DataFrame:
     except ValueError:
         values = np.empty(0)
     if values.ndim != 2:
-        raise InputError(
-            f"scores must be a file, a frame or a matrix of data sets x learners, got {type(source).__name__}"
-        )
+        raise InputError(f"scores must be a file, a frame or a matrix of data sets x learners, got {type(source).__name__}")
     return pd.DataFrame(values)
 
 
@@ -421,9 +419,7 @@ def _check_design(scores: Scores) -> None:
     design = scores.design
     if len(design.learners) < 2:
         learners_text = f"only {design.learners[0]!r}" if design.learners else "none"
-        raise InputError(
-            f"scores must have at least 2 learners to compare, got {learners_text}: add a column for each learner"
-        )
+        raise InputError(f"scores must have at least 2 learners to compare, got {learners_text}: add a column for each learner")
     if len(scores.splits) < 2:
         raise InputError(
             f"scores must come from several data sets, repeats or folds, got one score per learner on {design.datasets[0]!r}: "
