@@ -463,9 +463,7 @@ TEMPLATES |= {
 # Judgements: notes (predictions/)
 TEMPLATES |= {
     "approximate_ranks": "approximate: scores are placed between {marks:,} scores of the rarer class.",
-    "below_chance": (
-        "the AUC of {models}{datasets:on} is below chance: the scores may be those of the other class; {remedy}."
-    ),
+    "below_chance": ("the AUC of {models}{datasets:on} is below chance: the scores may be those of the other class; {remedy}."),
     "binary_only": (
         "{measures} {measures:is} omitted{datasets:on}: more than two classes and no positive class (pass <positive=LABEL>)."
     ),

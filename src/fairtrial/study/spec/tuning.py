@@ -72,9 +72,7 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
         splits = self._make_inner_splits(X, y)
         means = [self._compute_mean(combination, X, y, splits) for combination in combinations]
         if all(np.isnan(means)):
-            raise LearnerError(
-                f"{self.measure} is undefined in all {len(splits)} inner splits: choose another measure"
-            )
+            raise LearnerError(f"{self.measure} is undefined in all {len(splits)} inner splits: choose another measure")
         self.tried_ = list(zip(combinations, means, strict=True))
         self.chosen_ = combinations[int(np.nanargmax(means))]
         self.learner_ = self._with_parameters(self.chosen_).fit(X, y)
