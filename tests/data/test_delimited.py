@@ -2,16 +2,21 @@
 
 import csv
 import warnings
+from contextlib import suppress
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from fairtrial.data.delimited import read_delimited
+from fairtrial.data.dates import DEFAULT_FORMAT, convert_date_format, is_iso_like, parse_date, parse_iso_date
+from fairtrial.data.delimited import detect_number_format, find_equal_numbers, read_delimited
 from fairtrial.data.frames import read_parquet
-from fairtrial.data.text_tables import MISSING, is_number
+from fairtrial.data.text_tables import DELIMITERS, MISSING, is_number, sniff_delimiter, sniff_header, split_rows
 from fairtrial.errors import InputError, SuspectInputWarning
+
+# --- Delimited ---
+# Text tables as data sets.
 
 
 @pytest.fixture
@@ -271,3 +276,208 @@ def test_columns_of_texts_are_read_without_a_warning(table, numbers, words):
     """Fewer than 20 values, or fewer than 95 numbers in 100."""
     cells = [*map(str, range(numbers)), *["x"] * words]
     assert read_delimited(table("b,kind\n" + "".join(f"{cell},a\n" for cell in cells))).nominal == ("b",)
+
+
+# --- Sniffing ---
+# Delimiter and header of text tables.
+
+
+@pytest.mark.parametrize("delimiter", DELIMITERS)
+def test_each_delimiter_is_found(delimiter):
+    lines = [delimiter.join(["a", "b", "c"]), delimiter.join(["1", "2.5", "x"]), ""]
+    assert sniff_delimiter(lines) == delimiter
+
+
+@pytest.mark.parametrize(
+    ("lines", "delimiter"),
+    [
+        (["1,5;2,5;a", "1,7;2,9;b"], ";"),  # decimal commas
+        (["x;y,1,2", "u;v,3,4"], ","),  # semicolons within words
+        (["two words,1,a", "three more words,2,b"], ","),
+        (["a\tb c\t1", "d\te f\t2"], "\t"),
+        (['"a,b";1', '"c";2'], ";"),
+        (["1 2  3", "  4 5 6  "], " "),
+        (["a,b,c", "1,2,3", "1,2", "4,5,6"], ","),  # a ragged row is found later, with its line
+        (['"a","b","c"', '"1",2,"x"', '"3",4'], ","),  # a quoted word ends at a blank only
+        (['"a","b"', '"1",5.1,"x y"', '"2",4.9,"x z"'], ","),  # R's write.table: no name above the row names
+        (['"a" "b"', '"1" "x y"'], " "),
+        (["one", "two"], None),
+        (["", ""], None),
+    ],
+)
+def test_delimiters_of_real_kinds_of_lines(lines, delimiter):
+    assert sniff_delimiter(lines) == delimiter
+
+
+@pytest.mark.parametrize(
+    ("text", "header"),
+    [
+        ("size,kind|1,a|2,b", True),
+        ("1,a|2,b", False),
+        ("a,b|1,2|3,4", True),
+        ("colour,kind|red,a|blue,b|red,a", True),
+        ("red,a|blue,b|red,a", False),
+        ("vhigh,vhigh,acc|vhigh,low,acc|low,low,unacc", False),
+        (",size,kind|0,1.5,a|1,2.5,b", True),  # an index that pandas wrote
+        ("?,b|1,c|2,d", False),
+        ("RI,NA,MG,TYPE|1.5,13.6,4.4,1|1.6,13.9,3.6,2", True),  # sodium, not a missing value
+        ("NA,NA,red|1,2,blue|3,4,red", False),
+        ("NA,1,red|2,3,blue", False),
+        ("NA,b", False),
+        ("5.1,3.5,setosa|4.9,3.0,setosa", False),
+        ("a,b", True),
+        ("1,b", False),
+        ("size,kind,|1,a,|2,b,", True),  # a delimiter too many at each line
+    ],
+)
+def test_headers(text, header):
+    assert sniff_header([line.split(",") for line in text.split("|")]) is header
+
+
+def test_numbers_with_decimal_commas_are_not_a_header():
+    assert sniff_header([["", "size", "kind"], ["1", "1,5", "a"], ["2", "2,5", "b"]])  # as R's write.csv2 makes it
+    assert not sniff_header([["1,5", "a"], ["2,5", "b"]])
+
+
+def test_names_that_count_the_columns_are_a_header_if_the_rest_agrees():
+    rows = [["0", "1", "2", "target"], *([str(i), "1", "2", "ab"[i % 2]] for i in range(12))]
+    assert sniff_header(rows)
+    assert not sniff_header(rows[:5]), "too few rows to tell"
+    assert not sniff_header([["0", "1", "2", "a"], *rows[1:]]), "the word is a class"
+    assert not sniff_header([["0", "1", "7", "target"], *rows[1:]]), "no count"
+
+
+@pytest.mark.parametrize("cell", ["1", "-1", "+2.5", "1.", ".5", "1e5", "1E-5", "inf", "-Infinity"])
+def test_numbers(cell):
+    assert is_number(cell)
+    float(cell)
+
+
+@pytest.mark.parametrize("cell", ["", "a", "1,5", "1_000", "0x1", "1e", "--1", "\u0661", "1 2", "nan", "."])
+def test_words(cell):
+    assert not is_number(cell)
+
+
+def test_rows_come_with_their_lines():
+    lines = ["a,b\n", "\n", '"x\n', 'y",2\n', "   \n", "3, 4\n"]
+    assert list(split_rows(lines, ",")) == [(1, ["a", "b"]), (3, ["x\ny", "2"]), (6, ["3", "4"])]
+    assert list(split_rows(['"a b" c', "", 'd "e""f"'], " ")) == [(1, ["a b", "c"]), (3, ["d", 'e"f'])]
+
+
+def test_a_quote_that_is_never_closed_is_refused_with_its_line():
+    with pytest.raises(csv.Error, match="line 2"):
+        list(split_rows(["a,b\n", '1,"2\n', "3,4\n"], ","))
+
+
+# --- Suspect words ---
+# Texts that look like numbers or dates but cannot be read as such.
+
+
+@pytest.mark.parametrize(
+    ("texts", "decimal", "kind", "example"),
+    [
+        (["1,5", "2"], ".", "decimal commas", "1,5"),
+        (["0,234", "1,234"], ".", "decimal commas", "0,234"),
+        (["1234,567", "1,234"], ".", "decimal commas", "1234,567"),
+        (["1,234", "4,567", "12"], ".", "decimal or thousands commas", "1,234"),
+        (["-1,234"], ".", "decimal or thousands commas", "-1,234"),
+        (["1,234", "12.5"], ".", "thousands commas", "1,234"),
+        (["1,234,567", "1,234"], ".", "thousands commas", "1,234,567"),
+        (["1,234.5"], ".", "thousands commas", "1,234.5"),
+        (["1.234,5", "1,5"], ".", "thousands points and decimal commas", "1.234,5"),
+        (["1.234.567", "12"], ".", "thousands points", "1.234.567"),
+        (["1,5", "2.5"], ".", "points and commas", "1,5"),
+        (["1.234", "1,5"], ",", "points with decimal=','", "1.234"),
+        (["1.234,5"], ",", "points with decimal=','", "1.234,5"),
+        (["1,234,567", "1"], ",", "thousands commas", "1,234,567"),
+        (["2001-04-03", "2001-02-30"], ".", "wrong date", "2001-02-30"),
+    ],
+)
+def test_formats(texts, decimal, kind, example):
+    assert detect_number_format(texts, decimal) == (kind, example)
+
+
+@pytest.mark.parametrize(
+    "words", [["a", "1,5"], ["1,2,3"], ["red"], ["1.2.3"], [","], ["2001-04-03", "x"], ["2001-04-03"], ["12,34,567"], []]
+)
+def test_words_that_are_words(words):
+    assert detect_number_format(words, ".") is None
+    assert detect_number_format(words, ",") is None
+
+
+def test_one_number_written_in_two_ways():
+    assert find_equal_numbers(["01", "1"], ".") == ("01", "1")
+    assert find_equal_numbers(["2", "1e1", "10.0"], ".") == ("1e1", "10.0")
+    assert find_equal_numbers(["1,0", "1"], ",") == ("1,0", "1")
+    assert find_equal_numbers(["12345678901234567890", "12345678901234567891"], ".") is None, "two numbers, though one float"
+    assert find_equal_numbers(["01", "2"], ".") is None
+    assert find_equal_numbers(["1", "01", "1e9999999999999999999999"], ".") is None
+    assert find_equal_numbers(["01", "1", "x"], ".") is None
+
+
+# --- Dates ---
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "expected"),
+    [  # expected: date -u -d TEXT +%s
+        (DEFAULT_FORMAT, "2001-04-03T12:12:12", 986299932.0),
+        ("yyyy-MM-dd HH:mm", "1999-12-31 23:59", 946684740.0),
+        ("dd/MM/yy", "31/12/99", 946598400.0),
+        ("d MMM yyyy", "9 Sep 2001", 999993600.0),
+        ("yyyy-MM-dd HH:mm:ss.SSS", "1970-01-01 00:00:01.250", 1.25),
+        ("yyyy-MM-dd HH:mm z", "2001-04-03 12:12 UTC", 986299920.0),
+        ("yyyy-MM-dd HH:mm Z", "2001-04-03 12:12 +0200", 986292720.0),
+        ("yyyy-MM-dd HH:mm z", "2001-04-03 12:12 GMT+02:00", 986292720.0),
+        ("hh:mm a 'o''clock' 100% D yyyy", "11:30 PM o'clock 100% 001 1970", 84600.0),
+    ],
+)
+def test_patterns_of_java_are_understood(pattern, text, expected):
+    assert parse_date(text, convert_date_format(pattern, InputError)) == expected
+
+
+@pytest.mark.parametrize(("pattern", "value"), [("yyyy-'T", "quotes"), ("yyyy-ww", "'w'"), ("yyyy yyyy", "'yyyy yyyy'")])
+def test_patterns_that_cannot_be_read_are_refused(pattern, value):
+    with pytest.raises(InputError, match=value):
+        convert_date_format(pattern, InputError)
+
+
+@given(st.text("yMdHhmsSaDEzZXwW'% -:/T", max_size=12), st.text(max_size=12))
+def test_any_pattern_is_read_or_refused(pattern, text):
+    try:
+        form = convert_date_format(pattern, InputError)
+    except InputError:
+        return
+    with suppress(ValueError, OverflowError):
+        assert isinstance(parse_date(text, form), float)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [  # expected: date -u -d TEXT +%s.%N
+        ("2001-04-03", 986256000.0),
+        ("2001-04-03T12:12:12", 986299932.0),
+        ("2001-04-03 12:12", 986299920.0),
+        ("2001-04-03 14:12:12.250000+02:00", 986299932.25),
+        ("2001-04-03T12:12:12Z", 986299932.0),
+        ("1969-12-31 23:59:59.5", -0.5),
+        ("0001-01-01", -62135596800.0),
+    ],
+)
+def test_iso_dates(text, expected):
+    assert is_iso_like(text)
+    assert parse_iso_date(text) == expected
+
+
+@pytest.mark.parametrize("text", ["2001-02-30", "2001-13-01", "2001-04-03 25:00", "0000-01-01", "2001-04-03T12:12:12+99:00"])
+def test_dates_that_never_were(text):
+    assert is_iso_like(text)
+    assert parse_iso_date(text) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["20010403", "2001-W14-2", "2001-4-3", "03/04/2001", "12:12", "x", "", "2001-04-03T", "2001-04-03 x"]
+)
+def test_what_is_no_iso_date(text):
+    assert not is_iso_like(text)
+    assert parse_iso_date(text) is None

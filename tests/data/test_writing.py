@@ -1,12 +1,22 @@
 """Data sets as files, and back."""
 
+import os
+import sys
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from fairtrial.data import Dataset, load, read, write
+from fairtrial.data import Dataset, catalogue, load, read, write
+from fairtrial.data.catalogue import list_folder_entries, list_user_folders
+from fairtrial.data.openml import cache_folder, write_atomically
 from fairtrial.errors import InputError, SuspectInputWarning
+
+# --- Writing ---
+# Data sets as files, and back.
+
 
 TEXT = st.text(st.characters(exclude_categories=["C", "Zl", "Zp"]), min_size=1, max_size=8).filter(
     lambda text: text.strip() == text
@@ -91,3 +101,82 @@ def test_places_and_formats_that_do_not_fit(tmp_path):
     path = write(data, tmp_path / "x.csv", format="csv")
     with pytest.raises(InputError, match="overwrite=True"):
         write(data, path)
+
+
+# --- User folders ---
+# The user's folders.
+
+
+CSV = "size,kind\n1,a\n2,b\n"
+
+
+@pytest.fixture
+def folders(tmp_path, monkeypatch):
+    for place in ("one/mine.csv", "one/deep/iris.csv", "two/mine.csv", "two/x-5-1tra.dat", "two/x-5-1tst.dat", "two/notes.txt"):
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).write_text(CSV)
+    (tmp_path / "one" / ".hidden").mkdir()
+    (tmp_path / "one" / ".hidden" / "a.csv").write_text(CSV)
+    monkeypatch.setenv("FAIRTRIAL_DATA", os.pathsep.join([str(tmp_path / "one"), str(tmp_path / "two")]))
+    return tmp_path
+
+
+@pytest.mark.usefixtures("folders")
+def test_files_at_any_depth_but_no_parts_of_folds():
+    assert [entry.name for entry in list_folder_entries()] == ["mine", "iris", "mine"]
+
+
+def test_they_go_before_others_and_are_listed(folders):
+    assert len(load("iris")) == 2
+    assert len(load("scikit-learn/iris")) == 150
+    listed = catalogue()["name"].tolist()
+    assert listed[:3] == ["mine", "iris", f"{folders / 'two'}/mine"]
+    assert "scikit-learn/iris" in listed
+    assert load(f"{folders / 'two'}/mine").source == str(folders / "two" / "mine.csv")
+
+
+@pytest.mark.usefixtures("folders")
+def test_a_name_of_two_files_needs_the_folder():
+    with pytest.raises(InputError, match=r"'mine' .*one/mine\.csv and .*two/mine\.csv: .* 'one/mine' or 'two/mine'"):
+        load("mine")
+    assert load("two/mine").source.endswith("two/mine.csv")
+    assert load("deep/iris").source.endswith("one/deep/iris.csv")
+
+
+def test_a_missing_folder_is_refused(monkeypatch, tmp_path):
+    monkeypatch.setenv("FAIRTRIAL_DATA", str(tmp_path / "absent"))
+    with pytest.raises(InputError, match="FAIRTRIAL_DATA"):
+        load("iris")
+    monkeypatch.delenv("FAIRTRIAL_DATA")
+    assert list_user_folders() == []
+
+
+# --- Cache ---
+# The folder of downloads.
+
+
+@pytest.mark.parametrize(
+    ("platform", "variables", "expected"),
+    [
+        ("linux", {}, "home/.cache/fairtrial"),
+        ("linux", {"XDG_CACHE_HOME": "xdg"}, "xdg/fairtrial"),
+        ("darwin", {}, "home/Library/Caches/fairtrial"),
+        ("linux", {"FAIRTRIAL_CACHE": "mine", "XDG_CACHE_HOME": "xdg"}, "mine"),
+    ],
+)
+def test_the_folder_of_each_platform(monkeypatch, platform, variables, expected):
+    for variable in ("FAIRTRIAL_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(variable, raising=False)
+    for variable, value in variables.items():
+        monkeypatch.setenv(variable, value)
+    monkeypatch.setattr(sys, "platform", platform)
+    monkeypatch.setattr(Path, "home", lambda: Path("home"))
+    assert cache_folder() == Path(expected)
+
+
+def test_files_are_kept_whole(tmp_path):
+    path = write_atomically(tmp_path / "a" / "b.txt", b"one")
+    assert write_atomically(path, b"two").read_bytes() == b"two"
+    assert [each.name for each in path.parent.iterdir()] == ["b.txt"]
+    with pytest.raises(InputError, match="FAIRTRIAL_CACHE"):
+        write_atomically(path / "below a file", b"")

@@ -1,4 +1,4 @@
-"""Results with drift: a learner that forgets under a change of the test part, and the same change of both parts."""
+"""Results with drift: a change of the test set that costs one learner accuracy, and the same change of both sets."""
 
 from functools import cache
 

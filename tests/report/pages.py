@@ -1,4 +1,4 @@
-"""Pages for the tests: one of made-up sections, and the report of a study in which every name is an attack."""
+"""Pages for tests: one with artificial sections, and the report of a study in which every name is an attack."""
 
 import numpy as np
 import pandas as pd
@@ -68,7 +68,7 @@ def sections():
 
 
 def hostile_results():
-    """A small study whose data sets, classes and learners are called what an attacker would call them."""
+    """Make a small study in which the names of data sets, classes and learners contain scripts."""
     rng = np.random.default_rng(5)
     codes = np.arange(40) % 2
     datasets = [data_facts(name, codes, (SCRIPT, IMAGE)) for name in (f"{SCRIPT} one", f"{IMAGE} two")]

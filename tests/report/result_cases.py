@@ -1,4 +1,4 @@
-"""Results of many shapes for the sections of a report."""
+"""Results of many kinds for tests of sections."""
 
 from functools import cache
 
@@ -14,7 +14,7 @@ NOISE = ConditionFacts("class-noise", 0.2, "a fifth of the labels", {"condition"
 
 
 def skilled_results(skills, sets=8, conditions=(CLEAN,), declaration=None, names=None, splits=2):
-    """Learners that name the right class with these probabilities, by learner and perhaps by condition; a fixed seed."""
+    """Simulate learners with these accuracies, by learner or by learner and condition, with a fixed seed."""
     rng = np.random.default_rng(3)
     datasets = [data_facts(f"set{i}", np.arange(120) % 2, ("no", "yes")) for i in range(sets)]
     if names:
@@ -32,7 +32,7 @@ def skilled_results(skills, sets=8, conditions=(CLEAN,), declaration=None, names
 
 
 def few_learners(learners, names=None, **options):
-    """The real results with some of the learners."""
+    """Select some learners of the real results."""
     datasets, conditions, splits, found = real_evidence()
     datasets = [each for each in datasets if names is None or each.name in names]
     return Results(
@@ -54,7 +54,7 @@ def _some_fail(dataset, _condition, learner, _repeat, fold):
 
 
 def _some_abstain(dataset, condition, learner, repeat, fold):
-    """Nearest neighbours give each fifth row no class: zeros as shares."""
+    """Let nearest neighbours abstain on each fifth row."""
     if learner != "near" or fold == 0:
         return None
     one = real_evidence()[3][dataset, condition.name, condition.level, learner, repeat, fold]
@@ -65,7 +65,7 @@ def _some_abstain(dataset, condition, learner, repeat, fold):
 
 @cache
 def cases():
-    """Results by name: two and many classes, one and several data sets, one learner, failures, nothing at all."""
+    """Make results by name: two or many classes, one or several data sets, one learner, failures, no success."""
     return {
         "several": real_results(declaration={"measures": ["accuracy", "auc", "log_loss"]}),
         "many classes": real_results(names=["iris"]),

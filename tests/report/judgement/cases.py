@@ -1,4 +1,4 @@
-"""Predictions of many kinds, and what is judged of them."""
+"""Predictions of many kinds and their judgements."""
 
 from functools import cache
 
@@ -12,7 +12,7 @@ RESAMPLES = 60
 
 
 def two_classes(n=160, seed=8, spreads=(("forest", 0.8), ("tree", 2.5), ("rule", 2.4))):
-    """A wide file of probabilities of the positive class, with groups: forest is far ahead, the others are alike."""
+    """Make a wide table of probabilities of the positive class with subgroups; forest is best, the others are similar."""
     rng = np.random.default_rng(seed)
     ill = rng.integers(0, 2, n)
     forecasts = {f"{name}_proba": 1 / (1 + np.exp(-(2 * ill - 1 + spread * rng.normal(size=n)))) for name, spread in spreads}
@@ -27,7 +27,7 @@ def labels_only(n=160):
 
 
 def many_classes(n=150, seed=4):
-    """A long file of probabilities of every class, of two models."""
+    """Make a long table of class probabilities of two models."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, 3, n)
     parts = []
@@ -40,7 +40,7 @@ def many_classes(n=150, seed=4):
 
 
 def many_sets(sets=5, n=40):
-    """The forest leads on most data sets."""
+    """Make several data sets; forest is best on most of them."""
     parts = [two_classes(n, seed).assign(dataset=f"set {seed}").drop(columns=["sex", "rule_proba"]) for seed in range(sets)]
     return pd.concat(parts, ignore_index=True)
 
@@ -58,7 +58,7 @@ def lone(n=160):
 
 
 def decisions(n=160):
-    """Scores that are no probabilities, beside labels without scores."""
+    """Make a table with decision values of one model and labels of another."""
     table = two_classes(n)
     margin = np.log(table["forest_proba"].clip(1e-4, 1 - 1e-4) / (1 - table["forest_proba"].clip(1e-4, 1 - 1e-4)))
     tree = np.where(table["tree_proba"] > 0.5, "yes", "no")
@@ -84,7 +84,7 @@ def judged(name, **options):
 
 @cache
 def streamed(name, folder):
-    """The same from a file that is counted and not held."""
+    """Judge the same predictions from a streamed file."""
     path = folder / f"{name.replace(' ', '-')}.csv"
     (many_sets(3) if name == "many sets" else TABLES[name]()).to_csv(path, index=False)
     return judge(str(path), resamples=RESAMPLES, stream=True)
@@ -92,7 +92,7 @@ def streamed(name, folder):
 
 @cache
 def sections(name):
-    """All sections of a judgement by key."""
+    """Build all sections of a judgement by key."""
     return {section.key: section for section in build_sections(judged(name))}
 
 
