@@ -106,7 +106,7 @@ def test_study(run):
     Path("small.toml").write_text(STUDY)
     Path("mistakes.toml").write_text(MISTAKES)
     outputs = [
-        record(run, "run", "small.toml", "--dry-run"),
+        record(run, "run", "small.toml", "--dry-run", "--jobs", "1"),
         record(run, "run", "small.toml", "--jobs", "1", "--quiet"),
         record(run, "run", "small.toml", "--jobs", "1", "--quiet"),
         record(run, "status", "small.fairtrial"),
