@@ -22,7 +22,7 @@ def test_frames_of_cases():
     frame = build_case_frame(pd.DataFrame(X), Y, moved)
     assert frame["from_y"].tolist() == X[:, 1].tolist()
     assert frame["changed"].tolist() == moved.mask[:, :2].any(axis=1).tolist()
-    with pytest.raises(InputError, match="rows that came in, each once"):
+    with pytest.raises(InputError, match="changed"):
         build_case_frame(X, Y, ClassProportion(0.5).apply(X, Y, 1))
 
 

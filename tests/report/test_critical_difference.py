@@ -132,22 +132,24 @@ class TestDiagram:
                 crosses = min(start, end) < x < max(start, end) and top < height < bottom
                 assert one is other or not crosses
 
-    def test_the_control_is_told_and_bold(self):
+    def test_the_control_is_named_and_bold(self):
         chart = draw_critical_difference(RANKS, [("tree", "bayes")], control="tree")
         assert chart.to_dict()["title"]["subtitle"] == [
-            "Mean ranks, 1 is the best. The bar joins tree and what is not told apart from it"
+            "Mean ranks; 1 is best. The bar joins tree and learners without a significant difference from it"
         ]
         bold = [layer for layer in chart.to_dict()["layer"] if layer["mark"].get("fontWeight") == "bold"]
         assert [row["learner"] for row in chart.to_dict()["datasets"][bold[0]["data"]["name"]]] == ["tree"]
 
-    @pytest.mark.parametrize(("control", "words"), [(None, "All are told apart"), ("rule", "All are told apart from rule")])
+    @pytest.mark.parametrize(
+        ("control", "words"), [(None, "All differ significantly"), ("rule", "All differ significantly from rule")]
+    )
     def test_without_bars_it_says_so(self, control, words):
         chart = draw_critical_difference(RANKS, [], control=control)
-        assert chart.to_dict()["title"]["subtitle"] == [f"Mean ranks, 1 is the best. {words}"]
+        assert chart.to_dict()["title"]["subtitle"] == [f"Mean ranks; 1 is best. {words}"]
 
     def test_dotted_lines_are_explained(self):
         chart = draw_critical_difference(RANKS, [("tree", "rule")])
-        assert "Dotted: not told apart either" in svg(chart)
+        assert "Dotted: no significant difference either" in svg(chart)
 
     @pytest.mark.parametrize(
         ("ranks", "groups", "message"),

@@ -19,7 +19,7 @@ FIGURES = {
     "precision-recall": (curves.draw_precision_recall, measures.precision_recall_curve, ["Recall", "Precision"]),
     "cost": (curves.draw_cost, measures.cost_curve, ["Probability cost of the positive class", "Normalised expected cost"]),
     "brier": (curves.draw_brier, measures.brier_curve, ["Cost of a false positive (a false negative costs the rest)", "Loss"]),
-    "gain": (curves.draw_gain, measures.gain_curve, ["Share of cases targeted", "Share of positives found", "Lift"]),
+    "gain": (curves.draw_gain, measures.gain_curve, ["Proportion of rows targeted", "Proportion of positives found", "Lift"]),
     "ks": (curves.draw_tpr_fpr, measures.tpr_fpr_curve, ["Threshold (score)", "Rate"]),
     "calibration": (
         curves.draw_calibration,
@@ -74,7 +74,7 @@ def test_holds_every_point_of_every_frame(figure):
 
 
 @figures
-def test_svg_tells_axes_title_and_learners(figure):
+def test_svg_shows_axes_title_and_learners(figure):
     text = svg(drawn(figure))
     for words in [*FIGURES[figure][2], *LEARNERS]:
         assert f">{words}</text>" in text
@@ -254,7 +254,7 @@ class TestIntervals:
         chart = curves.draw_intervals(found)
         held = pd.DataFrame(rows(chart)).set_index("measure")[["estimate", "low", "high"]]
         pd.testing.assert_frame_equal(held, found.frame()[["estimate", "low", "high"]])
-        assert ">Estimates with their intervals</text>" in svg(chart)
+        assert ">Estimates with intervals</text>" in svg(chart)
 
     def test_differences_are_drawn_as_they_are_with_a_line_at_0(self):
         models = {**LEARNERS, "rule": [0.5, 0.1, 0.9, 0.6, 0.3, 0.2]}
@@ -265,7 +265,7 @@ class TestIntervals:
         np.testing.assert_array_equal(held[["estimate", "low", "high"]], found.frame()[["estimate", "low", "high"]])
         assert {"low": 0} in rows(chart)
         text = svg(chart)
-        for words in ("Difference in auc", "Differences with their intervals", "Dashed: no difference", "bayes - rule"):
+        for words in ("Difference in auc", "Differences with intervals", "Dashed: no difference", "bayes - rule"):
             assert f">{words}</text>" in text
         assert ">Difference</text>" in svg(curves.draw_intervals(found.frame()))
 

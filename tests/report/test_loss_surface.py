@@ -41,5 +41,5 @@ def test_both_axes_have_one_range_that_holds_all_points():
 
 
 def test_what_is_undefined_cannot_be_drawn():
-    with pytest.raises(InputError, match="none that is defined"):
+    with pytest.raises(InputError, match="frame"):
         draw_loss_surface(paper().assign(noisy=np.nan))

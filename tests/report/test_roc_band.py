@@ -92,7 +92,7 @@ def test_the_chart_says_whose_band_it_is():
     curves = {"a": drawn(np.random.default_rng(6), 9, 9), "b": drawn(np.random.default_rng(7), 9, 9)}
     plain = draw_roc(curves)
     chart = with_band(plain, {"b": compute_roc_band(curves["b"], 9, 9)}, curves, level=0.9).to_dict()
-    assert chart["title"]["subtitle"][-1] == "Shaded: 90 % band for the whole curve of b"
+    assert chart["title"]["subtitle"][-1] == "Shaded: 90 % simultaneous band of b"
     assert len(plain.to_dict()["layer"]) + 1 == len(chart["layer"])
     # An order would make an area of each row, which nobody sees.
     assert "order" not in chart["layer"][0]["encoding"]

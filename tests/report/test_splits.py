@@ -39,7 +39,7 @@ def test_a_panel_for_each_scheme_and_a_strip_of_classes():
     legends = [panel["encoding"]["color"]["scale"]["domain"] for panel in chart["vconcat"]]
     assert legends == [["a", "<b>"], ["trains", "tests"], ["trains", "trains more than once", "tests"]]
     svg = vl_convert.vegalite_to_svg(chart)
-    assert "Which rows test" in svg
+    assert "Test rows of each split" in svg
     assert "&lt;b>" in svg or "&lt;b&gt;" in svg
 
 
@@ -55,7 +55,7 @@ def test_many_splits_lose_their_numbers():
         ([FOLDS], None, "schemes must be splits or map names to splits"),
         ({}, None, "schemes must be splits or map names to splits"),
         ({"a": KFold(3)}, None, "schemes must be splits or map names to splits"),
-        ({"a": FOLDS, "b": KFold(3).freeze(range(9))}, None, "schemes must be of the same rows"),
+        ({"a": FOLDS, "b": KFold(3).freeze(range(9))}, None, "schemes must split the same rows"),
         (KFold(3).freeze(np.zeros(301)), None, r"must have at most 300 rows and 60 splits to be drawn, got 301 and 3"),
         (LeaveOneOut().freeze(np.zeros(61)), None, "got 61 and 61: draw a smaller example"),
         (FOLDS, [1, 2], "classes must have one value for each of the 12 rows, got 2"),

@@ -42,7 +42,7 @@ def test_leaves_stand_apart_and_children_right_of_their_parents():
 
 def test_a_lone_leaf_is_drawn():
     chart = draw_tree(C45().fit([[1.0], [2.0]], ["a", "a"]).tree_)
-    assert chart.to_dict()["title"]["subtitle"] == ["1 leaf, 1 node. Leaves: class (cases/errors in training)"]
+    assert chart.to_dict()["title"]["subtitle"] == ["1 leaf, 1 node. Leaves: class (training rows/errors)"]
 
 
 def test_the_figure_is_written_and_takes_a_frame(tmp_path):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Frames = Mapping[str, "pd.DataFrame"]
-# Okabe and Ito's colours, told apart by colour-blind readers; yellow is last because it is faint on white.
+# The colours of Okabe and Ito, which colour-blind readers can distinguish; yellow is last because it is faint on white.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
 # When learners outnumber colours, the colours come again with another dash.
 DASHES = ((1, 0), (6, 2), (2, 2), (8, 2, 2, 2))
@@ -27,7 +27,7 @@ SIDE = 340
 # Longer names and titles end in dots: a figure must stay one that can be read, whatever its learners are called.
 NAME_WIDTH, TITLE_WIDTH = 260, 900
 FONT = "Helvetica Neue, Helvetica, Arial, Liberation Sans, sans-serif"
-# A figure has a few hundred pixels: points that fall on the same place of this grid cannot be told apart.
+# A figure has a few hundred pixels: points in the same cell of this grid are indistinguishable.
 _GRID = 1000
 
 

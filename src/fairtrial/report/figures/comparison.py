@@ -212,7 +212,7 @@ def draw_pairs(
         _draw_cell_text(cells, field, dy, size, x, y)
         for field, dy, size in (("difference", -17, 13.5), ("p", 1, 12), ("record", 18, 12))
     ]
-    heading = build_title(title, f"Row minus column, adjusted p, {unit}s won / tied / lost by the row", "Framed: told apart")
+    heading = build_title(title, f"Row minus column, adjusted p, {unit}s won / tied / lost by the row", "Framed: significant")
     plain = alt.ViewBackground(stroke=None)
     return style_chart(alt.layer(*layers).properties(width=alt.Step(width), height=alt.Step(height), title=heading, view=plain))
 
