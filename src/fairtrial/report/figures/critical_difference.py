@@ -80,7 +80,7 @@ def build_rank_bars(mean_ranks: pd.Series[float] | Mapping[str, float], groups: 
     """The bars of the diagram: group, lane, low, high, and whether the bar is solid.
 
     Neighbouring members of a group are joined by a solid bar if no learner outside the group lies between them, ends included;
-    otherwise the line is not solid. So a solid bar never covers two significantly different learners. A group of one has no bar.
+    otherwise the line is not solid. So a solid bar never covers two learners that differ. A group of one has no bar.
 
     >>> build_rank_bars({"a": 1.0, "b": 2.0, "c": 3.0, "d": 4.0}, [("a", "b"), ("b", "d"), ("c",)])
        group  lane  low  high  solid
