@@ -210,8 +210,9 @@ def test_the_theme_follows_the_system_and_the_button(show, file, seen):
     after = page.evaluate(label), page.evaluate(line)
     assert after[0] == "rgb(31, 35, 40)"
     assert before[1] != after[1]
+    page.wait_for_function("Object.values(localStorage).includes('light')")
     page.reload()
-    assert page.evaluate("document.documentElement.dataset.theme") == "light"
+    page.wait_for_function("document.documentElement.dataset.theme === 'light'", timeout=10_000)
 
 
 def test_a_tooltip_shows_names_as_text(show, file):
