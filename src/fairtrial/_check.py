@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fairtrial._registry import suggest_name
+from fairtrial._registry import format_similar_name, suggest_name
 from fairtrial._text import format_count, join_names
 from fairtrial.errors import InputError
 
@@ -38,8 +38,7 @@ def check_one_of(name: str, value: object, options: Iterable[object]) -> None:
     """Check that `value` is one of `options`."""
     options = list(options)
     if not any(value is option or (isinstance(value, type(option)) and value == option) for option in options):
-        hint = suggest_name(value, options)
-        raise InputError(f"{name} must be one of {options}, got {value!r}" + (f": {hint}" if "mean" in hint else ""))
+        raise InputError(f"{name} must be one of {options}, got {value!r}{format_similar_name(value, options)}")
 
 
 def check_number(name: str, value: object) -> None:

@@ -12,18 +12,37 @@ from typing import Generic, TypeVar
 from fairtrial.errors import InputError, UnknownNameError
 
 
+def find_similar_name(name: object, candidates: Iterable[object]) -> object | None:
+    """Find the known name that is closest to a misspelt one; None if none is close.
+
+    >>> find_similar_name("acuracy", ["accuracy", "auc"]), find_similar_name("x", ["mean", "median"])
+    ('accuracy', None)
+    """
+    options = {str(option): option for option in candidates}
+    lower = {text.lower(): text for text in options}
+    near = difflib.get_close_matches(str(name).lower(), lower, n=1)
+    return options[lower[near[0]]] if near else None
+
+
+def format_similar_name(name: object, candidates: Iterable[object]) -> str:
+    """Format the end of a message that suggests the closest known name; empty if none is close.
+
+    >>> format_similar_name("acuracy", ["accuracy", "auc"]), format_similar_name("x", ["mean", "median"])
+    (": did you mean 'accuracy'?", '')
+    """
+    similar = find_similar_name(name, candidates)
+    return "" if similar is None else f": did you mean {similar!r}?"
+
+
 def suggest_name(name: object, candidates: Iterable[object]) -> str:
     """Suggest the closest known name, or list all names.
 
     >>> suggest_name("acuracy", ["accuracy", "auc"])
     "did you mean 'accuracy'?"
     """
-    options = {str(option): option for option in candidates}
-    lower = {text.lower(): text for text in options}
-    near = difflib.get_close_matches(str(name).lower(), lower, n=1)
-    if near:
-        return f"did you mean {options[lower[near[0]]]!r}?"
-    return "known: " + ", ".join(sorted(options))
+    options = list(candidates)
+    similar = find_similar_name(name, options)
+    return "known: " + ", ".join(sorted(map(str, options))) if similar is None else f"did you mean {similar!r}?"
 
 
 T = TypeVar("T")

@@ -8,12 +8,15 @@ from html.parser import HTMLParser
 from importlib.resources import files
 from itertools import pairwise
 
+import pandas as pd
 import pytest
 
+from fairtrial import judge
 from fairtrial.errors import InputError
 from fairtrial.report.figures import robustness
 from fairtrial.report.figures.base import PALE
 from fairtrial.report.page import render
+from fairtrial.report.report import build_sections
 from fairtrial.report.section import Section
 from tests.report import pages
 from tests.report.report_numbers import list_figures, list_tables
@@ -237,3 +240,14 @@ def test_a_chart_carries_the_title_of_its_figure(read):
 
 def test_motion_is_left_out_for_who_asks():
     assert re.search(r"prefers-reduced-motion: reduce\) \{ html \{ scroll-behavior: auto", STYLE)
+
+
+def test_counts_have_no_decimals_next_to_fractions():
+    """The table of a judgement's size holds counts and alpha in one column."""
+    y_true = ["yes", "no"] * 20
+    judgement = judge(
+        pd.DataFrame({"y_true": y_true, "good": y_true[:36] + ["no"] * 4, "coin": ["yes", "yes", "no", "no"] * 10})
+    )
+    page = render(build_sections(judgement), "Sizes", written_on="2026-01-01")
+    start = page.index("Size of the judgement")
+    assert re.findall(r">\s*([\d.,]+)\s*<", page[start : start + 3000])[:3] == ["1", "2", "40"]

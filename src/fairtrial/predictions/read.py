@@ -17,7 +17,7 @@ import numpy.typing as npt
 from fairtrial._check import FloatArray, IntArray
 from fairtrial._findings import Finding
 from fairtrial._narrative import name_argument, render_all
-from fairtrial._registry import suggest_name
+from fairtrial._registry import format_similar_name, suggest_name
 from fairtrial.errors import InputError
 from fairtrial.predictions.columns import (
     ModelColumns,
@@ -307,8 +307,8 @@ def _find_files(source: str | PathLike[str]) -> list[Path]:
     if not matches:
         folder = path.parent if path.parent.is_dir() else Path()
         candidates = [entry.name for entry in folder.iterdir() if entry.suffix in (*PARQUET, *_TEXT)] if folder.is_dir() else []
-        hint = suggest_name(path.name, candidates)
-        raise InputError(f"predictions must be a file, got {str(source)!r}" + (f": {hint}" if "mean" in hint else ""))
+        hint = format_similar_name(path.name, candidates)
+        raise InputError(f"predictions must be a file, got {str(source)!r}{hint}")
     return [Path(match) for match in matches]
 
 

@@ -12,7 +12,7 @@ from importlib.metadata import version
 from importlib.resources import files
 from math import isinf, isnan
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -93,7 +93,13 @@ def build_cell(value: Any, number_format: str = "") -> dict[str, Any]:
         sign = "" if number > 0 else "-"
         return {"text": f"{sign}∞", "value": f"{sign}Infinity", "best": False}
     whole = number.is_integer() and abs(number) < 1e15
-    text = format_number(number, number_format) if number_format else f"{int(number):,}" if whole else f"{number:.4g}"
+    text = (
+        format_number(cast("float", value), number_format)
+        if number_format
+        else f"{int(number):,}"
+        if whole
+        else f"{number:.4g}"
+    )
     return {"text": text, "value": repr(int(number)) if whole else repr(number), "best": False}
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from fairtrial import _check
-from fairtrial._registry import suggest_name
+from fairtrial._registry import format_similar_name
 from fairtrial.errors import InputError
 
 ALIASES: dict[str, str] = {
@@ -109,8 +109,8 @@ def resolve_name(argument: str, value: object, options: Iterable[N]) -> N:
     names |= {_normalise_name(option): option for option in options}
     name = _normalise_name(str(value))
     if name not in names:
-        hint = suggest_name(name, [*options, *names])
-        raise InputError(f"{argument} must be one of {options}, got {value!r}" + (f": {hint}" if "mean" in hint else ""))
+        hint = format_similar_name(name, [*options, *names])
+        raise InputError(f"{argument} must be one of {options}, got {value!r}{hint}")
     return names[name]
 
 

@@ -27,7 +27,7 @@ from pydantic import (
     model_validator,
 )
 
-from fairtrial._registry import suggest_name
+from fairtrial._registry import format_similar_name, suggest_name
 from fairtrial.errors import InputError
 from fairtrial.resampling.splitter import FoldSplitter, schemes
 from fairtrial.study.records import ResourceLimits
@@ -147,8 +147,7 @@ def require_choice(name: str, options: tuple[str, ...]) -> Validator:
 
     def check(value: Any) -> str:
         if value not in options:
-            hint = suggest_name(value, options)
-            remedy = f": {hint}" if "mean" in hint else ""
+            remedy = format_similar_name(value, options)
             raise InputError(f"{name} must be one of {', '.join(options)}, got {value!r}{remedy}")
         return str(value)
 
