@@ -31,6 +31,11 @@ def pytest_configure(config: pytest.Config) -> None:
         C45().fit([[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"]).predict([[1.5]])
 
 
+def pytest_unconfigure() -> None:
+    """Remove the temporary files of this run. Set TMPDIR to keep them."""
+    shutil.rmtree(get_memory_folder(os.getpid()), ignore_errors=True)
+
+
 def use_memory_for_temporary_files() -> None:
     """Put temporary files into memory, also those of subprocesses, unless TMPDIR is set or memory is scarce.
 
@@ -38,8 +43,17 @@ def use_memory_for_temporary_files() -> None:
     """
     if "TMPDIR" in os.environ or not os.access(MEMORY, os.W_OK) or shutil.disk_usage(MEMORY).free < MIN_FREE_BYTES:
         return
-    os.environ["TMPDIR"] = str(MEMORY)
+    for folder in MEMORY.glob(get_memory_folder("*").name):  # of runs that were killed
+        if not Path("/proc", folder.name.rpartition("-")[2]).exists():
+            shutil.rmtree(folder, ignore_errors=True)
+    folder = get_memory_folder(os.getpid())
+    folder.mkdir(exist_ok=True)
+    os.environ["TMPDIR"] = str(folder)
     tempfile.tempdir = None  # find it again
+
+
+def get_memory_folder(process: int | str) -> Path:
+    return MEMORY / f"fairtrial-tests-{process}"
 
 
 @pytest.fixture(scope="session")

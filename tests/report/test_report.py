@@ -2,23 +2,38 @@
 
 import os
 import re
+import sys
+from importlib import import_module
+from importlib.resources import files
 from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import fairtrial
-from fairtrial import _registry, compare, judge
-from fairtrial.errors import FairtrialWarning, InputError
+from fairtrial import __version__, _registry, compare, judge
+from fairtrial.errors import FairtrialWarning, InputError, UnknownNameError
 from fairtrial.report import report
+from fairtrial.report.check import registry as checks
+from fairtrial.report.figures.registry import figures
 from fairtrial.report.files import check_targets
+from fairtrial.report.page import render
 from fairtrial.report.report import build_sections, list_section_builders, write_files, write_page, write_report
 from fairtrial.report.section import Section, builders, section
+from fairtrial.report.selection import Selection, get_main_condition, list_changed_conditions, map_unique_keys
 from fairtrial.report.source import describe_source
+from fairtrial.study.archive import ConditionFacts
+from fairtrial.study.results.selection import format_condition, mask_condition
 from tests.report import pages
-from tests.report.report_numbers import list_figures, list_sentences, list_tables
-from tests.report.result_cases import skilled_results
+from tests.report.drifting import drifting
+from tests.report.judgement.cases import TABLES, judged, sections, streamed
+from tests.report.report_numbers import check_numbers, list_figures, list_sentences, list_tables
+from tests.report.result_cases import cases, skilled_results
 from tests.study.archives import real_results
+
+# --- Report ---
+# Reports are built from sections and written as one file.
 
 
 @pytest.fixture(scope="module")
@@ -226,3 +241,166 @@ def test_long_names_become_files(tmp_path):
     written = write_files(long, None, figures=tmp_path / "figures", formats="json", tables=tmp_path / "tables")
     assert list(written.values()) == [len(list((tmp_path / name).iterdir())) for name in ("figures", "tables")]
     assert min(written.values()) > 3
+
+
+# --- Discovery ---
+# Modules of a package register what they define; nothing else lists them.
+
+
+def test_a_module_in_the_package_is_enough(tmp_path, monkeypatch):
+    package = tmp_path / "shapes"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "registry.py").write_text(
+        "from fairtrial._registry import Registry\nshapes = Registry('shape', group='example.shapes', package='shapes')\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    registry = import_module("shapes.registry").shapes
+    (package / "square.py").write_text("from shapes.registry import shapes\nshapes.add('square', 4)\n")
+    try:
+        assert registry["square"] == 4
+        assert list(registry) == ["square"]
+        with pytest.raises(UnknownNameError, match="no shape is called 'sqare': did you mean 'square'"):
+            registry["sqare"]
+    finally:
+        for name in [name for name in sys.modules if name.partition(".")[0] == "shapes"]:
+            del sys.modules[name]
+
+
+@pytest.mark.parametrize(
+    ("registry", "folder", "decorator"),
+    [(builders, "sections", "@section("), (figures, "figures", "@register_figure("), (checks, "checks", "@check(")],
+)
+def test_every_module_with_a_decorator_is_found(registry, folder, decorator):
+    texts = {
+        path.name[:-3]: path.read_text(encoding="utf-8")
+        for path in files("fairtrial.report").joinpath(folder).iterdir()
+        if path.name.endswith(".py")
+    }
+    expected = {f"fairtrial.report.{folder}.{name}" for name, text in texts.items() if f"\n{decorator}" in text}
+    assert {item.__module__ for item in registry.values()} >= expected
+    assert expected
+
+
+# --- Places ---
+# Where figures and sections look.
+
+
+def test_the_main_condition_is_clean_or_the_first():
+    assert get_main_condition(cases()["several"]).name == "clean"
+    assert get_main_condition(cases()["noise alone"]).name == "class-noise"
+
+
+def test_a_selection_names_its_data_set_condition_and_class():
+    results = cases()["several"]
+    with pytest.raises(InputError, match="dataset"):
+        Selection().find_dataset(results)
+    with pytest.raises(InputError, match="'iris'"):
+        Selection(dataset="irs").check_dataset(results)
+    cancer = Selection(dataset="cancer").find_dataset(results)
+    assert Selection().find_condition(results).name == "clean"
+    assert Selection(condition="class-noise").find_condition(results).level == 0.2
+    assert Selection().find_positive(results, cancer) == "malignant"
+    assert Selection(positive="benign").find_positive(results, cancer) == "benign"
+    assert Selection(positive={"cancer": "benign"}).find_positive(results, cancer) == "benign"
+
+
+def test_conditions_of_the_test_part_alone_are_apart():
+    assert list(list_changed_conditions(drifting(), test_only=True)) == ["worn"]
+    assert list(list_changed_conditions(drifting(), test_only=False)) == ["worn-all"]
+
+
+@pytest.mark.parametrize(("level", "expected"), [(0.1, [True, False, False]), (float("nan"), [False, False, True])])
+def test_lines_of_a_condition_with_and_without_a_level(level, expected):
+    frame = pd.DataFrame({"condition": pd.Categorical(["a", "b", "a"]), "level": [0.1 + 1e-15, 0.1, np.nan]})
+    assert mask_condition(frame, ConditionFacts("a", level, "", {})).tolist() == expected
+
+
+def test_a_condition_without_a_level_is_told_by_its_name():
+    assert format_condition(ConditionFacts("gap", float("nan"), "", {})) == "gap"
+
+
+def test_keys_are_plain_and_no_two_alike():
+    keys = map_unique_keys(["<script>", "script", "Ünïcode", "日本"])
+    assert len(set(keys.values())) == 4
+    assert all(set(key) <= set("abcdefghijklmnopqrstuvwxyz0123456789-") for key in keys.values())
+
+
+def test_long_names_give_keys_that_a_file_may_have_and_no_two_alike():
+    names = ["x" * 300, "x" * 299 + "y", "é" * 300, "a b " * 100]
+    keys = map_unique_keys(names)
+    assert len(set(keys.values())) == 4
+    assert max(map(len, keys.values())) <= 90
+    assert not any(key.endswith("-") for key in keys.values())
+
+
+# --- Sections ---
+
+
+ALWAYS = ["answer", "predictions", "measures", "classes", "checks", "reproduce", "references"]
+MORE = {
+    "two classes": ["pairs", "subgroups", "calibration", "curves"],
+    "labels only": ["pairs"],
+    "many classes": ["pairs", "calibration", "curves"],
+    "many sets": ["pairs", "verdict", "calibration", "curves"],
+    "folded": ["pairs", "verdict", "calibration", "curves"],
+    "weighted": ["pairs", "subgroups", "calibration", "curves"],
+    "one model": ["calibration", "curves"],
+    "decisions": ["pairs", "curves"],
+}
+# A streamed file has no comparison over splits.
+COUNTED = {name: [key for key in keys if key != "verdict"] for name, keys in MORE.items()}
+
+
+def list_verdicts(judgement):
+    return [] if judgement.verdict is None else [judgement.verdict]
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("streamed")
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_numbers_of_the_text_are_in_tables(name):
+    found = sections(name)
+    assert set(found) == {*ALWAYS, *MORE[name]}
+    assert next(iter(found)) == "answer"
+    assert list(found)[-1] == "references"
+    assert check_numbers(list(found.values()), names=[__version__], verdicts=list_verdicts(judged(name))) > 5
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_streamed_files_have_the_same_sections(name, folder):
+    found = build_sections(streamed(name, folder))
+    assert {section.key for section in found} == {*ALWAYS, *COUNTED[name]}
+    assert check_numbers(found, names=[__version__]) > 5
+    assert "streamed_file" in [note.kind for note in streamed(name, folder).notes]
+
+
+def test_names_are_escaped():
+    from fairtrial import judge
+
+    table = TABLES["labels only"]().rename(columns={"tree": "<script>x</script>", "forest": '"><img src=x>'})
+    found = build_sections(judge(table.replace({"yes": "<b>yes</b>"}), resamples=20))
+    page = render(found, "<i>")
+    assert "<script>x" not in page
+    assert "<img src=x" not in page
+    assert "<b>yes" not in page
+    assert "&lt;script&gt;x" in page
+
+
+def test_subtitle_counts_models_data_sets_and_rows():
+    assert describe_source(judged("many sets")).subtitle == "2 models, 5 data sets, 200 rows"
+    assert describe_source(judged("one model")).subtitle == "1 model, 1 data set, 160 rows"
+
+
+def test_report_of_a_judgement_in_memory_and_streamed(tmp_path):
+    from fairtrial import judge, write_report
+
+    page = write_report(judged("labels only"), tmp_path / "held.html")
+    assert f"<h1>{describe_source(judged('labels only')).title}</h1>" in page.read_text(encoding="utf-8")
+    path = tmp_path / "labels.csv"
+    TABLES["labels only"]().to_csv(path, index=False)
+    page = write_report(judge(str(path), stream=True), tmp_path / "counted.html", title="Counted")
+    assert "<h1>Counted</h1>" in page.read_text(encoding="utf-8")

@@ -1,0 +1,438 @@
+"""Tests of `fairtrial.report.sections.scores`."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import sem, t
+from sklearn.metrics import accuracy_score
+
+from fairtrial import judge
+from fairtrial.measures import auc, efficiency, log_loss, projection
+from fairtrial.measures.intervals import compute_wilson_limits
+from fairtrial.report.figures.projection import compute_confusion_tables
+from fairtrial.report.means import average_by_dataset, average_over_datasets, compute_scores, format_means_key
+from fairtrial.report.sections import answer, scores
+from fairtrial.report.sections.classes import build_judgement_section as build_judgement_section_classes
+from fairtrial.report.sections.projection import build_section
+from fairtrial.report.sections.scores import build_judgement_section
+from fairtrial.report.sections.subgroups import (
+    build_judgement_section as build_judgement_section_groups,
+    build_subgroup_differences,
+    choose_subgroup_measure,
+)
+from fairtrial.report.selection import get_main_condition
+from fairtrial.report.source import describe_source
+from fairtrial.significance.resampled import corrected_resampled_t
+from fairtrial.study.results.selection import mask_condition
+from tests.report.judgement.cases import RESAMPLES, judged, labels_only, many_classes, sections, two_classes
+from tests.report.report_numbers import check_numbers, list_figures, list_sentences, list_tables
+from tests.report.result_cases import NOISE, build, cases, few_learners, skilled_results
+from tests.study.archives import CLEAN
+
+# --- Scores ---
+# The section of scores.
+
+
+@pytest.mark.parametrize("name", cases())
+def test_numbers_of_the_text_are_in_tables(name):
+    found = build(scores, name)
+    check_numbers([found])
+    keys = [table.key for table in list_tables([found])] + [figure.key for figure in list_figures([found])]
+    assert len(keys) == len(set(keys))
+
+
+def test_means_are_those_of_the_wide_table():
+    results = cases()["several"]
+    tables = {table.key: table for table in list_tables([build(scores, "several")])}
+    means = tables["scores-means-accuracy"].frame
+    clean = means[means["condition"] == "clean"].set_index("learner")["mean"]
+    assert clean.to_dict() == pytest.approx(results.wide("accuracy").mean().to_dict())
+    long = tables["scores-all"]
+    assert long.long
+    assert list(long.frame.columns) == ["data set", "condition", "level", "learner", "measure", "mean", "low", "high", "splits"]
+    assert len(long.frame) == 3 * 2 * 4 * 3
+
+
+def test_answer_uses_the_frame_of_the_table():
+    results = cases()["failures"]
+    tables = {table.key: table.frame for table in list_tables([scores.build_section(describe_source(results))])}
+    key = format_means_key(results, "auc")
+    assert tables[key].equals(answer._build_means_frame(results, "auc"))
+
+
+def test_note_explains_the_interval():
+    def note(name):
+        return next(table.note for table in list_tables([build(scores, name)]) if "means" in table.key)
+
+    assert note("several") == scores._STUDENT
+    assert note("many classes") == scores._CORRECTED
+    assert note("failures") == f"{scores._STUDENT} {scores._MISSING}"
+
+
+def test_undefined_measures_are_named():
+    found = build(scores, "one learner, one data set")
+    assert [sentence.names for sentence in list_sentences([found])] == [("Brier score",)]
+    assert found.tables[0].frame.loc[0, ["measure", "undefined", "trials"]].tolist() == ["Brier score", 10, 10]
+    assert found.tables[0].frame["number and cause"][0]
+    assert found.notes == ()
+
+
+def test_figure_shows_only_finite_means():
+    found = {figure.key: figure for figure in list_figures([build(scores, "several")])}
+    shown = found["scores-intervals-log-loss"].frame
+    assert set(shown["learner"]) == {"bayes"}
+    assert np.isfinite(found["scores-intervals-accuracy"].frame["mean"]).all()
+    assert len(found["scores-intervals-accuracy"].frame) == 8
+
+
+def test_with_more_learners_than_colours_one_condition_is_drawn():
+    skills = {f"learner{i}": 0.6 + 0.03 * i for i in range(9)}
+    found = scores.build_section(
+        describe_source(skilled_results(skills, sets=3, conditions=(CLEAN, NOISE), declaration={"measures": ["accuracy"]}))
+    )
+    (figure,) = list_figures([found])
+    assert figure.frame["learner"].tolist() == list(skills)
+    assert set(figure.frame["condition"]) == {"clean"}
+
+
+# --- Score means ---
+# Means with intervals agree with scipy's t interval, the corrected t test and scikit-learn.
+
+
+def values_of(results, dataset, learner, condition="clean"):
+    """Accuracies of the splits from the predictions themselves."""
+    trials = results.trials()
+    own = trials[(trials["dataset"] == dataset) & (trials["learner"] == learner) & (trials["condition"] == condition)]
+    return np.array([accuracy_score(one.y_true, one.prediction) for one in results.archive.predictions(own["trial"].tolist())])
+
+
+def line_of(frame, **wanted):
+    for name, value in wanted.items():
+        frame = frame[frame[name] == value]
+    assert len(frame) == 1
+    return frame.iloc[0]
+
+
+def test_the_interval_of_a_data_set_is_that_of_the_corrected_t_test_against_zero():
+    results = few_learners(["bayes", "tree"])
+    frame = average_by_dataset(results, compute_scores(results, ["accuracy"])[0])
+    assert len(frame) == 3 * 2 * 2
+    line = line_of(frame, dataset="wine", learner="tree", condition="clean")
+    values = values_of(results, "wine", "tree")
+    effect = corrected_resampled_t(values, np.zeros(5), test_fraction=0.2).effect
+    assert (line["mean"], line["low"], line["high"]) == pytest.approx((values.mean(), effect.low, min(effect.high, 1.0)))
+    assert line["splits"] == 5
+
+
+def test_the_interval_over_data_sets_is_student_s():
+    results = skilled_results({"fair": 0.7, "poor": 0.55}, sets=4)
+    means = average_over_datasets(results, average_by_dataset(results, compute_scores(results, ["accuracy"])[0]))
+    each = np.array([values_of(results, f"set{i}", "fair").mean() for i in range(4)])
+    low, high = t.interval(0.95, 3, loc=each.mean(), scale=sem(each))
+    line = line_of(means, learner="fair")
+    assert (line["mean"], line["low"], line["high"]) == pytest.approx((each.mean(), low, high))
+    assert line["data sets"] == 4
+
+
+def test_with_one_data_set_the_interval_is_that_over_its_splits():
+    results = cases()["many classes"]
+    sets = average_by_dataset(results, compute_scores(results, ["accuracy"])[0])
+    means = average_over_datasets(results, sets)
+    both = line_of(means, learner="near", condition="clean"), line_of(sets, learner="near", condition="clean")
+    assert [both[0][name] for name in ("mean", "low", "high")] == [both[1][name] for name in ("mean", "low", "high")]
+
+
+def test_a_failed_trial_leaves_no_mean_and_its_data_set_is_left_out_of_the_mean_of_means():
+    results = cases()["failures"]
+    sets = average_by_dataset(results, compute_scores(results, ["accuracy"])[0])
+    line = line_of(sets, dataset="iris", learner="tree", condition="clean")
+    assert np.isnan([line["mean"], line["low"], line["high"]]).all()
+    assert line["splits"] == 0
+    for learner in ("tree", "bayes"):  # a split that one learner lacks counts for none
+        assert line_of(sets, dataset="wine", learner=learner, condition="clean")["splits"] == 4
+    means = average_over_datasets(results, sets)
+    assert line_of(means, learner="tree", condition="clean")["data sets"] == 2
+    assert line_of(means, learner="bayes", condition="clean")["data sets"] == 3
+
+
+@pytest.mark.parametrize("name", ["several", "failures"])
+def test_means_of_data_sets_are_those_of_the_wide_table(name):
+    results = cases()[name]
+    sets = average_by_dataset(results, compute_scores(results, ["accuracy"])[0])
+    for condition in results.archive.conditions:
+        own = sets[mask_condition(sets, condition)].pivot(index="dataset", columns="learner", values="mean")
+        wide = results.wide("accuracy", condition.name, condition.level)
+        own = own.reindex(index=wide.index, columns=wide.columns)
+        np.testing.assert_allclose(own.to_numpy(float), wide.to_numpy(float), rtol=0, atol=1e-12)
+
+
+def test_measures_that_cannot_be_computed_are_named_and_the_others_are_there():
+    results = few_learners(["ridge"], ["iris"])
+    frame, findings = compute_scores(results, ["accuracy", "rla", "brier"])
+    assert set(frame["measure"]) == {"accuracy", "brier"}
+    assert [(finding.kind, finding["measure"]) for finding in findings] == [
+        ("measure_unavailable", "rla"),
+        ("undefined_scores", "brier"),
+    ]
+    assert (findings[1]["undefined"], findings[1]["trials"]) == (10, 10)
+    assert frame.loc[frame["measure"] == "brier", "value"].isna().all()
+
+
+def test_infinite_scores_have_an_infinite_mean_and_no_interval():
+    results = few_learners(["tree"], ["iris", "wine"])
+    means = average_over_datasets(results, average_by_dataset(results, compute_scores(results, ["log_loss"])[0]))
+    line = line_of(means, condition="clean")
+    assert np.isinf(line["mean"])
+    assert np.isnan([line["low"], line["high"]]).all()
+
+
+# --- Projection ---
+# The section of all measures at once.
+
+
+@pytest.mark.parametrize("name", sorted(cases()))
+def test_section_is_built_for_any_results(name):
+    found = build_section(describe_source(cases()[name]))
+    if found is not None:
+        assert check_numbers([found]) >= 1
+
+
+@pytest.mark.parametrize("name", ["one learner", "all failed"])
+def test_no_section_with_fewer_than_two_learners(name):
+    assert build_section(describe_source(cases()[name])) is None
+
+
+def test_points_are_those_of_the_projection():
+    results = cases()["several"]
+    expected = projection(compute_confusion_tables(results, get_main_condition(results)).tables, normalise=True)
+    found = build_section(describe_source(results))
+    frame = found.tables[0].frame
+    assert np.allclose(frame.loc[expected.points.index, ["x", "y"]], expected.points)
+    nearest = expected.distance_to_ideal.idxmin()
+    assert found.sentences[0].names[0] == nearest
+    assert found.sentences[0].numbers[0].value == pytest.approx(expected.distance_to_ideal.min())
+    assert nearest in found.figures[0].alt
+
+
+def test_data_sets_left_out_are_named():
+    assert "iris and wine" in " ".join(build_section(describe_source(cases()["failures"])).notes)
+
+
+def test_efficiency_needs_measures_of_both_directions():
+    results = few_learners(["bayes", "tree", "near"], declaration={"measures": ["accuracy", "auc", "brier"]})
+    found = build_section(describe_source(results))
+    means = pd.DataFrame({name: results.wide(name).mean() for name in ("accuracy", "auc", "brier")})
+    expected = efficiency(means).frame()
+    frame = found.tables[-1].frame
+    assert frame["efficiency"].to_dict() == pytest.approx(expected["efficiency"].to_dict())
+    full = [name for name in frame.index if frame.loc[name, "efficiency"] > 1 - 1e-9]
+    assert all(name in found.sentences[-1].text for name in full)
+    assert len(build_section(describe_source(few_learners(["bayes", "tree"]))).tables) == 2
+
+
+MEANS = {  # the efficient learner is the best in none of the outputs
+    "accuracy": {"nb": 0.950000, "tree": 0.943333, "chi": 0.943333},
+    "auc": {"nb": 0.994987, "tree": 0.957423, "chi": 0.987205},
+    "brier": {"nb": 0.074004, "tree": 0.120000, "chi": 0.071685},
+}
+
+
+def with_values(monkeypatch, tables):
+    """Make results with these scores."""
+    results = skilled_results(dict.fromkeys(("nb", "tree", "chi"), 0.8), 4, declaration={"measures": list(MEANS)})
+    monkeypatch.setattr(type(results), "wide", lambda _, measure, *__: tables[measure])
+    return results
+
+
+def test_inefficient_learner_may_be_best_in_single_measures(monkeypatch):
+    tables = {name: pd.DataFrame([line] * 4, index=[f"set{i}" for i in range(4)]) for name, line in MEANS.items()}
+    found = build_section(describe_source(with_values(monkeypatch, tables)))
+    efficient, best_in_single_measures = found.sentences[-1].names
+    assert efficient == "chi"
+    assert best_in_single_measures == "nb has the best accuracy and AUC"
+    check_numbers([found])
+    assert [table.key for table in found.tables] == ["projection-points", "projection-fit", "projection-efficiency"]
+
+
+def test_data_sets_of_the_efficiency_are_counted(monkeypatch):
+    tables = {name: pd.DataFrame([line] * 4, index=[f"set{i}" for i in range(4)]) for name, line in MEANS.items()}
+    tables["auc"].loc["set1", "chi"] = np.nan
+    tables["brier"].loc["set2", "tree"] = np.inf
+    found = build_section(describe_source(with_values(monkeypatch, tables)))
+    assert found.tables[-2].frame["number"].tolist() == [2, 4]
+    assert "2 of 4 data sets" in found.tables[-1].note
+    check_numbers([found])
+
+
+# --- Measures ---
+
+
+def table_of(found, key):
+    return next(table for table in found.tables if table.key == key)
+
+
+def test_measures_by_model_with_the_best_marked():
+    found, table = sections("two classes")["measures"], two_classes()
+    wide = table_of(found, "measures-larger")
+    assert wide.best == "max"
+    expected = auc(table["truth"] == "yes", table["tree_proba"])
+    assert wide.frame.loc["auc", "tree"] == pytest.approx(expected)
+    assert "brier" in table_of(found, "measures-smaller").frame.index
+    every = table_of(found, "measures-all").frame
+    assert len(every) == 12 * 3
+    assert "data set" not in every
+    keys = [figure.key for figure in found.figures]
+    assert keys[0] == "measures-intervals"
+    assert "measures-intervals-log-loss" in keys
+
+
+def test_data_sets_by_models():
+    found = sections("many sets")["measures"]
+    wide = table_of(found, "measures-main").frame
+    assert wide.index.tolist() == [f"set {i}" for i in range(5)]
+    own = two_classes(40, 3)
+    assert wide.loc["set 3", "forest"] == pytest.approx(auc(own["truth"] == "yes", own["forest_proba"]))
+    assert set(found.figures[0].frame["measure"]) == set(wide.index)
+
+
+def test_infinite_loss_is_described():
+    table = two_classes(60)
+    table.loc[0, "tree_proba"] = 1.0 if table.loc[0, "truth"] == "no" else 0.0
+    assert np.isinf(log_loss((table["truth"] == "yes").astype(int), table["tree_proba"]))
+    found = build_judgement_section(describe_source(judge(table, resamples=20)))
+    assert any({"log loss", "tree"} <= set(sentence.names) for sentence in found.sentences)
+    assert "tree" not in set(next(f for f in found.figures if f.key == "measures-intervals-log-loss").frame["learner"])
+
+
+def test_missing_measures_have_a_note():
+    every = table_of(sections("decisions")["measures"], "measures-all").frame
+    lacking = every[(every["model"] == "tree") & (every["measure"] == "auc")]
+    assert lacking["note"].item() != ""
+
+
+def test_many_models_get_one_figure_of_the_main_measure():
+    spreads = tuple((f"m{i}", 1 + i / 10) for i in range(9))
+    found = build_judgement_section(
+        describe_source(judge(two_classes(60, spreads=spreads), measures=["accuracy", "auc"], resamples=20))
+    )
+    assert [figure.key for figure in found.figures] == ["measures-intervals-accuracy"]
+
+
+def test_main_measure_is_described():
+    found = build_judgement_section(describe_source(judge(two_classes(60), measures="brier", resamples=20)))
+    assert "Brier score" in found.sentences[0].names
+    assert "Smaller" in found.sentences[0].names
+    assert judged("two classes").main == "auc"
+
+
+def test_models_with_fewer_rows_are_noted():
+    table = two_classes(60)
+    long = table.melt(["row", "truth"], ["forest_proba", "tree_proba"], "model", "score")
+    short = long[(long["model"] == "forest_proba") | (long["row"] < 40)].reset_index(drop=True)
+    tables = build_judgement_section(describe_source(judge(short, resamples=20))).tables
+    assert all("tree_proba" in each.note for each in tables)
+    rows = tables[-1].frame.groupby("model")["rows"].max().to_dict()
+    assert rows == {"forest_proba": 60, "tree_proba": 40}
+    assert all(
+        "tree_proba" not in each.note for each in build_judgement_section(describe_source(judge(long, resamples=20))).tables
+    )
+
+
+# --- Classes ---
+
+
+def test_recall_precision_and_limits_are_counted():
+    frame, table = sections("labels only")["classes"].tables[0].frame, labels_only()
+    line = frame[(frame["model"] == "tree") & (frame["class"] == "yes")].iloc[0]
+    hits = int(((table["tree"] == "yes") & (table["truth"] == "yes")).sum())
+    true, named = int((table["truth"] == "yes").sum()), int((table["tree"] == "yes").sum())
+    assert [line["rows"], line["predicted rows"]] == [true, named]
+    assert [line["recall"], line["precision"]] == pytest.approx([hits / true, hits / named])
+    assert (line["recall, low"], line["recall, high"]) == pytest.approx(compute_wilson_limits(hits, true, 0.95))
+
+
+def test_lowest_and_highest_recall_are_named():
+    table = many_classes()
+    good = table[table["model"] == "good"]
+    named = good[["p_a", "p_b", "p_c"]].to_numpy().argmax(axis=1)
+    recalls = {label: float((named[good["truth"] == label] == "abc".index(label)).mean()) for label in "abc"}
+    low, high = min(recalls, key=recalls.get), max(recalls, key=recalls.get)
+    (sentence,) = sections("many classes")["classes"].sentences
+    assert sentence.names == ("good", low, high)
+    assert [number.value for number in sentence.numbers] == pytest.approx([recalls[low], recalls[high]])
+
+
+def test_each_data_set_has_a_sentence():
+    assert [sentence.names[0] for sentence in sections("many sets")["classes"].sentences] == [f"set {i}" for i in range(5)]
+
+
+def test_perfect_labels_have_equal_recall():
+    table = labels_only(60)
+    found = build_judgement_section_classes(describe_source(judge(table.assign(forest=table["truth"]), resamples=20)))
+    assert found.sentences[0].names == ("forest",)
+    assert [number.value for number in found.sentences[0].numbers] == [1.0]
+
+
+def test_weights_and_missing_labels_are_noted(tmp_path):
+    assert sections("weighted")["classes"].tables[0].note != sections("two classes")["classes"].tables[0].note
+    assert sections("weighted")["classes"].tables[0].frame["recall, low"].isna().all()
+    path = tmp_path / "p.csv"
+    two_classes(60)[["row", "truth"]].assign(score=two_classes(60)["forest_proba"] + 1).to_csv(path, index=False)
+    found = build_judgement_section_classes(describe_source(judge(str(path), resamples=20)))
+    assert found.tables[0].frame[["precision", "recall"]].isna().all(axis=None)
+    assert [(sentence.names, sentence.numbers) for sentence in found.sentences] == [((), ())]
+
+
+# --- Groups ---
+
+
+def test_differences_are_those_of_the_measure_in_the_subgroups():
+    table, gaps = two_classes(), build_subgroup_differences(judged("two classes")).set_index("model")
+    for model in ("forest", "tree", "rule"):
+        parts = {name: auc(own["truth"] == "yes", own[f"{model}_proba"]) for name, own in table.groupby("sex")}
+        assert gaps.loc[model, "difference"] == pytest.approx(abs(parts["f"] - parts["m"]))
+        assert gaps.loc[model, "lowest in"] == min(parts, key=parts.get)
+        assert gaps.loc[model, "lowest"] == pytest.approx(min(parts.values()))
+    widest = gaps["difference"].idxmax()
+    sentence = sections("two classes")["subgroups"].sentences[0]
+    assert set(sentence.names) == {"sex", widest, "AUC", "f", "m"}
+    assert [number.value for number in sentence.numbers] == gaps.loc[widest, ["lowest", "highest"]].tolist()
+
+
+def test_highest_loss_is_the_worst():
+    judgement = judge(two_classes(100), measures="brier", resamples=20)
+    assert choose_subgroup_measure(judgement) == "brier"
+    row = build_subgroup_differences(judgement).iloc[0]
+    text = build_judgement_section_groups(describe_source(judgement)).sentences[0].text
+    assert f"{row['highest']:.3f} for {row['highest in']} (worst)" in text
+
+
+def test_separate_intervals_are_recognized():
+    table = two_classes(400)
+    wrong = table["sex"] == "m"
+    table.loc[wrong, "forest_proba"] = 1 - table.loc[wrong, "forest_proba"]
+    section = build_judgement_section_groups(describe_source(judge(table, resamples=RESAMPLES)))
+    assert section.tables[0].frame.set_index("model").loc["forest", "intervals overlap"] == "no"
+    assert len(section.sentences) == 1
+    assert (sections("two classes")["subgroups"].tables[0].frame["intervals overlap"] == "yes").all()
+    assert len(sections("two classes")["subgroups"].sentences) == 2
+
+
+def test_small_subgroups_are_left_out():
+    table = two_classes(60).assign(sex=["f"] * 50 + ["m"] * 10)
+    found = build_judgement_section_groups(describe_source(judge(table, resamples=20)))
+    notes = found.tables[0].frame.set_index("subgroup")["note"]
+    assert (notes["m"] != "").all()
+    assert "10 rows" in notes["m"].iloc[0]
+    assert [table.key for table in found.tables] == ["subgroups-all"]
+
+
+def test_no_section_without_subgroups():
+    assert build_judgement_section_groups(describe_source(judged("labels only"))) is None
+
+
+def test_a_figure_for_each_column():
+    table = two_classes(100).assign(region=["north", "south"] * 50)
+    found = build_judgement_section_groups(describe_source(judge(table, resamples=20)))
+    assert [figure.key for figure in found.figures] == ["subgroups-sex", "subgroups-region"]
+    assert set(found.figures[1].frame["measure"]) == {"north", "south"}
