@@ -16,12 +16,12 @@ def pictures() -> dict[str, Any]:
     kind = ["common"] * 28 + ["rare"] * 8
     patient = [row // 3 for row in range(36)]
     schemes = {
-        "KFold(4): the rare class falls as it may": resampling.KFold(4, random_state=2),
-        "StratifiedKFold(4): each fold has its share of each class": resampling.StratifiedKFold(4, random_state=2),
-        "GroupKFold(4): three rows of one patient stay together": resampling.GroupKFold(4, random_state=2),
+        "KFold(4): class proportions vary": resampling.KFold(4, random_state=2),
+        "StratifiedKFold(4): equal class proportions in each fold": resampling.StratifiedKFold(4, random_state=2),
+        "GroupKFold(4): the three rows of a patient stay together": resampling.GroupKFold(4, random_state=2),
         "Holdout(1/3): one split, stratified": resampling.Holdout(random_state=2),
-        "RandomSubsampling(4): some rows test often, some never": resampling.RandomSubsampling(4, random_state=2),
-        "Bootstrap(4): drawn with replacement, the rest tests": resampling.Bootstrap(4, random_state=2),
+        "RandomSubsampling(4): some rows are tested often, some never": resampling.RandomSubsampling(4, random_state=2),
+        "Bootstrap(4): drawn with replacement; the rest is tested": resampling.Bootstrap(4, random_state=2),
     }
     frozen = {name: splitter.freeze(kind, kind, patient) for name, splitter in schemes.items()}
     return {"splits": draw_splits(frozen, kind, title="Six schemes on 36 rows")}

@@ -350,7 +350,7 @@ TEMPLATES |= {
         "significant. Add data sets."
     ),
     "same_scores_of_pair": "{first} and {second} have the same score on every split.",
-    "unadjusted_interval": "the p-value is adjusted for the number of pairs, the interval of the effect size is not.",
+    "unadjusted_interval": "the p-value is adjusted for the number of pairs, but the interval of the effect size is not.",
 }
 
 TEMPLATES |= {
@@ -369,7 +369,7 @@ TEMPLATES |= {
     "direction_requested": "as requested, {size} scores are better.",
     "direction_of_measure": "for {measure}, {size} scores are better.",
     "direction_default": "larger scores are better (default; for errors and costs pass <better=min>).",
-    "missing_splits": "left out {splits:count split} without scores of all {nouns}.",
+    "missing_splits": "left out {splits:count split} on which some {nouns} have no score.",
     "missing_datasets": "left out {datasets:count data set} with missing scores ({datasets}).",
     "missing_datasets_fewer": (
         "left out {datasets:count data set} with missing scores ({datasets}). Leaving out {nouns} would lose more scores."
@@ -383,7 +383,7 @@ TEMPLATES |= {
         "repeats and folds of a data set are not independent: their mean is one score, so n is {datasets} data sets, not "
         "{splits} splits."
     ),
-    "rank_test_default": "rank-based test (default; pass <parametric=True> for ANOVA or the t test).",
+    "rank_test_default": "rank-based test, the default.",
     "parametric_used": "parametric test (as requested): its assumptions are not rejected.",
     "parametric_refused": "rank-based test instead of the requested parametric test, whose assumptions do not hold.",
     "normality_constant": "the differences of {constant} of {pairs:count pair} do not vary: their normality cannot be tested.",
@@ -407,7 +407,9 @@ TEMPLATES |= {
         "repeated-measures ANOVA compares {k} {nouns} on {n:count data set} (as requested). The Greenhouse-Geisser "
         "correction allows for unequal variances."
     ),
-    "test_five_by_two": ("the 5x2 cv F test (Alpaydin) fits 5 repeats of 2 folds of one data set, which share training rows."),
+    "test_five_by_two": (
+        "the 5x2 cv F test (Alpaydin) is designed for 5 repeats of 2 folds of one data set, which share training rows."
+    ),
     "test_corrected_t": (
         "the corrected resampled t test (Nadeau-Bengio) allows for the overlap of {n:count split} of one data set; "
         "each test set has {fraction:.3g} of the rows."
@@ -462,7 +464,7 @@ TEMPLATES |= {
 
 # Judgements: notes (predictions/)
 TEMPLATES |= {
-    "approximate_ranks": "approximate: scores are placed between {marks:,} scores of the rarer class.",
+    "approximate_ranks": "approximate: ranks are interpolated between {marks:,} scores of the rarer class.",
     "below_chance": ("the AUC of {models}{datasets:on} is below chance: the scores may be those of the other class; {remedy}."),
     "binary_only": (
         "{measures} {measures:is} omitted{datasets:on}: more than two classes and no positive class (pass <positive=LABEL>)."
@@ -476,7 +478,7 @@ TEMPLATES |= {
         "{resamples:count resample}."
     ),
     "delong_approximate": (
-        "the DeLong test is approximate{datasets:on}: scores are placed between {marks:,} scores of the rarer class."
+        "the DeLong test is approximate{datasets:on}: ranks are interpolated between {marks:,} scores of the rarer class."
     ),
     "delong_omitted": "the DeLong test is omitted{datasets:on}: it needs at least {needed:count row} of each class.",
     "disjoint_rows": "{first} and {second} predict no common rows{datasets:on}: they are not compared.",
@@ -484,8 +486,8 @@ TEMPLATES |= {
         "the interval of {first} - {second} excludes zero, but the difference is not significant: the test uses another method."
     ),
     "interval_unadjusted": (
-        "the interval of {first} - {second} excludes zero, but the difference is not significant: p is adjusted, the interval "
-        "is not."
+        "the interval of {first} - {second} excludes zero, but the difference is not significant: p is adjusted, but the "
+        "interval is not."
     ),
     "labels_from_probabilities": "no predicted labels for {models}{datasets:on}: using the most probable class.",
     "labels_from_scores": "no predicted labels for {models}{datasets:on}: using the class with the highest score.",
@@ -535,8 +537,8 @@ TEMPLATES |= {
         "weights, and measures have no intervals."
     ),
     "unequal_rows": (
-        "{fewer} {fewer:has} fewer than {rows:count row}{datasets:on}: measures cover different rows, paired tests the common "
-        "rows."
+        "{fewer} {fewer:has} fewer than {rows:count row}{datasets:on}: measures cover different rows, and paired tests "
+        "use the common rows."
     ),
     "unknown_label": "{models} predict{models:s} {label!r}{datasets:on}, which is not a true label: it counts as an error.",
     "unused_second_labels": (
@@ -632,11 +634,13 @@ TEMPLATES |= {
     "separated_by_prior": "some learners beat others on every data set: the distance between them depends on the prior.",
     "separated_learners": "some learners beat others on every data set, or were never compared: set prior above 0.",
     "shared_scale": "the scores are swapped unchanged: both models must use the same scale.",
-    "tied_differences": "tied differences have their mean rank.",
-    "tied_ranks": "tied scores have their mean rank.",
+    "tied_differences": "tied differences receive their mean rank.",
+    "tied_ranks": "tied scores receive their mean rank.",
     "ties_dropped": "{ties:count tie} {ties:was} dropped.",
     "ties_split": "{ties:count tie} {ties:was} split evenly between wins and losses.",
-    "undefined_permutations": "the measure is undefined for {undefined:count permutation}, counted as at least as extreme.",
+    "undefined_permutations": (
+        "the measure is undefined for {undefined:count permutation}; undefined values count as at least as extreme."
+    ),
     "undefined_resamples": "the measure is undefined in {undefined:,} of {resamples:count resample}, which are left out.",
     "undefined_strengths": "the fit failed in {undefined:,} of {resamples:count resample}: set prior above 0.",
     "unweighted_test": "each row counts once because this test does not support weights.",
@@ -718,8 +722,8 @@ TEMPLATES |= {
         "DOB-SCV with <assign=literal> causes this: it puts every seed case into fold 1, so the other folds look too easy."
     ),
     "too_alike": (
-        "test and training sets are more similar than in random stratified folds: {statistics}. DOB-SCV causes this on "
-        "purpose; the estimates are optimistic for new data."
+        "test and training sets are more similar than in random stratified folds: {statistics}. DOB-SCV does this by "
+        "design; the estimates are optimistic for new data."
     ),
     "similar_statistic": "mean {check} {mean:number} (expected {expected:number}, {p:p})",
     "duplicate_reference": "duplicates are compared with {drawn:count random stratified partition} of the same sizes.",
@@ -737,7 +741,7 @@ TEMPLATES |= {
     "sampled_total": "{rows:,} of {total:,} (all classes)",
     "sampled_splits": "shift is computed for {examined:,} of {splits:count split}, equally spaced.",
     "untested_attributes": (
-        "single attributes are not tested because there are too many for this number of splits and permutations."
+        "individual attributes are not tested because there are too many for this number of splits and permutations."
     ),
 }
 

@@ -160,8 +160,8 @@ class TestStrengths:
     @pytest.mark.parametrize("scale", ["elo", "log"])
     def test_a_result_and_its_frame_are_drawn(self, scale):
         found = bradley_terry(self.SCORES, resamples=50, scale=scale)
-        for given in (found, found.frame()):
-            held = pd.DataFrame([row for row in rows(comparison.draw_strengths(given)) if "learner" in row])
+        for strengths in (found, found.frame()):
+            held = pd.DataFrame([row for row in rows(comparison.draw_strengths(strengths)) if "learner" in row])
             columns = ["learner", "strength", "low", "high"]
             pd.testing.assert_frame_equal(held[columns], found.frame()[columns])
 

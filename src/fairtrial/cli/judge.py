@@ -160,7 +160,7 @@ def compare(
         bool, typer.Option("--explain", help="Print the reasons for this choice of test, and all pairs.")
     ] = False,
 ) -> None:
-    """Compare learners by a table of scores: the right test, the pairs that differ, tables, figures, a report."""
+    """Compare learners from a table of scores: the right test, the pairs that differ, tables, figures, a report."""
     from fairtrial.report.files import check_page_path
     from fairtrial.report.report import write_report
     from fairtrial.significance.compare import compare

@@ -43,7 +43,7 @@ def compute_row_keys(frame: pd.DataFrame) -> IntArray:
 
 
 def count_copies(test_keys: Sequence[IntArray], train_keys: Sequence[IntArray]) -> IntArray:
-    """Count the rows of each key: the median count over the folds, but at least what each training or test set contains.
+    """Count the rows of each key: the median over the folds, but at least the largest count in any training or test set.
 
     In correct folds, each fold contains every row once in training and test set together. The median ignores a fold in which a
     row leaks or is lost.

@@ -144,7 +144,7 @@ def evaluate(
     labels : list, optional
         All classes, in the order of the columns of scores. Default: the sorted classes that occur.
     average : {"auto", "binary", "macro", "weighted", "micro"}, default "auto"
-        Average over classes, for measures that have it.
+        Average over classes, for measures that are averaged.
     sample_weight : array-like of shape (n,), optional
         Weights of the rows.
 

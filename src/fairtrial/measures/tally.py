@@ -1,7 +1,7 @@
 """The tally of scores, the sufficient statistic of all measures of scores, from arrays or from files larger than memory.
 
 DuckDB groups and sorts the scores of a file and spills to disk beyond `memory_limit`. The sorted groups are collected in one
-array of values and two of counts, each of the smallest type that is large enough: 100 million distinct scores need 1 GB.
+array of values and two arrays of counts. Each array has the smallest sufficient type: 100 million distinct scores need 1 GB.
 """
 
 from __future__ import annotations

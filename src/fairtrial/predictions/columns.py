@@ -13,7 +13,7 @@ import numpy as np
 from fairtrial._findings import Finding
 from fairtrial._narrative import name_argument
 from fairtrial._registry import suggest_name
-from fairtrial._text import join_names
+from fairtrial._text import format_count, join_names
 from fairtrial.errors import InputError
 
 if TYPE_CHECKING:
@@ -490,7 +490,7 @@ def check_score_column(column: pd.Series[Any], model: str) -> None:
     line = int(column.notna().to_numpy().nonzero()[0][index]) + 1
     raise InputError(
         f"scores of model {model!r} must be numbers, got {present.iloc[index]!r} in column {column.name!r}, line {line} of the "
-        f"table ({int(bad.sum())} such lines): correct it, or rename the column if it does not contain scores"
+        f"table ({format_count(int(bad.sum()), 'such line')}): correct it, or rename the column if it does not contain scores"
     )
 
 

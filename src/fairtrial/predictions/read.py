@@ -18,6 +18,7 @@ from fairtrial._check import FloatArray, IntArray
 from fairtrial._findings import Finding
 from fairtrial._narrative import name_argument, render_all
 from fairtrial._registry import format_similar_name, suggest_name
+from fairtrial._text import format_count
 from fairtrial.errors import InputError
 from fairtrial.predictions.columns import (
     ModelColumns,
@@ -456,7 +457,7 @@ class _SharedColumns:
         if missing.any():
             raise InputError(
                 f"{role} must not be missing, got an empty cell in column {column!r}, line {int(np.argmax(missing)) + 1} "
-                f"({int(missing.sum())} such lines): drop these lines or fill the cells"
+                f"({format_count(int(missing.sum()), 'such line')}): drop these lines or fill the cells"
             )
         return encoded
 
@@ -640,7 +641,7 @@ def _require_agreement(
         row = row_ids[row_indices[int(np.argmax(differs))]]
         raise InputError(
             f"{description} must be the same in all lines of a row, got a difference at row {row!r} of column {column!r} "
-            f"({int(differs.sum())} such lines): check the row ids{remedy}"
+            f"({format_count(int(differs.sum()), 'such line')}): check the row ids{remedy}"
         )
     return row_values
 
@@ -652,7 +653,7 @@ def _check_weights(values: FloatArray, column: str) -> FloatArray:
         line = int(np.argmax(bad))
         raise InputError(
             f"weights must be finite and not negative, got {values[line]} in line {line + 1} of the column {column!r} "
-            f"({int(bad.sum())} such lines)"
+            f"({format_count(int(bad.sum()), 'such line')})"
         )
     if not values.any():
         raise InputError(f"weights must not all be zero, got only zeros in column {column!r}")
@@ -769,7 +770,7 @@ def _check_finite(values: FloatArray, column: str, row_ids: npt.NDArray[Any], su
         problem = "a missing score" if np.isnan(values[line]) else f"{values[line]}"
         raise InputError(
             f"scores of {subject} must be finite numbers, got {problem} in column {column!r} at row {row_ids[line]!r} "
-            f"({int(bad.sum())} such lines): drop these lines or give them a score"
+            f"({format_count(int(bad.sum()), 'such line')}): drop these lines or give them a score"
         )
     return values
 
@@ -803,7 +804,7 @@ def _check_probabilities(
     if is_named or is_near.mean() > 0.5:
         raise InputError(
             f"probabilities of {subject} must sum to 1 in each row, got {sums[line]:.6g} at row {row_ids[line]!r} "
-            f"({int((~is_near).sum())} such lines): normalize them, or rename the columns to scores if "
+            f"({format_count(int((~is_near).sum()), 'such line')}): normalize them, or rename the columns to scores if "
             "they are not probabilities"
         )
     notes.add("not_probabilities", subject, deviation=float(deviation.max()))

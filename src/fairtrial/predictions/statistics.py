@@ -592,7 +592,7 @@ class InMemoryPair:
         return (allow_unknown_labels(measure) if has_unknown else measure), self.first.get_measure_options(has_unknown)
 
     def _resample_weighted_difference(self, measure: Measure, settings: JudgeSettings) -> Outcome:
-        """Bootstrap a difference of weighted rows."""
+        """Bootstrap the difference between the two models on weighted rows."""
         adapted_measure, measure_options = self._adapt_measure(measure)
         options = {**measure_options, "sample_weight": self.first.weights}
         bound = [

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from fairtrial._check import FloatArray, IntArray
 from fairtrial._findings import Finding
 from fairtrial._narrative import name_argument
+from fairtrial._text import format_count
 from fairtrial.errors import InputError
 from fairtrial.kernels.sorting import order_scores
 from fairtrial.measures import Measure, auc
@@ -831,8 +832,8 @@ def _keep_first_predictions(file: StreamedFile, notes: Notes) -> None:
         row = str(file.roles.get("row"))
         example = file.fetch_rows(f"SELECT {quote_identifier(row)} FROM ({lines}) WHERE n > d LIMIT 1")[0][0]
         raise InputError(
-            f"models must predict each row once, got row {example!r} of column {row!r} more than once ({int(n_repeated):,} "
-            "such lines): drop the repeated lines, or add columns repeat and fold"
+            f"models must predict each row once, got row {example!r} of column {row!r} more than once "
+            f"({format_count(int(n_repeated), 'such line')}): drop the repeated lines, or add columns repeat and fold"
         )
     if n_multiple:
         file.keep_first(keys, ", ".join(splits))
@@ -962,8 +963,8 @@ def _are_probabilities(columns: Sequence[str], summary: _ScoreSummary, subject: 
     if is_named or summary.n_near > summary.rows / 2:
         raise InputError(
             f"probabilities of {subject} must sum to 1 in each row, got a sum that is off by {summary.deviation:.3g} "
-            f"({summary.rows - summary.n_near:,} such lines): normalize them, or rename the columns to scores if they are "
-            "not probabilities"
+            f"({format_count(summary.rows - summary.n_near, 'such line')}): normalize them, or rename the "
+            "columns to scores if they are not probabilities"
         )
     notes.add("not_probabilities", subject, deviation=float(summary.deviation))
     return False

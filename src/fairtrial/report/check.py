@@ -198,7 +198,7 @@ class Check:
     def __post_init__(self) -> None:
         if not _NUMBER.fullmatch(self.number):
             raise InputError(f"number must be capital letters and three digits, such as 'LAB001', got {self.number!r}")
-        functools.update_wrapper(self, self.function)  # so that a notebook cell which is run again may replace its check
+        functools.update_wrapper(self, self.function)  # a cell of a notebook may be run again and replace its check
         for key, template in self.texts.items():
             register_text(f"{self.number}/{key}", template)
 

@@ -318,7 +318,7 @@ def read_published(name: str) -> pd.DataFrame:
 
 
 def read_study_file(folder: str, name: str = "study") -> dict[str, Any]:
-    """Read a study file of an experiment's folder.
+    """Read a study file from the folder of an experiment.
 
     >>> len(read_study_file("ela")["data"])
     32

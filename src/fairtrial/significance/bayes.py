@@ -69,7 +69,7 @@ class Posterior:
     caveats : tuple of Finding
         Assumptions and limitations that apply to this result.
     draws : ndarray of shape (samples, 3) or None
-        Samples of the three probabilities, if the model has a distribution of them.
+        Samples of the three probabilities, if the model provides their distribution.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Compare learners by a table of scores: choose the test that fits the design and return a verdict."""
+"""Compare learners from a table of scores: choose the test that fits the design and return a verdict."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def compare(
     test_fraction: float | None = None,
     parametric: bool = False,
 ) -> Verdict:
-    """Compare learners by a table of scores with the test that fits the design.
+    """Compare learners from a table of scores with the test that fits the design.
 
     | learners | data sets | test | in addition |
     |---|---|---|---|

@@ -52,7 +52,7 @@ class ScoreTable:
         return self.learners.index(learner)
 
     def compute_ranks(self, better: Better = "max") -> FloatArray:
-        """Compute the rank of each learner on each data set; 1 is best, ties have their mean rank."""
+        """Compute the rank of each learner on each data set; 1 is best, and ties receive their mean rank."""
         rounded = round_noise(self.values, self.row_scale)
         return rank_values(rounded if better == "min" else -rounded)
 

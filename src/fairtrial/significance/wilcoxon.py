@@ -45,7 +45,7 @@ def wilcoxon(
         Treatment of zero differences. "drop" removes them before ranking. "pratt" ranks them but leaves them out of the sums.
         "split" ranks them and adds half of their ranks to each sum; one of an odd number is dropped (Demšar 2006).
     method : {"auto", "exact", "approximate"}, default "auto"
-        "exact" enumerates all signs of the observed ranks; ties have their mean rank. "approximate" is normal with a variance
+        "exact" enumerates all signs of the observed ranks; ties get their mean rank. "approximate" is normal with a variance
         corrected for ties; with zeros="split" it has the uncorrected variance of Demšar. "auto" is exact up to 500 differences.
     correction : bool, default True
         Whether the normal approximation has a continuity correction.

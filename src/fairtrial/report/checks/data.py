@@ -125,7 +125,7 @@ def _count_folds(results: Results, dataset: str) -> int:
     "FT023",
     title="Few rows",
     looks_for=f"data sets with fewer than {MIN_ROWS} rows",
-    why="Intervals are wide and tests have little power, so a missing difference says little.",
+    why="Intervals are wide and tests have little power, so a non-significant difference says little.",
     remedy="add rows",
     cite="Japkowicz & Shah 2011",
     texts={

@@ -123,7 +123,7 @@ def check_warnings(source: ReportSource) -> CheckAnswer:
 
 
 def list_warnings(trials: pd.DataFrame) -> pd.DataFrame:
-    """List the warnings of succeeded trials: learner, split, and the warning without its count."""
+    """List the warnings of successful trials: learner, split, and the warning without its count."""
     import pandas as pd
 
     warned_trials = trials[(trials["status"] == "ok") & trials["notes"].notna()]

@@ -197,7 +197,7 @@ def check_scores(source: ReportSource) -> CheckAnswer:
     },
 )
 def check_calibration(source: ReportSource) -> CheckAnswer:
-    """Check for badly calibrated probabilities that no measure judges."""
+    """Check for badly calibrated probabilities if no measure of probabilities is declared."""
     results = source.get_results()
     judging = [name for name in results.measures if get_measure(name).name in PROBABILITY_MEASURES]
     if judging:
@@ -230,21 +230,21 @@ def _compute_calibration_errors(results: Results) -> pd.DataFrame:
 @check(
     "FT021",
     title="Measures undefined in many folds",
-    looks_for=f"learners and declared measures without a value in {UNDEFINED:.0%} or more of the succeeded trials",
+    looks_for=f"learners and declared measures without a value in {UNDEFINED:.0%} or more of the successful trials",
     why="A mean over the folds with a value is a mean over easier folds, or over different folds for each learner.",
     remedy="use fewer folds, pool the test rows of a repeat (scores(..., pooled=True)), or choose a measure that is always "
     "defined",
     cite="Forman & Scholz 2010",
     texts={
         "not applicable": "no trial has predictions.",
-        "passed": "the declared measures are defined in all succeeded trials, or in nearly all.",
+        "passed": "the declared measures are defined in all successful trials, or in nearly all.",
         "raised": (
             "{measures} {measures:is} undefined in many trials: {measure} of {learner} in {undefined} of {trials:count trial}."
         ),
     },
 )
 def check_undefined(source: ReportSource) -> CheckAnswer:
-    """Check for measures without a value in succeeded trials."""
+    """Check for measures without a value in successful trials."""
     results = source.get_results()
     unsupported = find_unsupported_measures(results)
     unsupported_pairs = set(zip(unsupported["learner"], unsupported["measure"], strict=True))  # reported by FT013

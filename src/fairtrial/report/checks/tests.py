@@ -57,7 +57,7 @@ def check_folds_as_samples(source: ReportSource) -> CheckAnswer:
     f"than {MIN_FRIEDMAN_DATASETS} data sets, or on fewer than there are learners",
     why="With so few cases the Wilcoxon test cannot be significant, and the approximation of the Friedman test is poor. A "
     "large "
-    "p-value then says nothing.",
+    "p-value is then uninformative.",
     remedy="add data sets; until then, restrict conclusions to these data sets",
     cite="Demšar 2006; Derrac et al. 2011",
     texts={
@@ -88,8 +88,8 @@ def check_few_datasets(source: ReportSource) -> CheckAnswer:
     title="Several measures or conditions tested without adjustment",
     looks_for="verdicts on declared measures and conditions that are significant alone but not after Holm adjustment for their "
     "number",
-    why="Of twenty tests at alpha 0.05, one is significant by chance. The study's verdict is on one measure under one "
-    "condition, "
+    why="Of twenty tests at alpha 0.05, one is significant by chance on average. The study's verdict is on one measure under "
+    "one condition, "
     "chosen in advance; the others are further questions.",
     remedy="rely on the declared measure and condition, or use the adjusted p-values of this table",
     cite="Holm 1979; Demšar 2006",

@@ -220,5 +220,5 @@ def with_winners(chart: Any, winners: pd.DataFrame, learners: Frames) -> Any:
             strip = build_chart(rows).mark_rect(**look)
             positioned_strip = strip.encode(x, x2="end:Q", y=alt.value(-13), y2=alt.value(-3), tooltip=hint)
             chart.layer.append(positioned_strip if shade else positioned_strip.encode(encode_colour(learners)))
-    chart.title.subtitle = [*chart.title.subtitle, "Strip on top: learner with the lowest cost. Grey: no single one"]
+    chart.title.subtitle = [*chart.title.subtitle, "Strip on top: learner with the lowest cost. Grey: no single best learner"]
     return chart

@@ -28,7 +28,7 @@ def draw_tree(tree: Any, *, title: str = "Decision tree", most_leaves: int = 60)
     Parameters
     ----------
     tree : tree or dataframe
-        A tree with `frame()`, e.g. `C45().fit(X, y).tree_`, or such a frame.
+        A tree with `frame()`, e.g. `C45().fit(X, y).tree_`, or the frame that it returns.
     title : str
         Title of the chart.
     most_leaves : int

@@ -128,7 +128,7 @@ def _describe_dataset_calibration(model_rows: pd.DataFrame, dataset: str) -> tup
         sentence = build_sentence(capitalize(template), **(parts | {"first": name}), **numbers)
         return (sentence, *_describe_bias(model_rows, dataset))
     numbers["most"] = format_number(model_rows, CALIBRATION_KEY, last, DISTANCE)
-    template = f"{where}{{first}} is calibrated best (mean distance {{least}}) and {{last}} worst ({{most}})."
+    template = f"{where}{{first}} is the best calibrated (mean distance {{least}}) and {{last}} the worst ({{most}})."
     sentence = build_sentence(capitalize(template), last=str(model_rows.loc[last, "model"]), **parts, **numbers)
     return (sentence, *_describe_bias(model_rows, dataset))
 

@@ -417,9 +417,10 @@ def _describe_cost_winner(table: ReportTable, noun: str) -> Sentence:
     others = [str(name) for name in won.index[won > 0] if name != leader]
     if not others:
         template = "{leader} has the lowest expected cost over a fraction of {fraction} of the cost range"
-        return build_sentence(f"{template}; no other {noun} has it anywhere.", **parts)
+        return build_sentence(f"{template}; no other {noun} has the lowest cost anywhere.", **parts)
     template = (
-        "{leader} has the lowest expected cost over the largest fraction of the cost range ({fraction}); elsewhere it is "
+        "{leader} has the lowest expected cost over the largest fraction of the cost range ({fraction}); "
+        "elsewhere, the lowest cost is that of "
     )
     return build_sentence(template + "{others}.", others=join_names(others, conjunction="or"), **parts)
 

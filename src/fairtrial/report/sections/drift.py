@@ -83,7 +83,7 @@ def build_section(source: ReportSource) -> Section | None:
 
 def _format_interval_note(frame: pd.DataFrame) -> str:
     return (
-        "Loss: increase of the error rate. Its interval is corrected for the overlap of splits."
+        "Loss: increase in the error rate. Its interval is corrected for the overlap of splits."
         if frame["loss_low"].notna().any()
         else ""
     )

@@ -41,7 +41,7 @@ _PAIR_NAMES = {
 _LEARNER_NAMES = {"sd": "standard deviation", "mean_rank": "mean rank", "effect_vs_best": "effect of the best against it"}
 _FOUR = "{:.4f}"
 _EFFECT_NOTE = (
-    "The effect is the rank biserial correlation: 1 if the best learner is better on every data set, 0 if gains and losses "
+    "The effect is the rank-biserial correlation: 1 if the best learner is better on every data set, 0 if gains and losses "
     "balance."
 )
 _TITLES = {

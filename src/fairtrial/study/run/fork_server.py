@@ -152,7 +152,7 @@ class ForkServerClient:
         return Message(kind, process, ProcessExit(status, peak))
 
     def kill(self, worker: int) -> ProcessExit:
-        """Kill a worker with its process tree; return its exit, which may have happened before."""
+        """Kill a worker with its process tree; return its exit, even if it exited earlier."""
         self._send_request(KILL)
         end = self.wait_for_exit(worker, _KILL_SECONDS)
         if end is None:
