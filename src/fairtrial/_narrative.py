@@ -53,6 +53,15 @@ def name_options() -> Iterator[None]:
         _names_options.reset(token)
 
 
+def name_place(command: str, python: str) -> str:
+    """Say where to find more: by an option on the command line, by an attribute in Python.
+
+    >>> name_place("--explain", ".explain()")
+    '.explain()'
+    """
+    return command if _names_options.get() else python
+
+
 def _format_argument(match: re.Match[str]) -> str:
     return name_argument(match[1], match[2])
 
@@ -583,6 +592,7 @@ TOPICS |= {
 # Studies: notes on trials and means (study/results/summary.py)
 TEMPLATES |= {
     "condition_leaders": "under {conditions}, {leaders} rank{leaders:s} first.",
+    "condition_leaders_unclear": "under {conditions}, {leaders} rank{leaders:s} first, but not significantly.",
     "means_with_missing_datasets": "* without data sets on which the {noun} failed or has no value.",
     "trials_missing": "the study is incomplete: {missing:,} of {trials:count trial} {missing:has} not run.",
     "condition_not_applied": "could not apply {conditions} to {datasets}: {reason}",

@@ -263,6 +263,15 @@ def wrap_lines(text: str, width: int = 80, indent: str = "") -> list[str]:
     )
 
 
+def wrap_item(text: str, mark: str) -> list[str]:
+    """Break a text into lines of at most 80 characters, with a mark before the first line.
+
+    >>> wrap_item("Only 12 rows.", "!")
+    ['! Only 12 rows.']
+    """
+    return [f"{mark if i == 0 else ' '} {line}" for i, line in enumerate(wrap_lines(text, 78))]
+
+
 def format_table(rows: Sequence[Sequence[str]], *, indent: str = "  ", left: int = 1) -> list[str]:
     """Align rows of text in columns; the first `left` columns are aligned left, the others right.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from fairtrial._narrative import render
-from fairtrial._text import wrap_lines
+from fairtrial._text import wrap_item, wrap_lines
 from fairtrial.cli.application import app, errors_to_exit, ignore_warnings, warnings_to_stderr
 
 if TYPE_CHECKING:
@@ -202,5 +202,5 @@ def _format_comparison(verdict: Verdict, explain: bool) -> list[str]:
 
     pairs = [] if verdict.posthoc is None else [f"  pairs by {get_display_name(verdict.posthoc.method)}"]
     lines = [*wrap_lines(render(verdict.test_result).rstrip("."), indent="  "), *pairs]
-    lines += [line for caveat in verdict.caveats for line in wrap_lines(f"! {render(caveat)}")]
+    lines += [line for caveat in verdict.caveats for line in wrap_item(render(caveat), "!")]
     return [*answer, *lines, "  reasons and all pairs: --explain     figures: --report page.html"]

@@ -1,1 +1,1 @@
-"""Compiled loops over arrays, without strings or validation. Each has a plain NumPy version in tests/reference."""
+"""Compiled loops over arrays, without strings or validation. Each loop has a plain NumPy version in tests/reference."""

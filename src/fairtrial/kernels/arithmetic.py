@@ -38,7 +38,7 @@ def add_to_bins(row_weights: npt.NDArray[Any], rows: IntArray, bins: IntArray, w
 
 @dataclass(frozen=True)
 class Binning:
-    """The bin of each row and its weight there (None is 1).
+    """The bin of each row and its weight in that bin (None means 1).
 
     >>> Binning(np.array([0, 1, 0]), 2).compute_sums(np.array([[1, 1, 1], [2, 0, 1]]))
     array([[2., 1.],
@@ -60,9 +60,9 @@ class Binning:
         return {}
 
     def compute_sums(self, row_weights: npt.NDArray[Any]) -> FloatArray:
-        """Compute the sum of each bin for each line of `row_weights` (R x n), of shape R x size.
+        """Compute the sum of each bin (R x size) for each line of `row_weights` (R x n).
 
-        Each thread caches its latest sums because many measures need the same ones. Do not modify the result.
+        Each thread caches its latest sums because many measures need the same sums. Do not modify the result.
         """
         previous_weights, out = self._latest.get(get_ident(), (None, _ONES))
         if previous_weights is not row_weights:

@@ -20,7 +20,7 @@ SMALL = 1e-6
 
 @kernel
 def compute_x_log_x(x: float, table: FloatArray) -> float:
-    """Compute x log2 x, from the table of integers if there is one."""
+    """Compute x log2 x, using the table of integers if there is one."""
     if table.size > 0:
         return float(table[int(x)])
     return 0.0 if x < SMALL else x * math.log(x) / math.log(2.0)
@@ -28,7 +28,7 @@ def compute_x_log_x(x: float, table: FloatArray) -> float:
 
 @kernel
 def make_x_log_x_table(n: int) -> FloatArray:
-    """Compute x log2 x of 0, 1, ..., n."""
+    """Compute x log2 x for 0, 1, ..., n."""
     table = np.zeros(n + 1)
     for x in range(1, n + 1):
         table[x] = x * math.log(float(x)) / math.log(2.0)
@@ -37,7 +37,7 @@ def make_x_log_x_table(n: int) -> FloatArray:
 
 @kernel
 def find_majority(counts: FloatArray) -> int:
-    """Return the class with the largest weight; the first of ties."""
+    """Return the class with the largest weight (the first if there are ties)."""
     best, most = 0, 0.0
     for c in range(counts.size):
         if counts[c] - most > SMALL:
@@ -75,7 +75,7 @@ class TreeRows(NamedTuple):
     weight: FloatArray
     classes: int
     declared: int  # number of declared classes, some of which may not occur
-    table: FloatArray  # x log2 x of integers; empty if weights are not one
+    table: FloatArray  # x log2 x of integers; empty if the weights are not 1
 
 
 class TreeCases(NamedTuple):
@@ -103,7 +103,7 @@ def find_column_split(
     counts: FloatArray,
     table: FloatArray,
 ) -> tuple[bool, float, float, float]:
-    """Return whether the column splits the node, the gain, the gain ratio, and the cut or the single value."""
+    """Return whether the column can split the node, the gain, the gain ratio, and the cut or the single value."""
     if rows.levels[j] == 0:
         return _split_numeric(rows, cases, rules, j, order, counts, table)
     bags = np.zeros((rows.levels[j], rows.classes))
@@ -169,7 +169,7 @@ def _compute_tree_gain(numerator: float, known_weight: float, total: float) -> f
 
 @kernel
 def _compute_gain_ratio(gain: float, spread: float, known_weight: float, total: float, table: FloatArray) -> float:
-    """Divide the gain by the information of the split, with missing values as a branch of their own."""
+    """Divide the gain by the information of the split, with missing values as a separate branch."""
     split = compute_x_log_x(total, table) - spread - compute_x_log_x(total - known_weight, table)
     return 0.0 if abs(split) < SMALL else gain / (split / total)
 
@@ -178,7 +178,7 @@ def _compute_gain_ratio(gain: float, spread: float, known_weight: float, total: 
 def _count_known(
     rows: TreeRows, cases: TreeCases, j: int, order: npt.NDArray[np.int32], counts: FloatArray
 ) -> tuple[int, FloatArray]:
-    """Count the cases with a value, which come first, and their weight by class."""
+    """Count the cases with a known value, which come first, and sum their weight by class."""
     m = order.size
     if not math.isnan(rows.columns[j, cases.row[order[m - 1]]]):
         return m, counts.copy()
@@ -193,7 +193,7 @@ def _count_known(
 
 @kernel
 def _compute_min_side(known_weight: float, declared: int, min_cases: float) -> float:
-    """Compute the minimum weight on each side of a cut: a tenth of the mean class, from `min_cases` to 25."""
+    """Compute the minimum weight on each side of a cut: a tenth of the mean class weight, limited to `min_cases` to 25."""
     least = 0.1 * known_weight / declared
     if least - min_cases < SMALL:
         return min_cases
@@ -239,7 +239,7 @@ def _find_best_tree_cut(
 ) -> tuple[float, int, int, float]:
     """Return the gain of the best cut, the index below it, the number of allowed cuts, and the weight below it.
 
-    The sums of x log x by class change by one term with each case that moves from right to left.
+    With each case that moves from right to left, the sums of x log x by class change by one term.
     """
     column, codes, classes = rows.columns[j], rows.codes, right.size
     left = np.zeros(classes)
@@ -277,7 +277,7 @@ def _find_best_tree_cut(
 def choose_column(rows: TreeRows, valid: npt.NDArray[np.bool_], gain: FloatArray, ratio: FloatArray) -> int:
     """Return the column with the best gain ratio among those with at least average gain; -1 if there is none.
 
-    Nominal columns with many values are not part of the average, unless all columns are.
+    Nominal columns with many values are left out of the average, unless all columns are of this kind.
     """
     n = rows.weight.size
     many = np.empty(valid.size, np.bool_)
@@ -303,7 +303,7 @@ def choose_column(rows: TreeRows, valid: npt.NDArray[np.bool_], gain: FloatArray
 def find_observed_threshold(rows: TreeRows, j: int, cut: float) -> float:
     """Return the largest value of the whole training set that does not exceed the cut."""
     ranked = rows.ranked[rows.ranked_row[j]]
-    low, high = 0, ranked.size  # search the last value with value - cut < SMALL; comparisons with NaN are false
+    low, high = 0, ranked.size  # find the last value with value - cut < SMALL; comparisons with NaN are false
     while low < high:
         middle = (low + high) // 2
         if ranked[middle] - cut < SMALL:
@@ -321,7 +321,7 @@ def find_observed_threshold(rows: TreeRows, j: int, cut: float) -> float:
 
 @kernel
 def _find_first_near_value(column: FloatArray, cut: float) -> float:
-    """Return the first value in the file among those that are too close to separate, as WEKA does."""
+    """Return the first value in the file among those that are too close to the cut to be separated, as WEKA does."""
     threshold = -math.inf
     for i in range(column.size):
         if column[i] - threshold > SMALL and column[i] - cut < SMALL:
@@ -501,7 +501,7 @@ def _partition(
     fresh: npt.NDArray[np.int32],
     share: FloatArray,
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-    """Sort the cases of a node by branch and keep each order; data beyond `end` are no longer needed."""
+    """Sort the cases of a node by branch, keeping each sort order; data beyond `end` are no longer needed."""
     k = share.size
     edges, missing = np.zeros(k + 1, np.int64), 0
     for i in range(start, end):
@@ -546,7 +546,7 @@ _NO_FEWER_ERRORS = 1e-3
 
 
 class ErrorBound(NamedTuple):
-    """Confidence of the bound on errors, and its normal deviate."""
+    """Confidence level of the upper bound of the errors, and its normal quantile."""
 
     confidence: float
     z: float
@@ -648,7 +648,7 @@ def _reduce_node(
 
 @kernel
 def _find_largest_child(nodes: Nodes, node: int) -> int:
-    """Return the child with the largest weight; the last of ties."""
+    """Return the child with the largest weight (the last if there are ties)."""
     largest, most = nodes.first[node], 0.0
     for child in range(nodes.first[node], nodes.first[node] + nodes.branches[node]):
         total = sum_weights(nodes.counts[child])
@@ -695,7 +695,7 @@ def _divide_cases(
 ) -> tuple[Segments, int]:
     """Sort a segment of cases by branch, in place, or as weighted copies after `top` if values are missing.
 
-    Fill in the edges of the segments of the branches; return the end of the space in use.
+    Fill in the boundaries of the branch segments; return the end of the space in use.
     """
     k, column, m = nodes.branches[node], nodes.column[node], end - start
     branch, size, weight, missing = np.empty(m, np.int64), np.zeros(k, np.int64), np.zeros(k), 0
@@ -739,7 +739,7 @@ def _write_cases(
 
 @kernel
 def drop_unreachable(nodes: Nodes) -> Nodes:
-    """Keep only reachable nodes, children after their parents."""
+    """Keep only reachable nodes, with children after their parents."""
     old = np.zeros(nodes.column.size, np.int64)  # old index of each new node
     first = np.zeros(nodes.column.size, np.int64)
     used, node = 1, 0
@@ -755,7 +755,7 @@ def drop_unreachable(nodes: Nodes) -> Nodes:
 
 @kernel
 def compute_node_probabilities(nodes: Nodes, laplace: bool) -> FloatArray:
-    """Compute class frequencies of each node, optionally with Laplace's rule; empty nodes use those of the parent."""
+    """Compute class frequencies of each node, optionally with Laplace's rule; empty nodes use the frequencies of the parent."""
     counts = nodes.counts.copy()
     for node in range(nodes.column.size):
         for child in range(nodes.first[node], nodes.first[node] + nodes.branches[node]):
@@ -809,7 +809,7 @@ def count_errors(counts: FloatArray) -> float:
 
 @kernel
 def estimate_errors(counts: FloatArray, confidence: float, z: float) -> float:
-    """Estimate the errors of a leaf with these class counts on as many new cases."""
+    """Estimate the errors of a leaf with these class counts on the same number of new cases."""
     total = sum_weights(counts)
     if abs(total) < SMALL:
         return 0.0
@@ -821,7 +821,7 @@ def estimate_errors(counts: FloatArray, confidence: float, z: float) -> float:
 def estimate_extra_errors(n: float, errors: float, confidence: float, z: float) -> float:
     """Estimate the errors beyond those observed in `n` cases: n times (upper binomial limit - rate).
 
-    `z` is the normal deviate of `confidence`. Below one error, the limit is interpolated from that of zero errors.
+    `z` is the normal quantile of `confidence`. Below one error, the limit is interpolated from that of zero errors.
     """
     if errors < 1:
         base = n * (1 - math.pow(confidence, 1 / n))

@@ -20,7 +20,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 def kernel(function: F) -> F:
     """Compile a function at its first call and cache the result on disk.
 
-    Threads come from this module, because numba's `parallel=True` takes seconds to compile.
+    Threads are created in this module because numba's `parallel=True` takes seconds to compile.
     """
     return cast(F, numba.njit(cache=True, nogil=True, error_model="numpy")(function))
 
@@ -42,7 +42,7 @@ def count_threads() -> int:
 
 
 def _count_free_threads() -> int:
-    """Return the number of threads for new work: 1 within the pool, because a pool that waits for itself blocks."""
+    """Return the number of threads for new work: 1 within the pool, because a pool that waits for itself would block."""
     return 1 if threading.current_thread().name.startswith(_PREFIX) else count_threads()
 
 

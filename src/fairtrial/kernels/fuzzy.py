@@ -13,7 +13,7 @@ Codes = npt.NDArray[np.int32]
 
 @kernel
 def compute_membership(position: float, label: int) -> float:  # pragma: no cover - compiled
-    """Compute the membership of a position, in label distances, in the triangle around a label; NaN belongs to all."""
+    """Compute the membership of a position (in label distances) in the triangle around a label; NaN belongs to all labels."""
     if np.isnan(position):
         return 1.0
     return max(0.0, 1.0 - abs(position - label))
@@ -44,7 +44,7 @@ def find_best_by_class(rules: Codes, consequents: npt.NDArray[np.intp], weights:
 
 @kernel
 def _compute_degree(rule: Codes, positions: Floats) -> float:
-    """Multiply the memberships; a rule label of -1 has no condition."""
+    """Multiply the memberships; a rule label of -1 means that there is no condition."""
     degree = 1.0
     for j in range(len(rule)):
         if rule[j] >= 0:

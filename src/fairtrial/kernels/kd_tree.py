@@ -1,10 +1,10 @@
 """A kd-tree from which points can be removed: exact nearest neighbours among the remaining points.
 
-Points lie in leaves of equal size, stored by column, so the distances of a leaf are vectorised. A node stores the bounding box
-of its points, how many remain, and the lowest number among them. Distances are sums over the columns in order: squared
-differences (SQUARE), the same with 1 for missing values (SQUARE_WITH_MISSING; such a column must not span more than 1), or 1
-for values that differ or are missing (OVERLAP). The bound of a box is summed in the same order, so rounding never makes it
-exceed the distance of a point inside. The results equal an exhaustive search exactly; ties are broken by number.
+Points lie in leaves of equal size, stored by column, so the distances of a leaf are computed by vectorized loops. A node stores
+the bounding box of its points, how many remain, and the lowest number among them. Distances are sums over the columns in order:
+squared differences (SQUARE), the same with 1 for missing values (SQUARE_WITH_MISSING; such a column must not span more than 1),
+or 1 for values that differ or are missing (OVERLAP). The bound of a box is summed in the same order, so rounding never makes it
+exceed the distance of a point inside. The results are exactly those of an exhaustive search; ties are broken by number.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _LEAF = 64
 _DEEPEST = 64
 
 
-# Position of missing values when a column is cut: above all others, which are scaled to 0..1 or are codes.
+# Position of missing values when a column is cut: above all other values, which are scaled to 0..1 or are codes.
 _MISSING = 1e300
 
 
 class LiveTree(NamedTuple):
-    """Arrays of a tree. Node 0 is the root, node i has the children 2i + 1 and 2i + 2, the last nodes are the leaves."""
+    """Arrays of a tree. Node 0 is the root, node i has the children 2i + 1 and 2i + 2, and the last nodes are leaves."""
 
     kinds: npt.NDArray[np.int8]
     blocks: FloatArray
@@ -42,7 +42,7 @@ class LiveTree(NamedTuple):
     ids: Numbers
     """Number of each point, of shape (leaves, slots)."""
     where: Numbers
-    """Leaf * slots + slot of each remaining point, -1 of the others."""
+    """Leaf * slots + slot of each remaining point; -1 for removed points."""
     live: Numbers
     """Number of remaining points of each node."""
     first: Numbers
@@ -54,7 +54,7 @@ class LiveTree(NamedTuple):
 
 @kernel
 def build_live_tree(points: FloatArray, kinds: npt.NDArray[np.int8], selected: Numbers) -> LiveTree:
-    """Build a tree of the chosen rows (ascending numbers, at least one) of `points`."""
+    """Build a tree of the selected rows of `points` (at least one, in ascending order)."""
     count, columns = selected.size, points.shape[1]
     leaves = 1
     while leaves * _LEAF < count:
@@ -127,7 +127,7 @@ def _find_widest_column(kinds: npt.NDArray[np.int8], low: FloatArray, high: Floa
 
 @kernel
 def _select(keys: FloatArray, order: Numbers, rank: int) -> None:
-    """Move the `rank` smallest (by key, then by number) to the front of keys and numbers."""
+    """Move the `rank` smallest entries (by key, then by number) to the front of keys and numbers."""
     low, high = 0, keys.size - 1
     while low < high:
         middle = (low + high) // 2
@@ -234,7 +234,7 @@ def find_nearest_live(
     tree: LiveTree, point: FloatArray, itself: int, distances: FloatArray, numbers: Numbers, scratch: FloatArray
 ) -> int:
     """Fill in the nearest remaining points other than `itself`; return their number."""
-    # Local arrays: access to tuples and slices costs more than a bound.
+    # Use local arrays, because access to tuples and slices costs more than computing a bound.
     kinds, blocks, ids, live, first, low, high = tree.kinds, tree.blocks, tree.ids, tree.live, tree.first, tree.low, tree.high
     leaves, most, count = ids.shape[0], numbers.size, 0
     worst, last = np.inf, tree.where.size

@@ -1,7 +1,7 @@
 """Distances between rows with numeric, nominal and missing values; nearest rows and their votes for classes.
 
 HEOM (Wilson & Martinez 1997): numbers are scaled; nominal values contribute 0 if equal and 1 if not; a missing value (NaN)
-contributes 1. Without nominal and missing values this is the Euclidean distance of the scaled numbers.
+contributes 1. Without nominal and missing values this is the Euclidean distance between the scaled numbers.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from fairtrial.kernels.compiling import kernel
 
 @kernel
 def compute_squared_distance(a: FloatArray, b: FloatArray, nominal: BoolArray) -> float:
-    """Compute the squared distance of two rows."""
+    """Compute the squared distance between two rows."""
     total = 0.0
     for j in range(a.size):
         gap = a[j] - b[j]
@@ -30,7 +30,7 @@ def compute_squared_distance(a: FloatArray, b: FloatArray, nominal: BoolArray) -
 
 @kernel
 def compute_distances(first: FloatArray, second: FloatArray, nominal: BoolArray, out: FloatArray) -> None:
-    """Compute the distances of each row of `first` to each row of `second`."""
+    """Compute the distance from each row of `first` to each row of `second`."""
     for i in range(first.shape[0]):
         for j in range(second.shape[0]):
             out[i, j] = np.sqrt(compute_squared_distance(first[i], second[j], nominal))
@@ -38,7 +38,7 @@ def compute_distances(first: FloatArray, second: FloatArray, nominal: BoolArray,
 
 @kernel
 def find_nearest_rows(queries: IntArray, rows: FloatArray, nominal: BoolArray, out: IntArray) -> None:
-    """Find the nearest other rows of each query, nearest first, ties by index; as many as `out` has columns."""
+    """Find the nearest other rows of each query, nearest first and ties by index; `out` has one column per neighbour."""
     k = out.shape[1]
     best = np.empty(k)
     for q in range(queries.size):

@@ -1,12 +1,12 @@
 """Groups and chains of nearest neighbours within classes, for DOB-SCV and DB-SCV, and as in KEEL.
 
 Each seed in turn takes its nearest remaining points. The neighbours of the next seeds are looked up in advance on all threads,
-with some to spare. If enough of them remain when it is the seed's turn, they are the nearest; otherwise the kd-tree is
-searched. The tree is rebuilt whenever half of its points are gone.
+including some spare ones. If enough of them remain when it is the seed's turn, they are the nearest points; otherwise the
+kd-tree is searched. The tree is rebuilt whenever half of its points have been removed.
 
 In many dimensions, matrix products find candidates and exact distances decide among them. Products round differently from sums
-of squared differences. Each seed therefore keeps more candidates than needed, and only those are returned that no other point
-can precede under any rounding.
+of squared differences. Each seed therefore keeps more candidates than needed, and only candidates that no other point can
+precede under any rounding are returned.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _blas_lock = Lock()
 
 
 def look_up_batched(where: Numbers, points: FloatArray, window: Numbers, max_neighbours: int) -> Numbers:
-    """Find up to `most` nearest remaining points (>= 0) of each remaining seed, -1 after the last certain one."""
+    """Find up to `most` nearest remaining points (>= 0) of each remaining seed; -1 follows the last certain point."""
     remaining = np.flatnonzero(where >= 0)
     living = np.flatnonzero(where[window] >= 0)
     others, lengths = points[remaining], np.einsum("ij,ij->i", points[remaining], points[remaining])
@@ -111,7 +111,7 @@ def select_certain(
                 difference = points[numbers[i, count], column] - points[seeds[i], column]
                 total += difference * difference
             count = kd_tree.insert_neighbour(distances, order, count, total, numbers[i, count])
-        # Several times the largest rounding error of both ways of computing.
+        # Several times the largest rounding error of both ways to compute distances.
         rounding_bound = 8.0 * (columns + 8) * 2.2e-16 * (squared_norm + longest)
         limit = np.inf if count < n_candidates else rough[i, n_candidates - 1] + squared_norm - rounding_bound
         for j in range(min(count, max_neighbours)):
@@ -151,7 +151,7 @@ _WORTH_BUILDING = 128
 def find_groups_by_class(
     points: FloatArray, kinds: Kinds, classes: Sequence[Numbers], seeds: Sequence[Numbers], size: int
 ) -> list[Numbers]:
-    """Apply `find_nearest_groups` to each class; `classes` has its sorted rows, `seeds` the order of indices among them."""
+    """Apply `find_nearest_groups` to each class; `classes` contains its sorted rows, `seeds` the order of indices among them."""
     engine: Engine = "batched" if points.shape[1] > _FEW_COLUMNS and not kinds.any() else "tree"
 
     def find_class_groups(class_index: int) -> Numbers:
@@ -220,13 +220,13 @@ def find_nearest_chain(points: FloatArray, kinds: Kinds, start: int) -> Numbers:
 
 
 def _select_window(seeds: Numbers, left: int, size: int) -> Numbers:
-    """Return the next seeds; those that remain take a small fraction of the remaining points."""
+    """Return the next seeds; together, they take only a small fraction of the remaining points."""
     living = max(_WORTH_BUILDING, left // (size * _WINDOW))
     return seeds[: -(-living * len(seeds) // left)]
 
 
 def _look_up_window(tree: LiveTree, points: FloatArray, window: Numbers, size: int, engine: Engine) -> Numbers:
-    """Find the certain nearest neighbours of each remaining seed of the window, -1 after them; possibly none."""
+    """Find the nearest neighbours of each remaining seed of the window that are certain (possibly none), followed by -1."""
     left = tree.live[0]
     if engine == "batched" and left >= _WORTH_PRODUCTS:
         return look_up_batched(tree.where, points, window, size - 1 + _MORE)

@@ -46,7 +46,7 @@ class JavaRandom:
                 return value
 
     def shuffle(self, rows: list[T]) -> None:
-        """Swap each item, from the last, with one at or before its position."""
+        """Swap each item, starting with the last, with one at or before its position."""
         for index in range(len(rows) - 1, 0, -1):
             swap_index = self.draw_below(index + 1)
             rows[index], rows[swap_index] = rows[swap_index], rows[index]
@@ -89,7 +89,7 @@ def draw_resamples(
 
 @kernel
 def draw_from(state: np.uint64, rows: npt.NDArray[np.intp], counts: npt.NDArray[np.uint8]) -> np.uint64:
-    """Draw as many of `rows` as there are, with replacement; return the next state."""
+    """Draw a sample of the same size from `rows`, with replacement; return the next state."""
     n, half = np.uint64(rows.size), np.uint64(32)
     low = np.uint64(0xFFFFFFFF)
     if rows.size >= _MANY:

@@ -57,7 +57,7 @@ def compute_partial_auc(pos: FloatArray, neg: FloatArray, max_fpr: float, out: F
 
 @kernel
 def compute_sauc(values: FloatArray, pos: FloatArray, neg: FloatArray, out: FloatArray) -> None:
-    """Compute the mean of s+ - s- over pairs with s+ > s-; the sum of gaps is updated to avoid cancellation."""
+    """Compute the mean of s+ - s- over pairs with s+ > s-; a running sum of score differences avoids cancellation."""
     for b in range(pos.shape[0]):
         row = b if values.shape[0] > 1 else 0
         tp, fp, gaps, total, last = 0.0, 0.0, 0.0, 0.0, 0.0
@@ -76,7 +76,7 @@ def compute_sauc(values: FloatArray, pos: FloatArray, neg: FloatArray, out: Floa
 
 @kernel
 def compute_ks(pos: FloatArray, neg: FloatArray, signed: bool, out: FloatArray) -> None:
-    """Compute the largest |TPR - FPR|; signed: the largest TPR - FPR."""
+    """Compute the largest |TPR - FPR|, or with `signed` the largest TPR - FPR."""
     for b in range(pos.shape[0]):
         P, N = sum_counts(pos[b]), sum_counts(neg[b])
         tp, fp, best = 0.0, 0.0, 0.0
@@ -134,7 +134,7 @@ def compute_min_loss(pos: FloatArray, neg: FloatArray, cost: FloatArray, out: Fl
 
 @kernel
 def compute_lift(pos: FloatArray, neg: FloatArray, fraction: float, out: FloatArray) -> None:
-    """Divide the positives in the top fraction by their expected number; cut ties count in proportion."""
+    """Divide the positives in the top fraction by their expected number; a group of ties that is cut counts in proportion."""
     for b in range(pos.shape[0]):
         P, N = sum_counts(pos[b]), sum_counts(neg[b])
         limit = fraction * (P + N)

@@ -39,7 +39,7 @@ def find_covered_rows(values: FloatArray, rows: IntArray, columns: IntArray, kin
 
 @kernel
 def _compute_foil_gain(positives: float, total: float, base: float) -> float:
-    """Compute FOIL's gain over a rate of positives; both rates count one more row."""
+    """Compute FOIL's gain over a base rate of positives; both rates include one additional row."""
     return float(positives * (np.log((positives + 1.0) / (total + 1.0)) / _LOG_2 - np.log(base) / _LOG_2))
 
 
@@ -96,7 +96,7 @@ def _find_best_rule_value(
 
 @kernel
 def _filter_orders(orders: IntArray, n_known: IntArray, rows: IntArray) -> tuple[IntArray, IntArray]:
-    """Filter the given rows with known values in the order of each column; return them and their numbers."""
+    """Filter the given rows with known values, in the order of each column; return these rows and their counts."""
     d, n = orders.shape
     inside = np.zeros(n, dtype=np.bool_)
     inside[rows] = True
@@ -135,8 +135,8 @@ def grow_rule(
     """Add conditions to a rule while the gain is positive; return their columns, kinds and values.
 
     `orders` sorts all rows by each column, the `n_known[j]` known values first. `sizes` is the number of values of a nominal
-    column and 0 for a numeric one. A nominal column is used once. A condition must cover positive rows with a weight of at
-    least `min_weight`.
+    column and 0 for a numeric one. A nominal column is used at most once. A condition must cover positive rows with a weight of
+    at least `min_weight`.
     """
     d, n = values.shape
     used = used.copy()
@@ -176,9 +176,10 @@ def find_best_length(
     cuts: FloatArray,
     by_accuracy: bool,
 ) -> int:
-    """Return how many of the first conditions are best: by the rate of covered positives, or by accuracy on all rows.
+    """Return how many of the first conditions to keep: judged by the rate of covered positives, or by accuracy on all rows.
 
-    Rates count two more rows, one of them positive. The shortest of ties is chosen. Without rows all conditions are kept.
+    Rates include two additional rows, one of them positive. Among ties, the shortest rule is chosen. If there are no rows, all
+    conditions are kept.
     """
     size, total = len(columns), len(rows)
     if total == 0:

@@ -17,14 +17,14 @@ Masks = npt.NDArray[np.int64]
 
 
 def compute_adjacency(joined: npt.NDArray[np.bool_]) -> Masks:
-    """Return the learners joined to each learner as bits, without itself."""
+    """Return the learners joined to each learner as bits, excluding the learner itself."""
     bits = np.int64(1) << np.arange(len(joined), dtype=np.int64)
     return np.asarray((joined & ~np.eye(len(joined), dtype=bool)) @ bits)
 
 
 @kernel
 def compute_max_pairs(adjacent: Masks, k: int) -> Counts:
-    """Return, for each pair, the most pairs within blocks of a partition into cliques that contains it; 0 if none does."""
+    """For each pair, return the most pairs within blocks of a clique partition that contains the pair; 0 if none does."""
     full = (1 << k) - 1
     joining = np.empty(full + 1, dtype=np.int16)
     size = np.zeros(full + 1, dtype=np.int16)
@@ -69,7 +69,7 @@ def compute_max_pairs(adjacent: Masks, k: int) -> Counts:
 def compute_regions(
     weights: npt.NDArray[np.float32], above: IntArray, below: IntArray, to_sides: float, out: FloatArray
 ) -> None:
-    """Compute the probability of each region for each row of weights; `to_sides` of the middle weight goes to each side."""
+    """Compute the probability of each region for each row of weights; the fraction `to_sides` of the middle weight goes to each side."""
     rows, n = weights.shape
     sums = np.zeros(n + 1)
     for r in range(rows):
@@ -146,7 +146,7 @@ def run_chain(
     samples: int,
     warm_up: int,
 ) -> tuple[FloatArray, FloatArray]:
-    """Run one chain. mu_i is integrated out when mu0, sigma0 and sigma_i are updated, so the chain mixes with small sigma0."""
+    """Run one chain. mu_i is integrated out when mu0, sigma0 and sigma_i are updated, so the chain mixes well even if sigma0 is small."""
     q = means.size
     sigma = np.sqrt(np.maximum(squares / folds, bounds[0] ** 2 * 4)) * np.exp(0.3 * rng.standard_normal(q))
     sigma = np.minimum(np.maximum(sigma, bounds[0] * 1.01), bounds[1])
@@ -199,7 +199,7 @@ def draw_centre(rng: np.random.Generator, means: FloatArray, variances: FloatArr
         drawn = centre + spread * rng.standard_normal()
         if -limit <= drawn <= limit:
             return float(drawn)
-        # A normal this wide is nearly flat within the limits: propose uniformly.
+        # A normal distribution this wide is nearly flat within the limits: propose uniformly.
         if spread > limit:
             drawn = limit * (2 * rng.random() - 1)
             if np.log(rng.random()) < -0.5 * ((drawn - centre) / spread) ** 2:

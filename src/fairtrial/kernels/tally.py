@@ -36,7 +36,7 @@ def merge_tallies(
 ) -> int:
     """Merge ascending rows into descending tallies; unused entries keep count 0. Return the length of the longest tally.
 
-    Row b of `positives` and `negatives` has `n_positives[b]` and `n_negatives[b]` scores.
+    Row b of `positives` contains `n_positives[b]` scores; row b of `negatives` contains `n_negatives[b]`.
     """
     widest = 0
     for b in range(values.shape[0]):

@@ -32,9 +32,9 @@ def count_sizes(sides: Sides, b: int, test: FloatArray, train: FloatArray) -> No
 
 @kernel
 def compute_kolmogorov_smirnov(order: IntArray, last: BoolArray, sides: Sides, out: FloatArray) -> None:
-    """Compute the largest difference of the two distribution functions, into out[b, s].
+    """Compute the largest difference between the two distribution functions, into out[b, s].
 
-    `order` has the rows by ascending value; `last` marks the last row of each run of equal values in this order.
+    `order` lists the rows by ascending value; `last` marks the last row of each run of equal values in this order.
     """
     splits = sides.shape[2]
     m, n = np.empty(splits), np.empty(splits)
@@ -55,7 +55,7 @@ def compute_kolmogorov_smirnov(order: IntArray, last: BoolArray, sides: Sides, o
 
 @kernel
 def compute_hellinger(codes: IntArray, k: int, sides: Sides, out: FloatArray) -> None:
-    """Compute Hellinger's distance sqrt(1 - sum sqrt(p q)) of the proportions of k values, into out[b, s]."""
+    """Compute Hellinger's distance sqrt(1 - sum sqrt(p q)) between the proportions of k values, into out[b, s]."""
     splits = sides.shape[2]
     m, n = np.empty(splits), np.empty(splits)
     test, train = np.empty((k, splits)), np.empty((k, splits))
@@ -115,8 +115,8 @@ def count_duplicates(
 ) -> None:
     """Count test rows with an equal training row of the same class (same[b, s]) or of another class (other[b, s]).
 
-    `groups` numbers rows that are equal in all attributes from 0, and `labels` has their classes (k of them). A row that is in
-    both sets is not its own duplicate.
+    `groups` numbers rows that are equal in all attributes from 0, and `labels` contains their classes (k of them). A row that
+    is in both sets is not its own duplicate.
     """
     g = groups.max() + 1
     class_counts = np.empty((g, k), np.int64)

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """A tree as arrays of nodes, the root first; the children of a node follow each other from `first_child`.
+    """A tree as arrays of nodes, the root first; the children of a node are consecutive, starting at `first_child`.
 
     `column` is -1 for a leaf. `threshold` is the cut point of a numeric column, the code of the value that a binary split of a
-    nominal column separates, or NaN. `counts` has the training weight of each class in the order of `classes`.
+    nominal column separates, or NaN. `counts` contains the training weight of each class in the order of `classes`.
     """
 
     column: IntArray
@@ -119,7 +119,7 @@ class C45Settings:
 
 
 def build_tree(training: TrainingSet, settings: C45Settings, classes: npt.NDArray[np.intp], n_declared: int) -> Tree:
-    """Build the tree. `classes` has the indices of the classes in the order that breaks ties.
+    """Build the tree. `classes` contains the indices of the classes in the order that breaks ties.
 
     The classes of the tree are these indices; `n_declared` is the number of declared classes.
     """
@@ -149,7 +149,7 @@ def _make_tree_rows(training: TrainingSet, codes: npt.NDArray[np.intp], classes:
     levels = np.array(
         [0 if categories is None else len(categories) for categories in training.columns.categories], dtype=np.int64
     )
-    # A nominal column of missing values has no categories and is never split.
+    # A nominal column that contains only missing values has no categories and is never split.
     numeric = training.columns.numeric
     levels = np.where(numeric, 0, np.maximum(levels, 1))
     positions = np.where(numeric, np.cumsum(numeric) - 1, 0)

@@ -48,7 +48,7 @@ class _Grid:
 
     @staticmethod
     def find_labels(positions: FloatArray) -> npt.NDArray[np.int32]:
-        """Find the nearest label; ties go to the lower one, missing values get -1."""
+        """Find the nearest label; ties go to the lower label, and missing values get -1."""
         return np.where(np.isnan(positions), -1, np.ceil(positions - 0.5)).astype(np.int32)
 
 
@@ -56,8 +56,8 @@ class _Grid:
 class Chi(Learner):
     """Fuzzy rule learner of Chi, Yan and Pham (1996).
 
-    It uses uniform triangular labels, the product, the penalized certainty factor and the winning rule. Each training row
-    selects the nearest label of each of its values. The consequent of a rule is the class with the largest sum of matching
+    It uses uniform triangular labels, the product t-norm, the penalized certainty factor and the winning rule. Each training
+    row selects the nearest label of each of its values. The consequent of a rule is the class with the largest sum of matching
     degrees; its weight is (own - others) / all. Rules with a weight of zero or less are dropped.
 
     Parameters
@@ -65,7 +65,7 @@ class Chi(Learner):
     labels : int, default 5
         Number of fuzzy labels per numeric column.
     ranges : mapping of str to (float, float), optional
-        Ranges of numeric columns by name. By default the range of the training rows.
+        Ranges of numeric columns by name. Default: the range of the training rows.
     nominal : sequence of str or int, optional
         Names or indices of columns to treat as nominal. Columns of category, text or boolean type are always nominal.
 
@@ -82,7 +82,7 @@ class Chi(Learner):
     n_rules_ : int
         Number of rules.
     abstention_ : label
-        Prediction for rows that fire no rule. It is not a class, and every measure counts it as an error.
+        Prediction for rows that match no rule. It is not a class, and every measure counts it as an error.
 
     Examples
     --------
@@ -158,13 +158,13 @@ class Chi(Learner):
     def decision_function(self, X: Any) -> FloatArray:
         """Compute the proportion of each class in the degrees; for two classes, second - first.
 
-        A row that fires no rule has zeros and lies between the classes in a ranking.
+        A row that matches no rule has zeros and lies between the classes in a ranking.
         """
         proportions = self.predict_proba(X)
         return np.asarray(proportions[:, 1] - proportions[:, 0]) if proportions.shape[1] == 2 else proportions
 
     def abstains(self, X: Any) -> npt.NDArray[np.bool_]:
-        """Return which rows fire no rule."""
+        """Return which rows match no rule."""
         return np.asarray(~self.predict_proba(X).any(axis=1))
 
     def predict(self, X: Any) -> npt.NDArray[Any]:

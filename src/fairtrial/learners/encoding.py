@@ -18,11 +18,12 @@ Scale = Literal["min-max", "standard"] | None
 
 @dataclass(frozen=True, eq=False)
 class NumberEncoder:
-    """Encodes typed columns as numbers with values learnt from the training rows.
+    """Encodes typed columns as numbers, using values learnt from the training rows.
 
-    Missing values become the mean or the most frequent value. A nominal column of two values becomes one column (1 for the
-    second value); a column of more values becomes one column per value. Scaling sets a column that is constant in the training
-    rows to zero. With `fill=False` missing numbers stay missing, and a missing nominal value equals none of the values.
+    Missing values become the mean or the most frequent value. A nominal column with two values becomes one column (1 for the
+    second value); a column with more values becomes one column per value. Scaling sets a column that is constant in the
+    training rows to zero. With `fill=False` missing numbers stay missing, and a missing nominal value equals none of the
+    values.
     """
 
     fill_values: FloatArray
@@ -63,7 +64,7 @@ def _compute_fill_value(values: FloatArray, weight: FloatArray, nominal: bool) -
 
 
 def _count_columns(categories: tuple[object, ...] | None) -> int:
-    """Return the number of encoded columns of one column."""
+    """Return the number of columns that encode one column."""
     return 1 if categories is None or len(categories) <= 2 else len(categories)
 
 

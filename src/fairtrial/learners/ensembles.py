@@ -15,7 +15,7 @@ from fairtrial.learners.c45 import C45
 from fairtrial.learners.learner import TrainingSet, TypedClassifier, expand_probabilities, register_learner, require_object
 from fairtrial.learners.stump import Stump
 
-_ROUNDING_ERROR = 1e-6  # tolerance of a weighted error of 0 or 0.5
+_ROUNDING_ERROR = 1e-6  # tolerance for a weighted error of 0 or 0.5
 
 
 class Ensemble(TypedClassifier):
@@ -43,7 +43,7 @@ class Ensemble(TypedClassifier):
         return table, training
 
     def _make_member(self, rng: np.random.Generator) -> Any:
-        """Create a base learner with its own seed, if it has the parameter random_state."""
+        """Create a base learner; set its own seed if it has the parameter random_state."""
         member = clone(self._get_base_learner())
         seeded = {name: int(rng.integers(2**31 - 1)) for name in member.get_params() if name.split("__")[-1] == "random_state"}
         return member.set_params(**seeded)
@@ -152,7 +152,7 @@ class Bagging(Ensemble):
 
 @register_learner("adaboost-m1")
 class AdaBoostM1(Ensemble):
-    """AdaBoost.M1: each member is trained on rows weighted by the errors of the previous ones.
+    """AdaBoost.M1: each member is trained on rows weighted by the errors of the previous members.
 
     Boosting stops if a member makes no error, or has a weighted error of at least 0.5 (Freund & Schapire 1996). The
     probabilities follow from the sums of the log odds, as in WEKA.
@@ -246,7 +246,7 @@ class AdaBoostM1(Ensemble):
         return member.fit(_safe_indexing(table, rows), self._declare_labels(labels[rows]))
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Predict probabilities from the weighted votes; a single member predicts its own."""
+        """Predict probabilities from the weighted votes; a single member predicts its own probabilities."""
         rows = self._read_query(X)
         if len(self.estimators_) == 1:
             return _predict_member_probabilities(self.estimators_[0], rows, self.classes_)
@@ -265,7 +265,7 @@ def _compute_oob_error(votes: FloatArray, codes: IntArray) -> float:
 
 
 def _predict_member_probabilities(member: Any, rows: Any, classes: Any) -> FloatArray:
-    """Predict probabilities of a member for all classes, including unseen ones; votes if it has none."""
+    """Predict probabilities of a member for all classes, including unseen ones; use votes if it has no probabilities."""
     if not hasattr(member, "predict_proba"):
         return np.asarray(member.predict(rows)[:, None] == classes, dtype=np.float64)
     return expand_probabilities(member.predict_proba(rows), member.classes_, classes)

@@ -56,7 +56,7 @@ def register_learner(name: str, *, aliases: Iterable[str] = ()) -> Callable[[E],
 
 @dataclass(frozen=True, eq=False)
 class TrainingSet:
-    """Typed columns, the code of the class of each row (its index in `classes_`), and the weight of each row."""
+    """Typed columns, the class code of each row (its index in `classes_`), and the weight of each row."""
 
     columns: EncodedTable
     codes: IntArray
@@ -71,7 +71,7 @@ class TrainingSet:
 class TypedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A classifier for numeric and nominal columns with missing values.
 
-    Columns of category, text or boolean type are nominal, and those in the parameter `nominal`. A nominal value that does not
+    Columns of category, text or boolean type and those in the parameter `nominal` are nominal. A nominal value that does not
     occur in the training rows is treated as missing.
     """
 
@@ -110,7 +110,7 @@ class TypedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         return pd.Series(pd.Categorical(labels, categories=self._declared_classes))
 
     def _name_columns(self, columns: EncodedTable) -> EncodedTable:
-        """Rename the columns as in the input frame; scikit-learn's checks return a matrix without names."""
+        """Name the columns as in the input frame, because scikit-learn's checks return a matrix without names."""
         names = getattr(self, "feature_names_in_", columns.names)
         return EncodedTable(columns.values, tuple(map(str, names)), columns.categories)
 
@@ -121,7 +121,7 @@ class TypedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         return self._template.encode_like(checked)
 
     def _check_input(self, X: Any, *, reset: bool) -> tuple[Any, Any]:
-        """Return a table with nominal columns unchanged, any other as numbers checked by scikit-learn; and `nominal`."""
+        """Return `nominal` with a table of unchanged nominal columns, or any other table as numbers checked by scikit-learn."""
         typed = _has_types(X) or (self.nominal is not None and hasattr(X, "__len__"))
         try:
             if not typed:
@@ -258,7 +258,7 @@ def _encode_declared(y: Any) -> tuple[npt.NDArray[Any], IntArray] | None:
 
 
 def get_declared_order(y: Any, classes: Any) -> list[int]:
-    """Return the indices of `classes` in the order of a category column, -1 for absent ones; otherwise 0, 1, ..."""
+    """Return the indices of `classes` in the order of a category column (-1 for absent classes); otherwise 0, 1, ..."""
     categories = getattr(getattr(y, "dtype", None), "categories", None)
     if categories is None:
         return list(range(len(classes)))
@@ -305,7 +305,7 @@ def _has_types(X: Any) -> bool:
 
 
 def _with_remedy(error: str) -> str:
-    """Append a remedy to the message of scikit-learn about text."""
+    """Append a remedy to scikit-learn's error message about text values."""
     remedy = ": pass a frame with nominal columns, or list them in nominal="
     return error + (remedy if "could not convert string" in error else "")
 

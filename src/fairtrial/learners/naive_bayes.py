@@ -29,7 +29,7 @@ def find_cut_points(values: FloatArray, codes: IntArray, weight: FloatArray, k: 
 
 
 def _find_cuts(values: FloatArray, counts: FloatArray) -> list[float]:
-    """Cut at the smallest entropy and continue on both sides while each cut is worth its description length."""
+    """Cut where the entropy is smallest, and continue on both sides while each cut is worth its description length."""
     ends = np.flatnonzero(values[1:] > values[:-1])
     if len(ends) == 0:
         return []
@@ -164,7 +164,7 @@ class KernelDensity:
 
 
 def compute_mean_gap(values: FloatArray) -> float:
-    """Compute the mean distance of neighbouring distinct values, the precision of the column; 0.01 if there is only one.
+    """Compute the mean distance between neighbouring distinct values, the precision of the column; 0.01 if there is only one.
 
     >>> compute_mean_gap(np.array([1.0, 3.0, 3.0, 4.0]))
     1.5
@@ -191,7 +191,7 @@ _MIN_DENSITY = 1e-75
 class NaiveBayes(Learner):
     """Naive Bayes for numeric and nominal columns; missing values are ignored.
 
-    Nominal columns are counted, starting from one. Values and rounding follow WEKA's NaiveBayes.
+    Values of nominal columns are counted, starting from one. Values and rounding follow WEKA's NaiveBayes.
 
     Parameters
     ----------

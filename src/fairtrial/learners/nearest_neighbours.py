@@ -23,7 +23,7 @@ class NearestNeighbours(Learner):
     """k-nearest neighbours with the heterogeneous distance HEOM (Wilson & Martinez 1997).
 
     Numbers are scaled by their training range. Distinct nominal values and missing values have distance 1. All rows that are as
-    near as the last neighbour vote, too. Each class starts with 1/n of a vote, as in WEKA's IBk, and no probability is zero.
+    near as the last neighbour also vote. Each class starts with 1/n of a vote, as in WEKA's IBk, so no probability is zero.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ from fairtrial.learners.learner import Learner, TrainingSet, register_learner
 
 @dataclass(frozen=True, eq=False)
 class ColumnRule:
-    """The rule of one column: a class per value or interval and one for missing values (-1 if none occur).
+    """The rule of one column: a class per value or interval and a class for missing values (-1 if none occur).
 
     `correct` is the number of training rows that it predicts correctly. Interval i ends below `cuts[i]`; a nominal
     column has no cuts.
@@ -34,8 +34,8 @@ class ColumnRule:
 class OneR(Learner):
     """The rule on one column with the fewest training errors (Holte 1993).
 
-    The rules are those of WEKA 3.6.14's OneR. A numeric column is cut into intervals with at least `min_bucket` rows of
-    their majority class, except the last one. Neighbouring intervals of the same class are merged. Missing values form a
+    The rules are those of WEKA 3.6.14's OneR. A numeric column is cut into intervals. All but the last contain at least
+    `min_bucket` rows of their majority class. Neighbouring intervals of the same class are merged. Missing values form a
     separate value. Ties go to the first column and to the class declared first.
 
     Parameters
@@ -168,7 +168,7 @@ def find_intervals(values: FloatArray, codes: IntArray, k: int, min_count: int) 
 
 
 def _join_intervals(counts: IntArray, ends: IntArray, min_count: int) -> tuple[IntArray, IntArray]:
-    """Merge neighbouring intervals in one pass from left to right; `ends` has the index where each one ends."""
+    """Merge neighbouring intervals in one pass from left to right; `ends` contains the index at which each interval ends."""
     merged_counts, merged_ends = [counts[0]], [ends[0]]
     for row, end in zip(counts[1:], ends[1:], strict=True):
         previous = merged_counts[-1]
@@ -186,7 +186,7 @@ def _count_by_value(values: IntArray, codes: IntArray, size: int, k: int) -> Int
 
 
 def _make_default_rule(ranks: IntArray) -> ColumnRule:
-    """Make the rule of a table without values: the most frequent class."""
+    """Make the rule for a table without values, which predicts the most frequent class."""
     counts = np.bincount(ranks)
     return ColumnRule(0, np.empty(0), np.array([np.argmax(counts)]), int(np.argmax(counts)), int(counts.max()))
 

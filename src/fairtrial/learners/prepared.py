@@ -43,7 +43,7 @@ class Facts:
     scale : {"min-max", "standard"} or None
         Scaling that it needs.
     prepares : bool, default False
-        Whether it prepares its input itself. If so, nothing is prepared for it.
+        Whether it prepares its own input. If so, nothing is prepared for it.
     numbered : bool, default False
         Whether classes must be the integers 0, 1, ...
 
@@ -115,7 +115,7 @@ def _find_inner_learners(learner: Any) -> list[Any]:
 
 
 def _combine_facts(facts: list[Facts]) -> Facts:
-    """Combine facts: input that all learners accept, and a scale that any of them needs."""
+    """Combine facts: the input that all learners accept, and the scaling that any of them needs."""
     scales = [learner_facts.scale for learner_facts in facts if learner_facts.scale]
     return Facts(
         nominal=all(learner_facts.nominal for learner_facts in facts),
@@ -338,7 +338,7 @@ class Prepared(TypedClassifier):
         return self
 
     def _fit_encoder(self, columns: EncodedTable, labels: Any, facts: Facts) -> Any:
-        """Fit the encoder of the columns; None if the learner accepts them after imputation."""
+        """Fit the encoder of the columns; return None if the learner accepts them after imputation."""
         if not isinstance(self.preparation, str):
             require_object("preparation", self.preparation, "transform", 'a transformer class, or pass "standard" or "none"')
             return clone(self.preparation).fit(to_frame(columns), labels)

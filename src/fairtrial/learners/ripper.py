@@ -205,7 +205,7 @@ class ClassRuleLearner:
         return stratify_rows(rows, self.task.table.codes, self.folds, self.source)
 
     def _split_rows(self, rows: IntArray) -> tuple[IntArray, IntArray]:
-        """Split rows: all folds but the last grow a rule, the last one prunes it."""
+        """Split rows: all folds but the last grow a rule, and the last one prunes it."""
         cut = len(rows) * (self.folds - 1) // self.folds
         return rows[:cut], rows[cut:]
 
@@ -240,7 +240,7 @@ class Ripper(Learner):
     Parameters
     ----------
     folds : int, default 3
-        Number of folds; all but one grow a rule, the last one prunes it.
+        Number of folds; all but the last grow a rule, and the last one prunes it.
     min_weight : float, default 2
         Minimal number of rows of the class that a condition covers.
     optimizations : int, default 2
@@ -250,7 +250,7 @@ class Ripper(Learner):
     prune : bool, default True
         Whether to prune and optimize.
     random_state : int or Generator, default 1
-        An integer gives the rules of JRip with this seed on the same rows in the same order.
+        With an integer, the rules equal those of JRip with this seed on the same rows in the same order.
     nominal : sequence of str or int, optional
         Names or indices of columns to treat as nominal. Columns of category, text or boolean type are always nominal.
 
@@ -327,7 +327,7 @@ class Ripper(Learner):
         return int(check_generator("random_state", self.random_state).integers(2**31))
 
     def _learn(self, training: TrainingSet, order: list[int], source: JavaRandom) -> None:
-        """Learn rules for one class after the other on the rows that earlier rules do not cover."""
+        """Learn rules for one class after another, on the rows that earlier rules do not cover."""
         ranks = np.argsort(order)[training.codes].astype(np.intp)
         table = RuleTable.from_columns(training.columns, ranks)
         counts = np.bincount(ranks, minlength=len(order))
@@ -351,7 +351,7 @@ class Ripper(Learner):
         self.n_rules_ = len(self.rules_)
 
     def _make_rule(self, rule: RuleCoverage, ranks: IntArray, rank: int, order: list[int]) -> RipperRule:
-        """Make a readable rule with class proportions; a default rule that covers no row predicts its class with certainty."""
+        """Make a readable rule with class proportions; a default rule without rows predicts its class with certainty."""
         counts = np.bincount(ranks[rule.covered], minlength=len(order)).astype(float)
         if not counts.any():
             counts[rank] = 1.0

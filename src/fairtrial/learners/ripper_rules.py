@@ -28,7 +28,7 @@ _NEARLY_ONE = 1 - 1e-12
 
 @dataclass(frozen=True)
 class RuleCounts:
-    """Number of covered and uncovered rows, of negatives among the covered and of positives among the uncovered."""
+    """Numbers of covered and uncovered rows, of covered negatives and of uncovered positives."""
 
     covered: int
     left: int
@@ -51,7 +51,7 @@ def _compute_log2(value: float) -> float:
 
 
 def compute_subset_length(total: float, chosen: float, rate: float) -> float:
-    """Compute the bits that identify `chosen` of `total` elements if the expected rate is known."""
+    """Compute the bits needed to identify `chosen` of `total` elements if the expected rate is known."""
     rate = min(rate, _NEARLY_ONE) if chosen < total else rate
     inside = -chosen * _compute_log2(rate) if rate > SMALL else 0.0
     return inside - (total - chosen) * _compute_log2(1 - rate) if chosen < total else inside
@@ -72,7 +72,7 @@ def compute_rule_length(size: int, possible: int) -> float:
 
 
 def compute_exceptions_length(proportion: float, counts: RuleCounts) -> float:
-    """Compute the bits of the errors of rules; `proportion` of the errors are expected to be false positives."""
+    """Compute the bits needed for the errors of rules; a `proportion` of the errors is expected to be false positives."""
     errors = counts.wrong + counts.missed
     bits = _compute_log2(counts.covered + counts.left + 1)
     if counts.covered > counts.left:
@@ -90,7 +90,7 @@ def compute_exceptions_length(proportion: float, counts: RuleCounts) -> float:
 class RuleTable:
     """Columns as rows of a matrix, the sort order of each column, and the class of each row.
 
-    `n_known` is the number of rows with a value; they come first in `orders`. `sizes` has the number of nominal values.
+    `n_known` is the number of rows with a value; they come first in `orders`. `sizes` contains the number of nominal values.
     """
 
     values: FloatArray
@@ -109,7 +109,7 @@ class RuleTable:
 
     @property
     def possible_conditions(self) -> int:
-        """Number of conditions: each value of a nominal column; each value of a numeric one as lower and upper bound."""
+        """Number of conditions: each value of a nominal column, and each value of a numeric one as lower and as upper bound."""
         sorted_values = np.take_along_axis(self.values, self.orders, axis=1)
         distinct = (sorted_values[:, 1:] > sorted_values[:, :-1]).sum(axis=1) + (self.n_known > 0)
         return int(np.where(self.sizes > 0, self.sizes, 2 * distinct).sum())
@@ -132,11 +132,11 @@ class RuleConditions:
         return len(self.columns)
 
     def find_covered(self, values: FloatArray, rows: IntArray) -> BoolArray:
-        """Find which rows satisfy the conditions; `values` has one column of the table in each row."""
+        """Find which rows satisfy the conditions; each row of `values` is a column of the table."""
         return np.asarray(rule_grow.find_covered_rows(values, rows, self.columns, self.kinds, self.cuts))
 
     def grow(self, table: RuleTable, rows: IntArray, positive: BoolArray, min_weight: float) -> RuleConditions:
-        """Append conditions while they gain on the rows that satisfy all previous ones."""
+        """Append conditions while the gain is positive on the rows that satisfy all previous conditions."""
         used = np.zeros(len(table.sizes), dtype=bool)
         used[self.columns] = table.sizes[self.columns] > 0
         rows = rows[self.find_covered(table.values, rows)]
@@ -145,7 +145,7 @@ class RuleConditions:
         return RuleConditions(*extended)
 
     def prune(self, table: RuleTable, rows: IntArray, positive: BoolArray, *, by_accuracy: bool) -> RuleConditions:
-        """Drop the last conditions that do not help on other rows."""
+        """Drop trailing conditions that do not improve the rule on other rows."""
         length = rule_grow.find_best_length(table.values, rows, positive, self.columns, self.kinds, self.cuts, by_accuracy)
         return RuleConditions(self.columns[:length], self.kinds[:length], self.cuts[:length])
 
@@ -174,7 +174,7 @@ class RipperRule:
     """A rule: it predicts its class if all conditions hold and no earlier rule applies.
 
     `covered` is the number of training rows that it covers, `errors` the number of them that belong to another class;
-    `probabilities` has the proportions of the classes among them.
+    `probabilities` contains the proportions of the classes among them.
 
     >>> print(RipperRule((RuleCondition("size", ">=", 3.0), RuleCondition("hue", "=", "red")), "yes", 12, 1, (1 / 12, 11 / 12)))
     (size >= 3) and (hue = red) => class=yes (12.0/1.0)
@@ -216,7 +216,7 @@ _MOST_ERRORS = 0.5
 
 @dataclass(frozen=True, eq=False)
 class RuleTask:
-    """One class against the later ones: table, positive rows, proportion of the class, and options."""
+    """One class against the later classes: table, positive rows, proportion of the class, and options."""
 
     table: RuleTable
     positive: BoolArray

@@ -13,7 +13,7 @@ from fairtrial.learners.learner import Learner, register_learner
 
 @register_learner("stump", aliases=("decision-stump",))
 class Stump(Learner):
-    """Decision stump: one split by minimal entropy, as WEKA's DecisionStump.
+    """Decision stump: one split of minimal entropy, as in WEKA's DecisionStump.
 
     A nominal column is split into one value and the rest, a numeric column midway between two neighbouring values.
     Missing values have a separate branch.
@@ -32,7 +32,7 @@ class Stump(Learner):
     cut_ : float
         Cut point of a numeric column, or code of the value of a nominal column.
     distributions_ : ndarray of shape (3, k)
-        Class probabilities of the three branches; the last branch has the missing values.
+        Class probabilities of the three branches; the last branch is for missing values.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class Stump(Learner):
         return self
 
     def _find_branches(self, columns: EncodedTable) -> IntArray:
-        """Return 0 at or below the cut (or equal to the value), 1 above it (or another value), 2 if missing."""
+        """Return 0 at or below the cut (or equal to the value), 1 above it (or not equal to the value), and 2 if missing."""
         values = columns.values[:, self.column_]
         first = values == self.cut_ if columns.nominal[self.column_] else values <= self.cut_
         return np.where(np.isnan(values), 2, np.where(first, 0, 1)).astype(np.intp)

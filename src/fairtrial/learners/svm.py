@@ -67,7 +67,7 @@ def compute_squared_distances(first: FloatArray, second: FloatArray) -> FloatArr
     >>> compute_squared_distances(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]])).tolist()
     [[25.0]]
     """
-    centre = second.mean(axis=0)  # far from the origin, differences of large squares lose digits
+    centre = second.mean(axis=0)  # without centring, differences of large squares lose digits
     first, second = first - centre, second - centre
     distances = first @ second.T
     distances *= -2
@@ -108,7 +108,7 @@ class KernelSVM(Learner):
     def fit(self, X: Any, y: Any) -> KernelSVM:
         """Fit one SVM per pair of classes.
 
-        There is no `sample_weight`: the solution has a tolerance, and weights would only approximate repeated rows.
+        There is no `sample_weight`: because of the solver tolerance, weights would only approximate repeated rows.
 
         Parameters
         ----------

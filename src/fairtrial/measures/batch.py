@@ -40,7 +40,7 @@ def batch(
     y_score : array-like of shape (models, n)
         Scores of the positive class, one row per model.
     measures : str, Measure or list of them, optional
-        Measures of one column of scores; "all" for all of them.
+        Measures that use one column of scores, or "all" for all of these measures.
     positive : label, optional
         Positive class. Default: the second of two classes in sort order.
     labels : list, optional

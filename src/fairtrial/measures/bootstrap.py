@@ -1,4 +1,4 @@
-"""Bootstrap of several measures at once: rows are drawn once, and every statistic is reweighted."""
+"""Bootstrap several measures at once: rows are drawn once, and every statistic is reweighted."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Compute = Callable[[npt.NDArray[np.uint8]], FloatArray]
 class Resamples:
     """A fixed set of resamples of n rows, determined by `seed` and independent of threads and chunks.
 
-    `strata` has a code for each row; each resample keeps the number of rows per stratum.
+    `strata` contains a code for each row; each resample keeps the number of rows per stratum.
     """
 
     n: int
@@ -66,7 +66,7 @@ class Resamples:
 def compute_distances(values: FloatArray, estimate: float) -> FloatArray:
     """Compute values - estimate, with rounding errors set to zero."""
     finite_values = np.append(values[np.isfinite(values)], estimate if np.isfinite(estimate) else 0.0)
-    with np.errstate(invalid="ignore"):  # the same infinity is the same value
+    with np.errstate(invalid="ignore"):  # two equal infinities count as the same value
         deviations = np.where(values == estimate, 0.0, values - estimate)
     return np.where(np.abs(deviations) <= 1e-12 * max(1.0, np.abs(finite_values).max()), 0.0, deviations)
 

@@ -154,7 +154,7 @@ class Confusion:
         return Cells(self.hits, fp, (self.table * others).sum(axis=-1), (outside * others).sum(axis=-1))
 
     def frame(self) -> pd.DataFrame:
-        """Return the table as a data frame with its labels; not for batches."""
+        """Return the table as a data frame labelled by class; batches are not supported."""
         import pandas as pd
 
         if self.table.ndim > 2:

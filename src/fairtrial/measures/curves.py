@@ -1,7 +1,7 @@
 """Curves: ROC, precision-recall, gain, calibration, cost and Brier curves.
 
-A case is predicted positive if its score is at least the threshold; with threshold inf no case is. A curve is a formula over a
-`ScoreTally`. `ScoreCurve` reads and checks the input and warns.
+A case is predicted positive if its score is at least the threshold. At threshold inf, no case is predicted positive. A curve is
+a formula over a `ScoreTally`. `ScoreCurve` reads and checks the input and warns.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _PARAMETERS = {name: COMMON_PARAMETERS[name] for name in ("y_true", "y_score", "
 
 
 class ScoreCurve:
-    """A curve: call it on true labels and scores, or use `of` on a tally, e.g. of a large file."""
+    """A curve: call it with true labels and scores, or pass a tally (e.g. of a large file) to `of`."""
 
     def __init__(self, formula: Callable[[ScoreTally], CurveColumns], *, needs_probabilities: bool = False) -> None:
         functools.update_wrapper(self, formula)
@@ -215,7 +215,7 @@ def precision_recall_curve(tally: ScoreTally) -> CurveColumns:
 def gain_curve(tally: ScoreTally) -> CurveColumns:
     """Gain and lift: proportion of positives among the highest-scored cases (Vuk & Curk 2006).
 
-    Lift is gain divided by the proportion of cases targeted. In the first row, where no case is targeted, it is the lift of the
+    Lift is gain divided by the proportion of cases targeted. No case is targeted in the first row; its lift is that of the
     cases with the highest score.
 
     Returns
@@ -339,7 +339,7 @@ def calibration_curve(
 
 
 def _sum_bins(rows: RankedRows, bin_index: npt.NDArray[np.intp], bins: int) -> tuple[FloatArray, ...]:
-    """Compute mean prediction, weight of positives, weight and sum of squared weights of each bin that has weight."""
+    """Compute mean prediction, weight of positives, weight and sum of squared weights of each bin with positive weight."""
     weights = np.ones(len(rows.scores)) if rows.weights is None else rows.weights
     contributions = (weights * rows.scores, weights * rows.is_positive, weights, weights**2)
     mean_predicted, positive_weight, weight, squares = (
@@ -354,7 +354,7 @@ def cost_lines(tally: ScoreTally) -> CurveColumns:
     """Lines of all thresholds in the cost space of Drummond and Holte.
 
     The line of a threshold runs from `fpr` at probability cost 0 to `fnr` at probability cost 1. The first line predicts all
-    cases negative, the last one all cases positive.
+    cases negative, and the last line predicts all cases positive.
 
     Returns
     -------
@@ -378,7 +378,7 @@ def cost_lines(tally: ScoreTally) -> CurveColumns:
 
 @ScoreCurve
 def cost_curve(tally: ScoreTally) -> CurveColumns:
-    """Cost curve: smallest normalised expected cost at each probability cost.
+    """Cost curve: smallest normalized expected cost at each probability cost.
 
     The curve is due to Drummond & Holte (2006). With class proportions p and misclassification costs C, the probability cost is
     PC = p(+) C(-|+) / (p(+) C(-|+) + p(-) C(+|-)). The curve is the lower envelope of all lines of `cost_lines`, including the
@@ -387,7 +387,7 @@ def cost_curve(tally: ScoreTally) -> CurveColumns:
     Returns
     -------
     DataFrame
-        Columns `probability_cost`, `expected_cost` and `threshold`, which is optimal from its row to the next.
+        Columns `probability_cost`, `expected_cost` and `threshold`. Each threshold is optimal from its row to the next.
 
     Examples
     --------

@@ -44,7 +44,7 @@ def difference(
     y_true : array-like of shape (n,)
         True labels.
     first, second : array-like
-        Predictions of the two models: labels, scores, probabilities or values, as the measure needs.
+        Predictions of the two models: labels, scores, probabilities or values, depending on the measure.
     **options
         Options of `differences`.
 
@@ -90,7 +90,7 @@ def differences(
     y_true : array-like of shape (n,)
         True labels.
     models : mapping of str to array-like, or DataFrame
-        Predictions by model: labels, scores, probabilities or values, as the measure needs.
+        Predictions by model: labels, scores, probabilities or values, depending on the measure.
     method : str, default "auto"
         "auto", "bca", "percentile", "delong" or "newcombe". For two-class AUCs of unweighted rows, "auto" is DeLong, or
         Newcombe (Zou & Donner 2008) with fewer than 20 cases in a class or an AUC above 0.95. Otherwise it is BCa.
@@ -254,7 +254,7 @@ def _compute_auc_differences(
         aucs, covariance = compute_auc_covariance(np.stack(placement_columns), is_positive)
     pair_intervals = []
     for i, j in pairs:
-        # Two perfect rankings have equal placements, but may differ on new cases.
+        # Two perfect rankings have equal placements but may differ on new cases.
         is_alike = bool(np.array_equal(placement_columns[i], placement_columns[j])) and covariance[i, i] > _NO_VARIANCE
         variance = covariance[i, i] + covariance[j, j] - 2 * covariance[i, j]
         is_regular = variance > _NO_VARIANCE and (

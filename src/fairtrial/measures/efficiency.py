@@ -91,9 +91,10 @@ def efficiency(
     """Combine measures by data envelopment analysis, without choosing weights.
 
     The efficiency of a learner is the ratio of its weighted outputs to its weighted inputs (Nakhaeizadeh & Schnabl 1997). The
-    weights are the best for this learner, subject to the constraint that no learner exceeds 1. An efficiency of 1 means that no
-    learner is better under some weights. Super-efficiency (Andersen & Petersen 1993) ranks the efficient learners: it leaves
-    the learner itself out of the constraint. It is infinite if no combination of the others reaches the learner.
+    weights are those that are best for this learner, subject to the constraint that no learner exceeds 1. An efficiency of 1
+    means that no other learner is better under these weights. Super-efficiency (Andersen & Petersen 1993) ranks the efficient
+    learners: it leaves the learner itself out of the constraint. It is infinite if no combination of the others reaches the
+    learner.
 
     Parameters
     ----------
@@ -148,7 +149,7 @@ def _solve_efficiency(
     ]
     outputs = produced.shape[1]
     values = np.minimum((weights[:, :outputs] * produced).sum(axis=1), 1.0)
-    # A solution exists with one constraint more (see above), so a program without an optimum is unbounded.
+    # A solution exists with one additional constraint (see above), so a program without an optimum is unbounded.
     super_values = [
         np.inf if best is None else best[:outputs] @ row for best, row in zip(weights_without_self, produced, strict=True)
     ]
@@ -165,7 +166,7 @@ def _solve_efficiency(
 def _find_best_weights(
     produced: FloatArray, spent: FloatArray, index: int, peers: list[int], epsilon: float
 ) -> FloatArray | None:
-    """Find the best weights for row `index` such that no row of `peers` exceeds 1; None without an optimum."""
+    """Find the best weights for row `index` such that no row of `peers` exceeds 1; None if there is no optimum."""
     from scipy.optimize import linprog
 
     # Columns are scaled by the values of the learner and constraints by their largest entry. The accuracy of the solver then
@@ -174,7 +175,7 @@ def _find_best_weights(
     unit = np.where(combined[index] > 0, combined[index], np.where(combined.max(axis=0) > 0, combined.max(axis=0), 1.0))
     outputs = produced.shape[1]
     gain, cost = combined[:, :outputs] / unit[:outputs], combined[:, outputs:] / unit[outputs:]
-    # The row of the learner is scaled, too: with inputs near 0 the weights would exceed the limits of the solver.
+    # The row of the learner is also scaled, because weights for inputs near 0 would exceed the limits of the solver.
     input_scale = cost[index].max()
     rules = np.hstack([gain, -cost])[peers]
     answer = linprog(

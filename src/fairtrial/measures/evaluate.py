@@ -144,7 +144,7 @@ def evaluate(
     labels : list, optional
         All classes, in the order of the columns of scores. Default: the sorted classes that occur.
     average : {"auto", "binary", "macro", "weighted", "micro"}, default "auto"
-        Average over classes, for measures that are averaged.
+        Average over classes, for measures that are computed per class.
     sample_weight : array-like of shape (n,), optional
         Weights of the rows.
 
@@ -207,13 +207,13 @@ class _EvaluationInput:
             self._derive_labels()
 
     def has_input(self, needs: str) -> bool:
-        """Return whether measures with these needs can be computed."""
+        """Return whether measures that need this input can be computed."""
         if self.columns.get(_COLUMN.get(needs, "")) is None:
             return False
         return needs != "probabilities" or not self._not_probabilities
 
     def explain_missing(self, needs: str) -> str:
-        """Explain why measures with these needs cannot be computed."""
+        """Explain why measures that need this input cannot be computed."""
         if needs == "probabilities" and self.columns["y_score"] is not None:
             return f"y_score does not contain probabilities ({self._not_probabilities})"
         if needs == "results":
@@ -292,7 +292,7 @@ def _select_measures(measures: str | Measure | Iterable[str | Measure], inputs: 
 
 
 def _build_params(measure: Measure, average: Any) -> dict[str, Any]:
-    """Return the average if the measure accepts it, else its only one."""
+    """Return the requested average if the measure accepts it, else "auto"."""
     if average is None:
         raise InputError("average must not be None: pass average='macro', average='weighted' or positive=")
     _check.check_one_of("average", average, ("auto", "binary", "macro", "weighted", "micro"))

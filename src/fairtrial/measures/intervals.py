@@ -29,7 +29,7 @@ ConfidenceLimits = tuple[float, float]
 
 
 def compute_wilson_limits(successes: float, trials: float, level: float) -> ConfidenceLimits:
-    """Compute Wilson's score interval of a proportion (1927).
+    """Compute Wilson's (1927) score interval of a proportion.
 
     >>> low, high = compute_wilson_limits(81, 263, 0.95)  # Newcombe 1998, Table I, method 3
     >>> round(low, 4), round(high, 4)
@@ -55,7 +55,7 @@ def compute_weighted_wilson_limits(successes: float, total: float, squares: floa
     >>> compute_weighted_wilson_limits(162, 526, 1052, 0.95) == compute_wilson_limits(81, 263, 0.95)
     True
     """
-    if not squares > 0:  # weights so small that their squares are zero
+    if not squares > 0:  # the weights are so small that their squares are zero
         return math.nan, math.nan
     effective = total / squares * total
     return compute_wilson_limits(successes / total * effective, effective, level)
@@ -195,7 +195,8 @@ def interval(
 ) -> Interval:
     """Compute a confidence interval of a measure.
 
-    A `FallbackWarning` and a note in the result report that a method does not apply and another was used, e.g. DeLong at AUC 1.
+    If a method does not apply (e.g. DeLong at AUC 1), another one is used. A `FallbackWarning` and a note in the result report
+    this.
 
     Parameters
     ----------
@@ -204,7 +205,7 @@ def interval(
     y_true : array-like of shape (n,)
         True labels.
     y_score : array-like
-        Predicted labels, scores, probabilities or values, as the measure needs.
+        Predicted labels, scores, probabilities or values, depending on the measure.
     method : str, default "auto"
         One of the following:
 
@@ -276,7 +277,7 @@ class IntervalPlan:
         _check.check_whole_number("seed", self.seed, 0)
 
     def build_resamples(self, rows: Any) -> Resamples:
-        """Return the resamples of these rows."""
+        """Return the bootstrap resamples of these rows."""
         strata = rows.true if self.stratified else None
         if strata is not None and strata.dtype.kind == "f":
             raise InputError("stratified must be False for measures of numbers, which have no classes")
@@ -285,7 +286,7 @@ class IntervalPlan:
 
 @dataclass(frozen=True)
 class BoundMeasure:
-    """A measure with the rows and the options to compute it with."""
+    """A measure together with the rows and options from which it is computed."""
 
     measure: Measure
     rows: Any
@@ -345,7 +346,7 @@ class BoundMeasure:
 
 
 def compute_intervals(bound_measures: list[BoundMeasure], plan: IntervalPlan) -> list[Interval]:
-    """Compute intervals of several measures on the same rows; all bootstraps share their resamples."""
+    """Compute intervals of several measures on the same rows; all bootstrap intervals share the same resamples."""
     intervals: dict[int, Interval] = {}
     to_draw: list[int] = []
     for i, bound_measure in enumerate(bound_measures):
@@ -403,7 +404,7 @@ def _compute_auc_interval(bound_measure: BoundMeasure, plan: IntervalPlan) -> In
 
 
 def _compute_gini_interval(bound_measure: BoundMeasure, plan: IntervalPlan) -> Interval | None:
-    """Transform the interval of the AUC."""
+    """Compute the interval of the Gini coefficient from that of the AUC."""
     auc_bound = replace(bound_measure, measure=ranking.auc)
     if not auc_bound.is_plain_auc:
         return None

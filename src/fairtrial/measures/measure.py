@@ -68,7 +68,7 @@ class MeasureFacts:
     averages : tuple
         Values that the argument `average` accepts.
     display_name : str
-        Name for people, e.g. "AUC". Default: the name, with blanks for underscores.
+        Human-readable name, e.g. "AUC". Default: the name, with spaces instead of underscores.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class MeasureFacts:
 
     @property
     def display_name(self) -> str:
-        """Return the name for people."""
+        """Return the human-readable name."""
         return _DISPLAY_NAMES.get(self.name, self.name.replace("_", " "))
 
 
@@ -106,8 +106,8 @@ registry: Registry[Measure] = Registry("measure", group="fairtrial.measures")
 class Measure:
     """A function of predictions with metadata.
 
-    Call a measure on the true labels and the predictions of a model. `of` computes it from a sufficient statistic, e.g. from a
-    confusion table. `facts` has its direction, range and reference.
+    Call a measure with the true labels and the predictions of a model. `of` computes it from a sufficient statistic, e.g. from
+    a confusion table. `facts` contains its direction, range and reference.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ class Measure:
 
     @property
     def display_name(self) -> str:
-        """Return the name for people, e.g. "AUC" or "F1 score"; `name` is the identifier."""
+        """Return the human-readable name, e.g. "AUC" or "F1 score"; `name` is the identifier."""
         return self.facts.display_name
 
     def __call__(self, *args: Any, **params: Any) -> Any:
@@ -158,7 +158,7 @@ class Measure:
         y_true : array-like of shape (n,)
             True labels or values.
         y : array-like
-            Predicted labels, scores, probabilities or values, as the measure needs.
+            Predicted labels, scores, probabilities or values, depending on the measure.
         **options
             `positive`, `labels` and `sample_weight`, as in a call of the measure.
 
@@ -499,7 +499,7 @@ _SECTIONS = ("Parameters", "Returns", "Notes", "References", "Examples")
 
 
 def complete_docstring(text: str, **sections: str) -> str:
-    """Add sections to a docstring; parameters are put before those that it has.
+    """Add sections to a docstring; new parameters come before the existing ones.
 
     >>> print(complete_docstring("Shift.\\n\\nParameters\\n----------\\nby : int", Parameters="x : int", Returns="int"))
     Shift.
@@ -604,11 +604,11 @@ def measure(
     cite : str
         Reference.
     chance : float, optional
-        Expected value of random guessing with two classes, unless it depends on the class proportions.
+        Expected value of random guessing with two classes. Leave it out if it depends on the class proportions.
     name : str, optional
         Name in the registry. Default: the name of the function.
     display_name : str, optional
-        Name for people, e.g. "AUC". Default: the name, with blanks for underscores.
+        Human-readable name, e.g. "AUC". Default: the name, with spaces instead of underscores.
     **facts
         Other fields of `MeasureFacts`. With `proportion=True` the formula returns numerator and denominator, and the measure
         has Wilson and Clopper-Pearson intervals.
@@ -662,7 +662,7 @@ def _check_kind(measure: Measure, statistic: object, kind: type) -> None:
 
 
 def average_over_classes(values: FloatArray, support: FloatArray, average: Average) -> FloatArray:
-    """Average over the last axis (None keeps it); the average is NaN if the value of a class is."""
+    """Average over the last axis (None keeps it); the average is NaN if the value of any class is NaN."""
     if average is None:
         return values
     if average == "weighted":

@@ -194,7 +194,7 @@ def calibration_error(
 
 
 def _build_binnings(rows: ProbabilityRows, bins: int, strategy: str) -> tuple[Binning, Binning]:
-    """Bin the rows: sums of prediction minus outcome, and counts."""
+    """Bin the rows twice: one binning sums prediction minus outcome, the other counts rows."""
     predicted, is_true = get_predicted_probabilities(rows)
     bin_index = assign_bins(predicted, bins, strategy, rows.base)
     return Binning(bin_index, bins, predicted - is_true), Binning(bin_index, bins)
@@ -216,7 +216,7 @@ def assign_bins(probabilities: FloatArray, bins: int, strategy: str, weights: Fl
 
 
 def _read_priors(rows: ProbabilityRows, prior: npt.ArrayLike | None) -> FloatArray:
-    """Return priors of shape (lines, n or 1, k): one line per line of weights, or one for all."""
+    """Return priors of shape (lines, n or 1, k): one line per line of weights, or a single line for all."""
     if prior is None:
         return rows.class_proportions[:, None, :]
     prior_values = _check.check_numbers("prior", prior)

@@ -36,7 +36,7 @@ class Projection:
     parents : Series
         Parent of each learner in the minimum spanning tree.
     exact : DataFrame
-        Whether the distance in the plane is exact, for each pair.
+        For each pair, whether the distance in the plane is exact.
     stress : float
         Kruskal's stress-1 over all pairs; 0 if all distances are exact.
     distance, method : str
@@ -68,7 +68,7 @@ class Projection:
         return self.distances[IDEAL].iloc[1:].rename("distance_to_ideal")
 
     def frame(self) -> pd.DataFrame:
-        """Return coordinates, distance to Ideal and parent of Ideal and each learner."""
+        """Return coordinates, distance to Ideal and parent, with one row for Ideal and each learner."""
         return self.points.assign(
             distance_to_ideal=self.distances[IDEAL], parent=self.parents.reindex(self.points.index, fill_value="")
         )
@@ -100,7 +100,7 @@ def projection(
     method: Literal["tree", "mds"] = "tree",
     normalise: bool = False,
 ) -> Projection:
-    """Show learners in the plane by how differently they err (Japkowicz, Sanghi & Tischer 2008).
+    """Show learners in the plane by the differences between their errors (Japkowicz, Sanghi & Tischer 2008).
 
     A learner is represented by the vector of all cells of its confusion tables. Ideal is the learner without errors.
 
@@ -110,7 +110,7 @@ def projection(
         Confusion tables of each learner (rows are true classes), one per domain. All learners need the same domains with the
         same class totals.
     distance : {"L2", "L1"}, default "L2"
-        "L1" counts every error twice; "L2" weights errors that are concentrated in few cells more.
+        "L1" counts every error twice; "L2" gives more weight to errors that are concentrated in a few cells.
     method : {"tree", "mds"}, default "tree"
         "tree" keeps the distances to Ideal and to the parent in the minimum spanning tree exact and may distort the others.
         "mds" (multidimensional scaling) distributes the distortion over all pairs.
@@ -186,7 +186,7 @@ def _place_along_tree(distances: FloatArray, order: list[int], parents: list[int
     for step, new in enumerate(order[1:], start=1):
         placed = [point for point in order[:step] if distances[point, 0] > 0]
         if distances[new, 0] == 0:
-            continue  # no errors: it stays at the origin
+            continue  # this learner makes no errors and stays at the origin
         if not placed:
             points[new] = distances[new, 0], 0.0
             continue
@@ -206,12 +206,12 @@ def _choose_side(points: FloatArray, distances: FloatArray, new: int, anchor: in
     start = np.arctan2(points[anchor, 1], points[anchor, 0])
     sides = [to_ideal * np.array([np.cos(start + turn), np.sin(start + turn)]) for turn in (angle, -angle)]
     errors = [((np.linalg.norm(points[placed] - spot, axis=1) - distances[new, placed]) ** 2).sum() for spot in sides]
-    # Ties (certain while all points lie on one line) turn left, so rounding does not mirror the plot.
+    # Ties always occur while all points lie on one line. They turn left, so rounding does not mirror the plot.
     return np.asarray(sides[0] if errors[0] <= errors[1] + _EXACT * distances.max() ** 2 else sides[1])
 
 
 def _scale_distances(distances: FloatArray, order: list[int], starts: int = 20) -> FloatArray:
-    """Scale metrically with Ideal at the origin; the best of several starts, because stress has local minima."""
+    """Scale metrically with Ideal at the origin; take the best of several starts because stress has local minima."""
     shape, size = (len(distances), 2), distances.max()
     random_starts = np.random.default_rng(0).normal(scale=size, size=(starts, *shape))
     tries = [_run_smacof(distances, start) for start in [_scale_classical(distances), *random_starts]]
@@ -228,7 +228,7 @@ def _scale_classical(distances: FloatArray) -> FloatArray:
 
 
 def _run_smacof(distances: FloatArray, points: FloatArray, rounds: int = 2000) -> FloatArray:
-    """Scale by majorisation (de Leeuw 1977); each round lowers the stress."""
+    """Scale by majorization (de Leeuw 1977); each round lowers the stress."""
     for _ in range(rounds):
         plane_distances = _compute_pairwise_distances(points, "L2")
         pull = -np.divide(distances, plane_distances, out=np.zeros_like(distances), where=plane_distances > 0)

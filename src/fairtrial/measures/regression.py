@@ -1,6 +1,6 @@
 """Measures of predicted numbers.
 
-They have a module of their own because names such as `rmse` also exist for probabilities. In the registry their names begin
+They have their own module because names such as `rmse` also exist for probabilities. In the registry their names begin
 with `regression.`, e.g. `regression.rmse`.
 """
 

@@ -1,4 +1,4 @@
-"""Checked rows: statistics are built from them, once for the estimate and once per resample for its interval."""
+"""Checked rows, from which statistics are computed: once for the estimate, and once per resample for its interval."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class ScoreRows:
         if scores.ndim == 2 and scores.shape[1] == 1:
             scores = scores[:, 0]
         columns = list(getattr(y_score, "columns", []))
-        # A read-only or strided array would make the kernels compile again.
+        # A read-only or strided array would cause the kernels to be compiled again.
         scores = np.require(scores, requirements=["C", "W"])
         _check.check_same_length(y_true=true, **{name: scores})
         weights, (true, scores) = _check.drop_zero_weights(sample_weight, true, scores)
@@ -198,7 +198,7 @@ class WeightedRows:
         return self.cached_values[key]
 
     def mean(self, contributions: FloatArray) -> FloatArray:
-        """Compute the weighted mean for each line of weights; infinite contributions without weight do not count."""
+        """Compute the weighted mean for each line of weights; infinite contributions with zero weight do not count."""
         infinite = np.isinf(contributions)
         mean = compute_ratio(self.weights @ np.where(infinite, 0.0, contributions), self.weights.sum(axis=1))
         if not infinite.any():
@@ -221,8 +221,8 @@ class WeightedRows:
 class ProbabilityRows(WeightedRows):
     """True class and class probabilities of each row: the statistic of all measures of probabilities.
 
-    `weights` may have many lines (resamples); `base` has the weights of the rows themselves. Rows of the same classes can be
-    added.
+    `weights` may have many lines (resamples); `base` contains the weights of the rows themselves. Rows of the same classes can
+    be added.
 
     >>> rows = ProbabilityRows.read([0, 1], [0.2, 0.9]) + ProbabilityRows.read([1, 0], [0.6, 0.5])
     >>> from fairtrial.measures import brier
@@ -250,7 +250,7 @@ class ProbabilityRows(WeightedRows):
         matrix = _check.check_probabilities("y_prob", rows.scores)
         classes, true = rows.classes, rows.true
         if positive is not None and len(classes) != 2 and classes.positive is not None:
-            # One of several classes is selected: that class against the rest.
+            # One of several classes is selected: compare it with the rest.
             true = (true == classes.positive).astype(np.intp)
             matrix = matrix[:, classes.positive] if matrix.ndim == 2 else matrix
             classes = Classes(np.array(["the rest", str(positive)]), 1)

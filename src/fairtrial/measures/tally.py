@@ -41,7 +41,7 @@ class ScoreTally:
         Distinct scores, highest first.
     pos, neg : ndarray of shape (m,) or (batch, m)
         Weight of positives and of negatives with each score. A leading axis is a batch of tallies.
-        A score without weight counts as absent.
+        A score with zero weight counts as absent.
 
     Examples
     --------
@@ -181,7 +181,7 @@ class ScoreTally:
         return np.atleast_2d(self.values), np.atleast_2d(self.pos), np.atleast_2d(self.neg)
 
     def frame(self) -> pd.DataFrame:
-        """Return a data frame with one row per distinct score; not for batches."""
+        """Return a data frame with one row per distinct score; batches are not supported."""
         import pandas as pd
 
         if self.pos.ndim > 1:
@@ -287,7 +287,7 @@ def tally_file(
 
 
 class _TallyQuery:
-    """Queries over one file."""
+    """SQL queries that check and tally the scores of one file."""
 
     def __init__(
         self,
@@ -377,7 +377,7 @@ def _collect_batches(batches: Iterator[tuple[npt.NDArray[Any], ...]], rows: int,
 
 
 def _extend_dtype(counts: npt.NDArray[Any], new_counts: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return the array, in a larger type if the next counts need it."""
+    """Return the array, converted to a larger type if the new counts need it."""
     if counts.dtype == np.float64 or new_counts.max() <= np.iinfo(counts.dtype).max:
         return counts
     return counts.astype(np.min_scalar_type(int(new_counts.max())))

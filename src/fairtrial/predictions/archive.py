@@ -24,7 +24,7 @@ _CLEAN = ConditionFacts("clean", 0.0, "predictions of the file, unchanged", {"co
 
 
 class PredictionArchive:
-    """Implements `fairtrial.study.archive.Archive` in memory: models are learners, a repeat and a fold are a split.
+    """Implements `fairtrial.study.archive.Archive` in memory: models are learners, and repeat and fold identify a split.
 
     >>> import pandas as pd
     >>> from fairtrial.predictions.read import read_predictions
@@ -53,7 +53,7 @@ class PredictionArchive:
 
     @cached_property
     def datasets(self) -> tuple[DataFacts, ...]:
-        """The data sets, as far as the file describes them."""
+        """The data sets, described as far as the file allows."""
         return tuple(_describe_dataset(dataset, self.file.source) for dataset in self.file.datasets)
 
     @cached_property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ ROLE_PARAMETERS = ("y_true", "prediction", "model", "scores", "dataset", "row", 
 
 _SINGLE_COLUMN_ROLES = ("y_true", "model", "dataset", "row", "weight", "repeat", "fold", "condition", "level")
 
-# Names as `normalize_name` writes them; if a file has several, the earlier name is used.
+# Names as `normalize_name` writes them; if a file contains several of them, the one listed first is used.
 ALIASES = {
     "model": ("model", "learner", "algorithm", "classifier", "estimator", "method", "system"),
     "dataset": ("dataset", "data", "domain", "problem", "task"),
@@ -175,14 +176,20 @@ class Roles:
 
 
 def _abbreviate_columns(columns: Sequence[tuple[str, str]]) -> str:
-    """List columns, given with the names of their models; a star replaces the names of several models.
+    """List columns, given with the names of their models; a star replaces the part in which many names differ.
 
     >>> _abbreviate_columns([("tree", "tree_p"), ("svm", "svm_p")]), _abbreviate_columns([("tree", "tree"), ("svm", "svm")])
     ('*_p', 'tree and svm')
+    >>> _abbreviate_columns([("", f"score[{name}]") for name in "abcde"])
+    'score[*]'
     """
+    names = [name for _, name in columns]
+    prefix, suffix = os.path.commonprefix(names), os.path.commonprefix([name[::-1] for name in names])[::-1]
+    if len(names) > 3 and prefix and min(map(len, names)) >= len(prefix) + len(suffix):
+        return f"{prefix}*{suffix}"
     patterns = [f"*{column.removeprefix(model)}" if model and column.startswith(model) else column for model, column in columns]
     has_pattern = len(set(patterns)) < len(patterns) and "*" not in patterns
-    return join_names(dict.fromkeys(patterns) if has_pattern else [column for _, column in columns], 6)
+    return join_names(dict.fromkeys(patterns) if has_pattern else [column for _, column in columns], 4)
 
 
 def guess_roles(frame: pd.DataFrame, **specified: Any) -> Roles:
@@ -256,7 +263,7 @@ def _to_list(value: Any) -> list[str]:
 
 
 def _assign_by_name(names: list[str], columns: dict[str, str], used_columns: set[str]) -> None:
-    """Assign the roles that a name alone decides."""
+    """Assign the roles that follow from a column name alone."""
     for role, aliases in ALIASES.items():
         if role not in columns:
             match = next(
@@ -293,7 +300,7 @@ def _find_models(
         else _find_score_columns([name for name in free if name != label], classes)
     )
     is_specified = "model" in columns or prediction is not None or scores is not None
-    # A model may be called y, whose y_score is then not the only score.
+    # A model may be called y; its column y_score is then not the only score.
     several = not is_specified and label is None and len(score_columns) == 1 and len(find_wide_models(frame, free, classes)) > 1
     if is_specified or label is not None or (score_columns and not several):
         return (ModelColumns("", label, score_columns),) if label is not None or score_columns else ()
@@ -301,7 +308,7 @@ def _find_models(
 
 
 def _is_by_model(value: Any, classes: list[str]) -> bool:
-    """Whether the value is a mapping whose keys are models, not classes."""
+    """Return whether the value is a mapping whose keys are models, not classes."""
     if not isinstance(value, Mapping):
         return False
     return any(isinstance(item, Mapping) for item in value.values()) or not {str(key) for key in value} <= set(classes)
@@ -452,7 +459,7 @@ def _is_number(column: pd.Series[Any]) -> bool:
 
 
 def _is_fraction(column: pd.Series[Any]) -> bool:
-    """Whether some number has a fractional part; whole numbers are rarely scores."""
+    """Return whether some number has a fractional part; whole numbers are rarely scores."""
     if not _is_number(column):
         return False
     values = column.dropna().to_numpy(dtype=float)
@@ -475,8 +482,8 @@ def _has_shared_classes(labels: Sequence[str], classes: Sequence[str]) -> bool:
 def check_score_column(column: pd.Series[Any], model: str) -> None:
     """Check that a column named as the scores of a model contains numbers.
 
-    Otherwise one text cell would remove the model. A name that begins with the word, such as decision_notes, may be
-    something else if no cell is a number.
+    Otherwise a single text cell would remove the model. A column whose name only begins with such a word, e.g. decision_notes,
+    may contain something else if none of its cells is a number.
     """
     import pandas as pd
 
@@ -529,12 +536,12 @@ def explain_unused(frame: pd.DataFrame, unused: Sequence[str], classes: Sequence
 
 
 def normalize_name(name: str) -> str:
-    """Write a name in lower case without blanks, underscores, dots and hyphens."""
+    """Write a name in lower case without spaces, underscores, dots and hyphens."""
     return re.sub(r"[\s_.\-]", "", name.lower())
 
 
 def is_named_probability(column: str) -> bool:
-    """Whether the name of a column announces probabilities.
+    """Return whether the name of a column suggests probabilities.
 
     >>> is_named_probability("forest_proba[a]"), is_named_probability("score_p1")
     (True, False)
@@ -553,7 +560,7 @@ def format_label(value: Any) -> str:
 
 
 def normalize_label(value: Any) -> Any:
-    """Turn the label 1.0 into 1; leave other labels alone."""
+    """Turn the label 1.0 into 1; leave other labels unchanged."""
     return int(value) if isinstance(value, float) and np.isfinite(value) and value == int(value) else value
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,7 +16,8 @@ import numpy as np
 
 from fairtrial import _check
 from fairtrial._findings import Finding, PairDifference, Ranking
-from fairtrial._narrative import render, render_all, render_ranking
+from fairtrial._narrative import name_place, render, render_all, render_ranking
+from fairtrial._registry import suggest_name
 from fairtrial._text import (
     choose_p_format,
     format_count,
@@ -26,6 +28,7 @@ from fairtrial._text import (
     format_percentage,
     format_table,
     join_names,
+    wrap_item,
     wrap_lines,
 )
 from fairtrial.errors import InputError
@@ -78,8 +81,8 @@ _INTERVAL_NAMES = {
     "percentile": "percentile bootstrap",
 }
 
-# The short form has at most so many lines besides the lines of models, and names so many data sets.
-_MAX_LINES, _MAX_DATASETS = 12, 3
+# Limits of the short form: lines besides those of models, lines on how the file was read, and data sets named.
+_MAX_LINES, _MAX_READ_AS, _MAX_DATASETS = 12, 2, 3
 
 IMPORTANT_NOTES = (
     *("below_chance", "no_test", "rows_unidentified", "disjoint_rows", "unequal_rows", "unknown_label", "missing_labels"),
@@ -90,7 +93,7 @@ IMPORTANT_NOTES = (
 
 @dataclass(frozen=True)
 class JudgementOrigin:
-    """Where a judgement comes from.
+    """The origin of a judgement.
 
     Attributes
     ----------
@@ -116,7 +119,7 @@ class Judgement:
     source : str
         Name of the file.
     roles : Roles
-        What each column was taken for.
+        Role assigned to each column.
     main : str
         Measure by which models are compared.
     level, alpha : float
@@ -138,7 +141,7 @@ class Judgement:
     notes : tuple of Finding
         What was repaired, assumed or omitted.
     verdict : Verdict or None
-        Comparison over data sets or splits, if there are several.
+        Comparison over data sets or splits; None if there is only one.
     positives : PositiveClasses
         Positive class of each data set.
     class_counts : mapping
@@ -251,8 +254,11 @@ class Judgement:
         answer = [line for text in self._select_answer() for line in wrap_lines(text)]
         table = self._format_measures() if all_measures else self._format_main_table()
         measures = format_count(self.scores["measure"].nunique(), "measure")
-        more = "" if all_measures else f"{measures}: --all     "
-        foot = [*wrap_lines(self._get_read_as(), indent="  ")[:2], f"  {more}page: --report page.html"]
+        more = "" if all_measures else f"{measures}: {name_place('--all', '.scores')}     "
+        read_as = wrap_lines(self._get_read_as(), 76, indent="  ")
+        if len(read_as) > _MAX_READ_AS:
+            read_as = [*read_as[: _MAX_READ_AS - 1], f"{read_as[_MAX_READ_AS - 1].rstrip(',')} ..."]
+        foot = [*read_as, f"  {more}{name_place('page: --report page.html', 'reasons: .explain()')}"]
         used = len(answer) + 2 + (0 if all_measures else len(table) - len(self._list_models())) + len(foot)
         return [*answer, "", *table, "", *self._format_warnings(max(1, _MAX_LINES - used)), *foot]
 
@@ -260,7 +266,7 @@ class Judgement:
         return list(dict.fromkeys(map(str, self.scores["model"])))
 
     def _select_answer(self) -> list[str]:
-        """Select the sentences of the short form: the verdict over data sets, else the answer for each of a few."""
+        """Select the sentences of the short form: the verdict over data sets, else the answers for the first few."""
         if len(self.findings) > 1 and self.verdict is not None:
             return [self.summary[-1]]
         hidden = len(self.findings) - _MAX_DATASETS
@@ -268,11 +274,11 @@ class Judgement:
         return texts + ([f"{format_count(hidden, 'more data set')}: --explain"] if hidden > 0 else [])
 
     def _format_warnings(self, max_lines: int) -> list[str]:
-        """Format raised checks and important notes in at most `max_lines` lines; the last one counts the omitted ones."""
+        """Format raised checks and important notes in at most `max_lines` lines; the last line counts the omitted notes."""
         texts = self._render_methodology() + [
             render(note, "model") for kind in IMPORTANT_NOTES for note in self.notes if note.kind == kind
         ]
-        blocks = [_wrap_item(text, "!") for text in texts]
+        blocks = [wrap_item(text, "!") for text in texts]
         lines: list[str] = []
         for index, block in enumerate(blocks):
             is_last = index == len(blocks) - 1
@@ -381,8 +387,8 @@ class Judgement:
             [line for text in (*self.summary, *reasons) for line in wrap_lines(text)],
             self._format_measures(),
             self._format_pairs() if len(self.pairs) else [],
-            [line for text in self._render_methodology() for line in _wrap_item(text, "!")],
-            [line for note in self.notes for line in _wrap_item(render(note, "model"), "-")],
+            [line for text in self._render_methodology() for line in wrap_item(text, "!")],
+            [line for note in self.notes for line in wrap_item(render(note, "model"), "-")],
             wrap_lines(self._get_read_as(), indent="  "),
         ]
         return "\n\n".join("\n".join(block) for block in blocks if block)
@@ -421,7 +427,7 @@ def _format_limits(low: float, high: float) -> str:
 
 
 def _align(rows: list[list[str]], left: int = 1) -> list[str]:
-    """Align rows; confidence intervals and what follows the last number are aligned left."""
+    """Align rows; confidence intervals and the columns after the last number are aligned left."""
     columns = list(zip(*rows, strict=True))
     is_number = [i >= left and header in ("estimate", "vs best", "difference") for i, (header, *_) in enumerate(columns)]
     widths = [max(map(len, column)) for column in columns]
@@ -430,10 +436,6 @@ def _align(rows: list[list[str]], left: int = 1) -> list[str]:
         for row in rows
         for formats in [zip(row, widths, is_number, strict=True)]
     ]
-
-
-def _wrap_item(text: str, mark: str) -> list[str]:
-    return [f"{mark if i == 0 else ' '} {line}" for i, line in enumerate(wrap_lines(text, 78))]
 
 
 def judge(
@@ -460,13 +462,14 @@ def judge(
     level : float, default 0.95
         Confidence level of intervals.
     resamples, seed : int
-        Number of resamples of the bootstrap and the permutation test, and their seed. Default: 2000 and 0.
+        Number of resamples of the bootstrap and the permutation test (default 2000), and their seed (default 0).
     positive : label, optional
-        The positive class. Default: the second of two in sort order.
+        The positive class. Default: the second of two classes in sort order.
     alpha : float, default 0.05
         Significance level of the tests.
     stream : bool, optional
-        Whether DuckDB streams the rows instead of reading them into memory. Default: if there are more than 5 million lines.
+        Whether DuckDB streams the rows instead of reading them into memory. Default: only if there are more than 5 million
+        lines.
     **roles
         Columns, as in `read_predictions`: y_true, prediction, model, scores, dataset, row, weight, subgroup, repeat, fold.
 
@@ -494,6 +497,7 @@ def judge(
         paths = list_paths(source)
         if stream and not paths:
             raise InputError("stream must be None or False for a frame, got True: write the frame to a file to stream it")
+        _check_role_names(roles)
         origin = record_origin(paths, {**options, "stream": stream, **roles})
         if stream or (stream is None and paths and is_too_long(paths)):
             notes = Notes()
@@ -508,6 +512,14 @@ def judge(
     notes = Notes()
     notes.extend(source.notes)
     return _judge(InMemoryModels(source, positive), measures, positive, settings, notes, origin)
+
+
+def _check_role_names(roles: Mapping[str, Any]) -> None:
+    """Check that the options of `judge` are options of the function that reads predictions."""
+    names = [*inspect.signature(judge).parameters, *inspect.signature(read_predictions).parameters]
+    unknown = next((name for name in roles if name not in names), None)
+    if unknown is not None:
+        raise TypeError(f"judge() has no argument {unknown!r}: {suggest_name(unknown, sorted(set(names)))}")
 
 
 def _build_settings(level: float, resamples: int, seed: int, alpha: float) -> JudgeSettings:
@@ -564,7 +576,7 @@ def _judge(
 
 
 def is_too_long(paths: list[Path], lines: int = 5_000_000) -> bool:
-    """Whether files have too many lines for memory; lines of text files are estimated from their size."""
+    """Return whether files have too many lines for memory; lines of text files are estimated from their size."""
     return sum(map(_estimate_lines, paths)) > lines
 
 
@@ -575,7 +587,7 @@ def _estimate_lines(path: Path) -> float:
         try:
             return float(pyarrow.parquet.ParquetFile(path).metadata.num_rows)
         except (OSError, ValueError, pyarrow.ArrowException):
-            return 0.0  # reading it raises the error
+            return 0.0  # reading the file later raises the error
     size = path.stat().st_size
     with open(path, "rb") as file:
         head = file.read(1 << 16)
@@ -612,7 +624,7 @@ def _select_default_measures(models: Sequence[ModelStatistics]) -> list[Measure]
 def _find_binary_only(
     models: Sequence[ModelStatistics], measures: Sequence[Measure], requested: bool, notes: Notes
 ) -> tuple[str, ...]:
-    """Find default measures that data sets without a positive class lack, and note it."""
+    """Find default measures that are undefined for data sets without a positive class, and note them."""
     datasets = dict.fromkeys(model.dataset for model in models if model.positive is None)
     omitted = [measure for measure in measures if measure.name in _BINARY_ONLY]
     if requested or not omitted:
@@ -686,7 +698,7 @@ def rank_by_rows(scores: pd.DataFrame, pairs: pd.DataFrame, main: Measure, setti
 
 
 def _order_differences(pairs: pd.DataFrame, names: Sequence[str], lower_is_better: bool) -> tuple[PairDifference, ...]:
-    """Order each comparison by the ranking; on the rows that both predict, the other model may be ahead."""
+    """Order each comparison by the ranking, although the other model may be ahead on the rows that both predict."""
     differences = []
     for line in pairs.to_dict("records"):
         better, other = str(line["first"]), str(line["second"])
@@ -705,7 +717,7 @@ def _order_differences(pairs: pd.DataFrame, names: Sequence[str], lower_is_bette
 
 
 def record_origin(paths: Sequence[Path], options: Mapping[str, Any]) -> JudgementOrigin:
-    """Record files and the command that judges them; a frame has neither."""
+    """Record the files and the command that judges them; for a frame, both are empty."""
     files = tuple((path.name, _hash_file(path)) for path in paths)
     arguments = ["fairtrial", "judge", *(path.name for path in paths), *_format_options(options)]
     return JudgementOrigin(files, shlex.join(arguments) if paths else "", version("fairtrial"))

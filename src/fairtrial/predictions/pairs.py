@@ -66,7 +66,7 @@ def build_pair_table(models: Sequence[ModelStatistics], main: Measure, settings:
 
 
 class RowOverlap:
-    """Records which models predict the same rows; notes pairs that share only some, refuses data sets without any."""
+    """Records which models share rows; notes pairs that share only some rows and rejects data sets without any."""
 
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
@@ -141,7 +141,7 @@ def _test_labels(cells: FloatArray, level: float) -> Outcome:
 
 
 def _has_enough_rows(contrast: RankContrast, dataset: str, notes: Notes) -> bool:
-    """Whether DeLong's test has enough rows of both classes; noted if not, or if ranks are approximate."""
+    """Return whether both classes have enough rows for DeLong's test; note it if not, or if ranks are approximate."""
     if min(contrast.positives, contrast.negatives) < _MIN_DELONG_ROWS:
         notes.add("delong_omitted", Subject("", dataset), needed=_MIN_DELONG_ROWS)
         return False
@@ -176,7 +176,7 @@ def _build_pair_row(
 ) -> dict[str, Any]:
     effect = outcome.effect
     nan = float("nan")
-    limits = None if outcome.test == "permutation_test" else effect  # its interval would be another test's
+    limits = None if outcome.test == "permutation_test" else effect  # its interval would come from a different test
     caveats = [caveat for caveat in outcome.caveats if caveat.kind != "fixed_training_set"]
     if first.is_weighted and outcome.test != "bootstrap_difference":
         caveats.append(_UNWEIGHTED)
@@ -206,7 +206,7 @@ def _format_note(variant: str, caveats: Iterable[Finding]) -> str:
 
 
 def _is_p_at_minimum(outcome: Outcome) -> bool:
-    """Whether p is the smallest value that the resamples can give; the true one may be smaller."""
+    """Return whether p is the smallest value that the resamples can give; the true p may be even smaller."""
     if outcome.resamples is None or np.isnan(outcome.p_value):
         return False
     if outcome.test == "permutation_test":

@@ -60,10 +60,10 @@ PARQUET = (".parquet", ".pq")
 _SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods")
 _TEXT = (".csv", ".tsv", ".tab", ".txt")
 
-# null and None are not listed because they may be classes.
+# "null" and "None" are not listed because they may be classes.
 MISSING_STRINGS = ["", "NA", "N/A", "NaN", "nan", "<NA>"]
 
-# The names of a data set and of a model if no column names them.
+# Default names of a data set and of a model, used if no column names them.
 ONLY_DATA_SET, ONLY_MODEL = "data", "model"
 
 
@@ -133,7 +133,7 @@ class DatasetPredictions:
     weights : array or None
         Weight of each row.
     subgroups : mapping of str to array
-        Column to subgroup of each row.
+        Maps each column to the subgroup of each row.
     models : mapping of str to ModelPredictions
         Predictions by model.
     """
@@ -147,7 +147,7 @@ class DatasetPredictions:
     models: Mapping[str, ModelPredictions]
 
     def get_positive_index(self, positive: object) -> int | None:
-        """Find the index of the positive class: the given one, else the second of two."""
+        """Find the index of the positive class: the given class, else the second of two."""
         return resolve_positive_index([format_label(label) for label in self.classes], positive, self.name)
 
     def count_classes(self) -> dict[str, int]:
@@ -234,21 +234,21 @@ def read_predictions(
     A long table has one row per case and model: a column that names the model (none for a single model), a column of predicted
     labels, and a column of scores for each class (`score_a`, `p_a`, `proba(a)`, `score[a]`) or one `score` of the positive
     class. A wide table has one row per case and columns for each model: `forest`, `forest_label`, `forest_score`, `forest[a]`.
-    What `fairtrial export` writes is understood.
+    Files written by `fairtrial export` can be read.
 
     Parameters
     ----------
     source : path, list of paths, or dataframe
         CSV, TSV or Parquet files; a path may be a pattern such as `*.csv`.
     y_true, model, dataset, row, weight, repeat, fold : str, optional
-        Column with this role. Guessed from common names and from contents by default.
+        Column with this role. Default: guessed from common names and from contents.
     prediction, scores : str, list or mapping, optional
         Columns of predicted labels and of scores. Wide files take a mapping of model to column, or to a mapping of class to
         column: `scores={"forest": {"a": "fa", "b": "fb"}}`.
     subgroup : str or list of str, optional
         Columns that define subgroups for which results are reported separately.
     positive : label, optional
-        Class of a single column of scores. Default: the second of two.
+        Class that a single column of scores refers to. Default: the second of two classes.
 
     Returns
     -------
@@ -289,7 +289,7 @@ def read_predictions(
 
 
 def list_paths(source: Source) -> list[Path]:
-    """List the files of a source, those of a pattern in sort order; empty for a frame."""
+    """List the files of a source; files that match a pattern are sorted. The list is empty for a frame."""
     if isinstance(source, (str, PathLike)):
         return _find_files(source)
     if isinstance(source, Sequence) and source and all(isinstance(item, (str, PathLike)) for item in source):
@@ -391,7 +391,7 @@ def build_datasets(
 
 
 def _select_condition(table: pd.DataFrame, roles: Roles, notes: Notes) -> pd.DataFrame:
-    """Keep the rows of one condition: the unperturbed one if the study has several."""
+    """Keep the rows of one condition; if there are several, prefer the unperturbed one."""
     column, level = roles.get("condition"), roles.get("level")
     if column is None:
         return table
@@ -462,7 +462,7 @@ class _SharedColumns:
         return encoded
 
     def _encode_labels(self, model: str, column: str, notes: Notes) -> EncodedColumn:
-        """Encode predicted labels, spelled as the true ones if one says 1 and the other True."""
+        """Encode predicted labels; adopt the spelling of the true labels if one column has 1 and the other True."""
         encoded = EncodedColumn.from_column(self.table[column])
         duplicates = find_duplicate_labels(encoded.texts, self.y_true.texts) if encoded.values else {}
         if not duplicates:
@@ -662,7 +662,7 @@ def _check_weights(values: FloatArray, column: str) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class PredictedScores:
-    """Scores of every class, their kind, and whether a single column that is not a probability gave them."""
+    """Scores of every class, their kind, and whether they come from a single column that is not a probability."""
 
     values: FloatArray
     kind: ScoreKind
@@ -710,7 +710,7 @@ def resolve_labels(
 ) -> tuple[IntArray, LabelSource]:
     """Return predicted classes, from the file or else from the scores, and their source.
 
-    If a model labels only some rows, the others are abstentions (-1).
+    If a model labels only some rows, the other rows count as abstentions (-1).
     """
     if labels is not None and not (labels < 0).all():
         return labels, "file"
@@ -749,7 +749,7 @@ def _resolve_score_class(classes: list[str], positive: object, subject: Subject)
 def _build_binary_scores(
     values: FloatArray, class_index: int, column: str, ids: npt.NDArray[Any], subject: Subject
 ) -> PredictedScores:
-    """Complete the scores of one of two classes by those of the other one."""
+    """Derive the scores of the second of two classes from those of the first, or vice versa."""
     is_probability = bool(((values >= 0) & (values <= 1)).all())
     if not is_probability and is_named_probability(column):
         line = int(np.argmax((values < 0) | (values > 1)))
@@ -778,7 +778,7 @@ def _check_finite(values: FloatArray, column: str, row_ids: npt.NDArray[Any], su
 def _check_probabilities(
     scores: FloatArray, columns: Sequence[str], row_ids: npt.NDArray[Any], subject: Subject, notes: Notes
 ) -> tuple[FloatArray, bool]:
-    """Return scores and whether they are probabilities: within 0 and 1, summing to 1 (rescaled if off by rounding)."""
+    """Return scores and whether they are probabilities: between 0 and 1, with sum 1 (rescaled after rounding)."""
     is_named = all(is_named_probability(column) for column in columns)
     outside = (scores < 0) | (scores > 1)
     if outside.any():

@@ -34,8 +34,8 @@ from fairtrial.study.records import ABSTAINED
 if TYPE_CHECKING:
     import pandas as pd
 
-# If there are more rows, intervals come from counts if possible. Other intervals use fewer resamples and no BCa correction,
-# because its effect is negligible.
+# Beyond this number of rows, intervals are computed from counts if possible. Other intervals use fewer resamples and no BCa
+# correction, because its effect is negligible.
 MANY_ROWS = 50_000
 REDUCED_RESAMPLES = 200
 MAX_COUNT_RESAMPLES = 500
@@ -48,11 +48,11 @@ _MAX_DELONG_AUC, _MIN_AUC_CLASS_ROWS = 0.95, 20
 _MEANS_OF_RECALLS = ("balanced_accuracy", "g_mean")
 
 SplitValue = tuple[str, str, int, int, float]
-"""Data set, model, repeat, fold and the value of a measure."""
+"""Data set, model, repeat, fold and value of a measure."""
 
 
 class ModelStatistics(Protocol):
-    """What the judge needs to know about one model on one data set, whether its rows are in memory or streamed."""
+    """Statistics of one model on one data set that a judgement needs, whether the rows are in memory or streamed."""
 
     @property
     def dataset(self) -> str:
@@ -83,13 +83,13 @@ class ModelStatistics(Protocol):
         """Whether rows have weights."""
 
     def find_missing_input(self, measure: Measure) -> str:
-        """Name the input that a measure needs and the model lacks; empty if it can be computed."""
+        """Name the input that a measure needs but the model lacks; empty if the measure can be computed."""
 
     def compute_intervals(self, measures: Sequence[Measure], settings: JudgeSettings) -> list[Interval]:
         """Compute measures with intervals; those that cannot be computed are NaN, with the reason as a note."""
 
     def count_confusion(self) -> Confusion | None:
-        """Count (or sum the weights of) rows by codes of the true and the predicted class; None without labels."""
+        """Count (or sum the weights of) rows by codes of the true and the predicted class; None if there are no labels."""
 
     def sum_support(self) -> FloatArray:
         """Sum the weights of the rows of each class."""
@@ -98,7 +98,7 @@ class ModelStatistics(Protocol):
         """Count the rows of each class."""
 
     def compute_class_aucs(self) -> list[float]:
-        """Compute the AUC of each class against the rest; NaN without scores."""
+        """Compute the AUC of each class against the rest; NaN if there are no scores."""
 
     def tally(self, code: int, max_scores: int) -> ScoreTally:
         """Tally the scores of a class; if rows are streamed, merge them into at most `max_scores` bins."""
@@ -117,7 +117,7 @@ class ModelStatistics(Protocol):
 
 
 class PairStatistics(Protocol):
-    """What the judge needs to know about two models of a data set on the rows that both predict."""
+    """Statistics of two models that a judgement needs, on the rows of a data set that both predict."""
 
     @property
     def rows(self) -> int:
@@ -127,10 +127,10 @@ class PairStatistics(Protocol):
         """Count rows by codes of the true class and of both predicted classes; None if a model has no labels."""
 
     def contrast_ranks(self) -> RankContrast | None:
-        """Contrast the AUCs as DeLong's test does; None without scores of a positive class."""
+        """Contrast the AUCs as DeLong's test does; None if there are no scores of a positive class."""
 
     def resample_difference(self, measure: Measure, settings: JudgeSettings, is_decided: bool) -> Outcome | None:
-        """Bootstrap the difference in a measure; None if that is impossible, or slow and another test decides."""
+        """Bootstrap the difference in a measure; None if this is impossible, or if it is slow and another test decides."""
 
     def permute_difference(self, measure: Measure, settings: JudgeSettings) -> Outcome | None:
         """Run the permutation test of a measure; None if rows are not in memory or there are too many."""
@@ -140,7 +140,7 @@ class PairStatistics(Protocol):
 
 
 class FileStatistics(Protocol):
-    """What the judge needs to know about a file of predictions as a whole."""
+    """Statistics of a whole file of predictions that a judgement needs."""
 
     @property
     def source(self) -> str:
@@ -162,7 +162,7 @@ class FileStatistics(Protocol):
         """Whether a model predicts in several folds."""
 
     def list_limitations(self, settings: JudgeSettings) -> list[Finding]:
-        """List what is omitted or computed in another way because of the size of the file, weights or repeats."""
+        """List what is omitted or computed differently because of weights, repeats or the size of the file."""
 
     def count_classes(self, unequal_datasets: Collection[str]) -> dict[str, dict[str, int]]:
         """Count the rows of each class of each data set; models of `unequal_datasets` predict different rows."""
@@ -213,7 +213,7 @@ class JudgeSettings:
         return self.resamples if rows <= MANY_ROWS else min(self.resamples, REDUCED_RESAMPLES)
 
     def explain_unavailable(self, model: ModelStatistics, measure: Measure) -> str:
-        """Explain what a model lacks for a measure; empty if nothing."""
+        """Explain what a model lacks for a measure; empty if nothing is missing."""
         missing = model.find_missing_input(measure)
         if not missing and model.positive is None and measure.name in self.binary_only:
             missing = "a positive class"
@@ -226,7 +226,7 @@ class JudgeSettings:
 
 
 def find_missing_input(measure: Measure, has_labels: bool, kind: ScoreKind | None) -> str:
-    """Name the input that a measure needs and a model with these inputs lacks; empty if it lacks none."""
+    """Name the input that a measure needs but a model with these inputs lacks; empty if none is missing."""
     needs = measure.facts.needs
     available = {"labels": has_labels, "scores": kind is not None, "probabilities": kind == "probability"}
     return "" if available.get(needs, False) else needs
@@ -288,7 +288,7 @@ class PositiveClasses:
 
     @property
     def remedy(self) -> str:
-        """What to do if the scores are those of the other class."""
+        """Advice for the case that the scores are those of the other class."""
         if not self.can_flip:
             return "check which class each score column belongs to"
         negatives = {negative for _, negative in self.classes.values()}
@@ -299,7 +299,7 @@ class PositiveClasses:
 class InMemoryModel:
     """A model on the rows of a data set, each once: true and predicted class indices, scores of every class, weights.
 
-    A predicted label that is missing or not a class is ABSTAINED. `subgroups` has the values of all rows of the data set.
+    A predicted label that is missing or not a class is ABSTAINED. `subgroups` contains the values of all rows of the data set.
     """
 
     dataset: str
@@ -357,7 +357,7 @@ class InMemoryModel:
 
     @property
     def y_score(self) -> FloatArray | None:
-        """Scores as measures take them: of the positive class if there are two, else of each class."""
+        """Scores in the form that measures accept: of the positive class if there are two classes, else of each class."""
         if self.scores is None or len(self.classes) > 2:
             return self.scores
         return np.ascontiguousarray(self.scores[:, 1 if self.positive is None else self.positive])
@@ -368,15 +368,15 @@ class InMemoryModel:
         return self.y_pred is not None and bool((self.y_pred == ABSTAINED).any())
 
     def get_measure_options(self, with_unknown: bool = False) -> dict[str, Any]:
-        """Get the options that measures take, with a code for unknown labels if asked for."""
+        """Return the options that measures accept, with a code for unknown labels if requested."""
         return {"labels": list_codes(len(self.classes), with_unknown), "positive": self.positive}
 
     def find_missing_input(self, measure: Measure) -> str:
-        """Name the input that a measure needs and the model lacks; empty if it can be computed."""
+        """Name the input that a measure needs but the model lacks; empty if the measure can be computed."""
         return find_missing_input(measure, self.y_pred is not None, self.kind)
 
     def select_input(self, measure: Measure) -> Any:
-        """Select the labels or scores that the measure takes."""
+        """Select the labels or scores that the measure uses."""
         return self.y_pred if measure.facts.needs == "labels" else self.y_score
 
     def compute_value(self, measure: Measure) -> float:
@@ -391,7 +391,7 @@ class InMemoryModel:
             )
 
     def count_confusion(self) -> Confusion | None:
-        """Count (or sum the weights of) rows by codes of the true and the predicted class; None without labels."""
+        """Count (or sum the weights of) rows by codes of the true and the predicted class; None if there are no labels."""
         if self.y_pred is None:
             return None
         options = self.get_measure_options(self.has_unknown_labels)
@@ -406,7 +406,7 @@ class InMemoryModel:
         return np.bincount(self.y_true, minlength=len(self.classes)).astype(np.float64)
 
     def compute_class_aucs(self) -> list[float]:
-        """Compute the AUC of each class against the rest; NaN without scores."""
+        """Compute the AUC of each class against the rest; NaN if there are no scores."""
         if self.scores is None:
             return [float("nan")] * len(self.classes)
         with ignore_warnings():
@@ -484,7 +484,7 @@ class InMemoryModel:
         return results
 
     def _evaluate_intervals(self, measures: list[Measure], method: str, settings: JudgeSettings) -> tuple[Interval, ...]:
-        """Evaluate all measures on the same resamples; only measures of labels are given unknown labels."""
+        """Evaluate all measures on the same resamples; only measures of labels receive unknown labels."""
         if self.has_unknown_labels and len({measure.facts.needs == "labels" for measure in measures}) > 1:
             labels, others = (
                 [measure for measure in measures if (measure.facts.needs == "labels") is needs_labels]
@@ -531,7 +531,7 @@ class InMemoryPair:
         return np.bincount(cells, minlength=k**3).reshape(k, k, k).astype(np.float64)
 
     def contrast_ranks(self) -> RankContrast | None:
-        """Contrast the AUCs as `delong` does; None without scores of a positive class."""
+        """Contrast the AUCs as `delong` does; None if there are no scores of a positive class."""
         positive = self.first.positive
         if self.first.scores is None or self.second.scores is None or positive is None:
             return None
@@ -587,7 +587,7 @@ class InMemoryPair:
         return [Finding.of("permutation_omitted", limit=MANY_ROWS)] if is_omitted else []
 
     def _adapt_measure(self, measure: Measure) -> tuple[Measure, dict[str, Any]]:
-        """Get the measure and its options; they allow unknown labels if one of the two models has some."""
+        """Return the measure and its options, which allow unknown labels if one of the two models has any."""
         has_unknown = measure.facts.needs == "labels" and (self.first.has_unknown_labels or self.second.has_unknown_labels)
         return (allow_unknown_labels(measure) if has_unknown else measure), self.first.get_measure_options(has_unknown)
 
@@ -698,7 +698,7 @@ class CountIntervals:
     unweighted: bool = True
 
     def from_table(self, measure: Measure, table: Confusion) -> Interval:
-        """Compute a measure of labels: Wilson's interval of a proportion, else an interval from redrawn tables."""
+        """Compute a measure of labels with Wilson's interval for a proportion, else with an interval from redrawn tables."""
         table, measure = prepare_table(measure, table), allow_unknown_labels(measure)
         with ignore_warnings():
             estimate = float(measure.of(table))  # type: ignore[attr-defined]
@@ -715,9 +715,9 @@ class CountIntervals:
             return self._resample(measure.name, estimate, table.table, compute)
 
     def from_tally(self, measure: Measure, tally: ScoreTally, coarse_tally: ScoreTally | None = None) -> Interval:
-        """Compute a measure of scores: DeLong's or Newcombe's interval of an AUC, else an interval from redrawn bins.
+        """Compute a measure of scores with DeLong's or Newcombe's interval for an AUC, else with one from redrawn bins.
 
-        `coarse_tally` is the same tally in bins, if it is at hand: it saves binning the whole one again.
+        `coarse_tally` is the same tally in bins, if it is available. It avoids binning the whole tally again.
         """
         with ignore_warnings():
             estimate = float(measure.of(tally))  # type: ignore[attr-defined]
@@ -754,7 +754,7 @@ class CountIntervals:
         return self._make("auc", estimate, closed.compute_newcombe_limits(estimate, tally, level), "newcombe")
 
     def _resample(self, name: str, estimate: float, cells: FloatArray, compute: Callable[[FloatArray], FloatArray]) -> Interval:
-        """Compute limits from redrawn counts: BCa as for rows in memory, percentiles if there are very many rows."""
+        """Compute limits from redrawn counts: BCa as for rows in memory, or percentiles if there are very many rows."""
         is_small = bool(cells.sum() <= MANY_ROWS)
         resamples = self.settings.resamples if is_small else min(self.settings.resamples, MAX_COUNT_RESAMPLES)
         values = np.concatenate([compute(drawn) for drawn in draw_counts(cells, resamples, self.settings.seed)])
@@ -777,7 +777,7 @@ class CountIntervals:
 
 
 def draw_counts(cells: FloatArray, resamples: int, seed: int) -> Iterator[FloatArray]:
-    """Draw counts with replacement, batch by batch, like rows: the rows of a cell do not differ."""
+    """Draw counts with replacement, batch by batch, as if rows were drawn: the rows of a cell do not differ."""
     rng = np.random.default_rng(seed)
     flat = np.asarray(cells, dtype=np.float64).ravel()
     while resamples > 0:
@@ -798,7 +798,7 @@ def _compute_jackknife_counts(cells: FloatArray, seed: int) -> FloatArray:
 
 
 def _get_proportion_counts(measure: Measure, table: Confusion) -> tuple[float, float] | None:
-    """Get numerator and denominator if the measure is a proportion of rows."""
+    """Return numerator and denominator if the measure is a proportion of rows."""
     facts = measure.facts
     if not facts.proportion or (facts.per_class and table.positive is None):
         return None
@@ -811,7 +811,7 @@ def _get_proportion_counts(measure: Measure, table: Confusion) -> tuple[float, f
 
 
 def merge_into_bins(tally: ScoreTally, bins: int) -> ScoreTally:
-    """Merge neighbouring scores into bins of about equally many rows; the value of a bin is its highest score."""
+    """Merge neighbouring scores into bins with about the same number of rows; the value of a bin is its highest score."""
     if len(tally.values) <= bins:
         return ScoreTally(tally.values, tally.pos.astype(np.float64), tally.neg.astype(np.float64))
     starts = find_bin_starts(tally, bins)
@@ -820,7 +820,7 @@ def merge_into_bins(tally: ScoreTally, bins: int) -> ScoreTally:
 
 
 def find_bin_starts(tally: ScoreTally, bins: int) -> IntArray:
-    """Find the start of each bin, block by block: no temporary array is as long as the tally."""
+    """Find the start of each bin, block by block, so no temporary array is as long as the tally."""
     total = float(tally.positives + tally.negatives)
     step, block = total / bins, 1 << 20
     starts, before = [np.zeros(1, dtype=np.intp)], 0.0
@@ -883,7 +883,7 @@ def allow_unknown_labels(measure: Measure) -> Measure:
 
 
 def prepare_table(measure: Measure, table: Confusion) -> Confusion:
-    """Prepare a table for a measure: unknown labels count as a wrong class or, for other measures, as a further label."""
+    """Prepare a table for a measure: unknown labels count as a wrong class or, for other measures, as an additional label."""
     is_mean_recall = measure.name in _MEANS_OF_RECALLS and registry[measure.name] is measure
     return (
         count_unknown_as_errors(table)
@@ -893,17 +893,17 @@ def prepare_table(measure: Measure, table: Confusion) -> Confusion:
 
 
 def prepare_class_table(table: Confusion) -> Confusion:
-    """Prepare a table for class-wise rates: with two classes, an unknown label counts as the wrong one."""
+    """Prepare a table for class-wise rates: with two classes, an unknown label counts as the wrong class."""
     return count_unknown_as_errors(table) if has_unknown_labels(table) and _is_binary_table(table) else table
 
 
 def has_unknown_labels(table: Confusion) -> bool:
-    """Whether the last code of a table means predictions outside the classes."""
+    """Return whether the last code of a table stands for predictions outside the classes."""
     return bool(table.labels[-1] == ABSTAINED)
 
 
 def count_unknown_as_errors(table: Confusion) -> Confusion:
-    """Count each unknown label as the class after the true one, an error.
+    """Count each unknown label as an error: as the class after the true one.
 
     >>> count_unknown_as_errors(Confusion([[3, 1, 2], [0, 4, 5], [0, 0, 0]], (0, 1, ABSTAINED))).table.tolist()
     [[3.0, 3.0], [5.0, 4.0]]
@@ -921,7 +921,7 @@ def _is_binary_table(table: Confusion) -> bool:
 
 @contextmanager
 def ignore_warnings() -> Iterator[None]:
-    """Ignore warnings about undefined values and replaced methods: the tables report them."""
+    """Ignore warnings about undefined values and fallback methods because the tables report them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMeasureWarning)
         warnings.simplefilter("ignore", FallbackWarning)

@@ -1,4 +1,4 @@
-"""Statistics of models in files larger than memory: DuckDB scans the file, and no row is kept."""
+"""Statistics of models in files larger than memory: DuckDB scans the file, and no rows are kept."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ _SAMPLE = 10_000
 _BATCH = 1 << 18
 _MAX_CLASSES = 1000
 
-# If there are fewer distinct scores than this fraction of the rows, grouping equal ones first is faster than sorting all.
+# If there are fewer distinct scores than this fraction of the rows, grouping equal scores is faster than sorting all of them.
 _MAX_DISTINCT_FRACTION = 0.1
 
 _REQUIRED_ROLES = ("y_true", "dataset", "model", "row", "repeat", "fold")
@@ -88,8 +88,8 @@ _REQUIRED_ROLES = ("y_true", "dataset", "model", "row", "repeat", "fold")
 class StreamedFile:
     """One or several files as a DuckDB table; a context manager.
 
-    The view `lines` has all lines, the view `judged` those to be judged. Queries name these two views. Every name or value
-    from the file goes through `quote_identifier` or `quote_literal`, so no text from the file is executed as SQL.
+    The view `lines` contains all lines, and the view `judged` those to be judged. Queries name these two views. Every name or
+    value from the file goes through `quote_identifier` or `quote_literal`, so no text from the file is executed as SQL.
 
     >>> import pandas as pd
     >>> folder = tempfile.TemporaryDirectory()
@@ -161,7 +161,7 @@ class StreamedFile:
         self.fetch_rows(f"CREATE OR REPLACE VIEW judged AS SELECT * FROM lines WHERE {self.row_filter}")
 
     def keep_first(self, keys: str, order: str) -> None:
-        """Restrict `judged` to the first line of each key; the lines are written to a table that spills to disk."""
+        """Restrict `judged` to the first line of each key; these lines are written to a table that spills to disk."""
         roles = self.roles
         used = [
             *roles.columns.values(),
@@ -174,7 +174,7 @@ class StreamedFile:
         self.fetch_rows("CREATE OR REPLACE VIEW judged AS SELECT * FROM firsts")
 
     def build_missing_condition(self, column: str) -> str:
-        """Build SQL for whether a cell is missing."""
+        """Build the SQL condition that a cell is missing."""
         nan = f" OR isnan({quote_identifier(column)})" if self.column_types[column] in ("DOUBLE", "FLOAT") else ""
         return f"({quote_identifier(column)} IS NULL{nan})"
 
@@ -215,7 +215,7 @@ class StreamedFile:
         options += f", nullstr = [{null_strings}]"
         options += ", decimal_separator = ','" if text_format.decimal_comma else ""
         described_columns = self.fetch_rows(f"DESCRIBE SELECT * FROM read_csv([{path_list}], {options})")
-        # DuckDB would read no and yes as booleans although they are classes.
+        # DuckDB would read "no" and "yes" as Boolean values although they are classes.
         text = ", ".join(f"{quote_literal(column)}: 'VARCHAR'" for column, kind, *_ in described_columns if kind == "BOOLEAN")
         return f"read_csv([{path_list}], {options}{f', types = {{{text}}}' if text else ''})"
 
@@ -241,7 +241,7 @@ class StreamedFile:
 class StreamedModel:
     """A model on some lines of the file, with SQL for true and predicted class indices and for scores.
 
-    What a scan of the file counts is cached, so each scan runs once.
+    The counts of each scan of the file are cached, so each scan runs only once.
     """
 
     streamed: StreamedModels
@@ -269,7 +269,7 @@ class StreamedModel:
         return [format_label(label) for label in self.classes]
 
     def find_missing_input(self, measure: Measure) -> str:
-        """Name the input that a measure needs and the model lacks; of probabilities, sums give only means."""
+        """Name the input that a measure needs but the model lacks; sums of probabilities give only means."""
         missing = find_missing_input(measure, self.label is not None, self.kind)
         needs_rows = measure.facts.needs == "probabilities" and measure.name not in MEAN_LOSSES
         return "rows in memory" if needs_rows and not missing else missing
@@ -292,7 +292,7 @@ class StreamedModel:
 
     @cached_property
     def _cells(self) -> tuple[FloatArray, FloatArray]:
-        """Numbers of rows and sums of weights by codes of the true and the predicted class; one column without labels."""
+        """Row counts and sums of weights by codes of the true and the predicted class; one column if there are no labels."""
         codes = list_codes(len(self.classes), self.has_unknown_labels)
         counts, sums = np.zeros((2, len(codes), len(codes) if self.label else 1))
         amount = self.streamed.amount
@@ -302,7 +302,7 @@ class StreamedModel:
         return counts, sums
 
     def count_confusion(self) -> Confusion | None:
-        """Count (or sum the weights of) rows by codes of the true and the predicted class; None without labels."""
+        """Count (or sum the weights of) rows by codes of the true and the predicted class; None if there are no labels."""
         if self.label is None:
             return None
         return Confusion(self._cells[1], tuple(list_codes(len(self.classes), self.has_unknown_labels)), self.positive)
@@ -349,7 +349,7 @@ class StreamedModel:
         return [self.positive] if self.positive is not None and len(self.classes) == 2 else range(len(self.classes))
 
     def compute_class_aucs(self) -> list[float]:
-        """Compute the AUC of each class against the rest; NaN without scores. Both of two classes have the same AUC."""
+        """Compute the AUC of each class against the rest; NaN if there are no scores. Two classes have the same AUC."""
         if not self._aucs:
             self._scan_scores([], JudgeSettings())
         aucs = [self._aucs.get(code, float("nan")) for code in range(len(self.classes))]
@@ -431,7 +431,7 @@ class StreamedModel:
         return {subgroup: rows for subgroup, (_, rows) in self._list_subgroups(column).items()}
 
     def select_subgroup(self, column: str, subgroup: str) -> StreamedModel:
-        """Restrict the model to the rows of a subgroup, and to its labels: tallies of scores would take a scan each."""
+        """Restrict the model to the rows of a subgroup and to labels, because each tally of scores would need its own scan."""
         condition, rows = self._list_subgroups(column)[subgroup]
         return replace(self, where=f"{self.where} AND {condition}", rows=rows, scores=None, kind=None)
 
@@ -460,7 +460,7 @@ class StreamedModel:
 
 
 def _average_classes(name: str, intervals: Sequence[Interval], level: float) -> Interval:
-    """Average over the classes, each against the rest; counts of single classes give no interval of the mean."""
+    """Average over the classes, each against the rest, without an interval: counts per class do not provide one."""
     if len(intervals) == 1:
         return intervals[0]
     nan, mean = float("nan"), float(np.mean([interval.estimate for interval in intervals]))
@@ -468,7 +468,7 @@ def _average_classes(name: str, intervals: Sequence[Interval], level: float) -> 
 
 
 class StreamedPair:
-    """Two models of a streamed file on the rows that both predict: SQL for these rows, and tests that counts allow."""
+    """Two models of a streamed file on the rows that both predict: SQL for these rows, and tests based on counts."""
 
     def __init__(self, first: StreamedModel, second: StreamedModel, joined_sql: str) -> None:
         self.first, self.second, self.joined_sql, self.streamed = first, second, joined_sql, first.streamed
@@ -512,7 +512,7 @@ class StreamedPair:
     def resample_difference(self, measure: Measure, settings: JudgeSettings, is_decided: bool) -> Outcome | None:
         """Bootstrap the difference in a measure of labels by redrawn counts; None for other measures.
 
-        With weights, the weight of each cell is drawn like a sum of its weights.
+        If rows are weighted, the total weight of each cell is drawn like a sum of the weights of its rows.
         """
         del is_decided
         if measure.facts.needs != "labels" or self.first.label is None or self.second.label is None:
@@ -546,7 +546,7 @@ class StreamedPair:
 
 
 def _resample_weights(drawn: FloatArray, cells: FloatArray, weights: FloatArray, squares: FloatArray, seed: int) -> FloatArray:
-    """Draw the weight of the rows of each cell, with the mean and variance of a sum of their weights."""
+    """Draw the total weight of each cell, with the mean and variance of a sum of the weights of its rows."""
     counts = np.maximum(cells, 1.0)
     mean = weights / counts
     spread = np.sqrt(np.maximum(0.0, squares / counts - mean**2))
@@ -593,7 +593,7 @@ class StreamedModels:
         return []
 
     def list_codes(self, model: StreamedModel) -> list[int]:
-        """List the codes of the labels of a data set, with one for unknown labels if any of its models has some."""
+        """List the codes of the labels of a data set, including one for unknown labels if any of its models has them."""
         datasets = {other.dataset for other in self.models if other.has_unknown_labels}
         return list_codes(len(model.classes), model.dataset in datasets)
 
@@ -615,7 +615,7 @@ class StreamedModels:
     def build_join_sql(self, first: StreamedModel, second: StreamedModel) -> str | None:
         """Build SQL for the rows that both models predict; None if no column identifies the rows.
 
-        It gives true classes t and u, predicted classes l1 and l2, scores s1 and s2, and weight w.
+        Its columns are the true classes t and u, the predicted classes l1 and l2, the scores s1 and s2, and the weight w.
         """
         column_lists = [_build_columns_sql(model, i) for i, model in enumerate((first, second), 1)]
         weight = self.weight or "1"
@@ -657,7 +657,7 @@ class StreamedModels:
         return {text: f"{where} AND {quote_identifier(column)} = {quote_literal(value)}" for text, value in values.items()}
 
     def _find_duplicates(self, model_columns: ModelColumns) -> Mapping[str, str]:
-        """Find predicted labels that are other spellings of the true ones."""
+        """Find predicted labels that are different spellings of the true labels."""
         duplicates = find_duplicate_labels(
             list(self._list_distinct_values(str(model_columns.label), "TRUE")), list(self._true_labels)
         )
@@ -666,7 +666,7 @@ class StreamedModels:
         return duplicates
 
     def _build_models(self, dataset: str, where: str) -> list[StreamedModel]:
-        """Build the models of a data set; its classes are the true labels and those that have scores."""
+        """Build the models of a data set; its classes are the true labels and the classes that have scores."""
         location = f" of data set {dataset!r}" if self._has_many_datasets else ""
         true_labels = self._list_distinct_values(str(self.file.roles.get("y_true")), where)
         check_classes(list(true_labels), location)
@@ -704,7 +704,7 @@ class StreamedModels:
         return raw_models
 
     def _read_labels(self, model_columns: ModelColumns, where: str, subject: Subject) -> dict[str, Any] | None:
-        """Map the labels of a model, spelled as the true ones, to their values; None if it has none."""
+        """Map the labels of a model, spelled like the true labels, to their values; None if it has no labels."""
         column = str(model_columns.label)
         labels = self._list_distinct_values(column, where)
         if labels:
@@ -749,7 +749,7 @@ class StreamedModels:
 
 @dataclass(frozen=True)
 class StreamedScores:
-    """SQL for the score of each class and for the predicted class (None if the scores have no cut-off)."""
+    """SQL for the score of each class and for the predicted class (None if the scores have no threshold)."""
 
     values: tuple[str, ...]
     kind: ScoreKind
@@ -770,7 +770,7 @@ class _RawModel:
 
 
 class _ScoreSummary(NamedTuple):
-    """Extremes of score columns, largest deviation of a sum from one, lines with a sum near one, lines of zeros."""
+    """Extremes of score columns, largest deviation of a sum from 1, number of lines with a sum near 1 and of zero lines."""
 
     least: float
     most: float
@@ -781,7 +781,7 @@ class _ScoreSummary(NamedTuple):
 
     @property
     def outlier(self) -> float:
-        """An extreme that is not a probability."""
+        """The extreme score that cannot be a probability."""
         return self.least if self.least < 0 else self.most
 
 
@@ -882,7 +882,7 @@ def _build_scores_sql(
     subject: Subject,
     notes: Notes,
 ) -> StreamedScores | None:
-    """Build SQL for the scores of a model; `class_index` is the class of a single column without one."""
+    """Build SQL for the scores of a model; `class_index` is the class of a single column that names none."""
     if not columns_by_class:
         return None
     if set(columns_by_class) == {None} or (len(columns_by_class) == 1 and len(class_names) == 2):
@@ -912,7 +912,7 @@ def _build_scores_sql(
 
 
 def _build_single_column_scores(column: str, class_index: int, summary: _ScoreSummary, subject: Subject) -> StreamedScores:
-    """Complete the scores of one of two classes by those of the other, and labels if there is a cut-off."""
+    """Derive the scores of the other of two classes, and labels if the scores have a threshold."""
     is_probability = summary.least >= 0 and summary.most <= 1
     if not is_probability and is_named_probability(column):
         raise InputError(
@@ -944,7 +944,7 @@ def _summarize_scores(file: StreamedFile, columns: Sequence[str], where: str) ->
 
 
 def _are_probabilities(columns: Sequence[str], summary: _ScoreSummary, subject: Subject, notes: Notes) -> bool:
-    """Whether scores of all classes are probabilities; sums that are off by rounding are noted, to be rescaled."""
+    """Return whether scores of all classes are probabilities; note sums that rounding has changed, to be rescaled."""
     is_named = all(map(is_named_probability, columns))
     if summary.least < 0 or summary.most > 1:
         if is_named:
@@ -976,7 +976,7 @@ def _cast_to_double(column: str) -> str:
 
 
 def _build_argmax_sql(values: Sequence[str]) -> str:
-    """Build SQL for the class with the highest score, the first of equal ones."""
+    """Build SQL for the class with the highest score (the first if several are equal)."""
     most = f"greatest({', '.join(values)})"
     return "(CASE " + " ".join(f"WHEN {value} = {most} THEN {i}" for i, value in enumerate(values)) + " END)"
 
@@ -1028,7 +1028,7 @@ def _merge_equal_scores(scores: npt.NDArray[Any], positive: npt.NDArray[Any]) ->
 
 
 def _combine_tallies(batches: Iterator[tuple[npt.NDArray[Any], ...]], capacity: int, unweighted: bool) -> ScoreTally:
-    """Combine parts in descending order into one tally; a score may continue from one part to the next."""
+    """Combine parts in descending order of scores into one tally; equal scores may extend over several parts."""
     dtype = np.uint8 if unweighted else np.float64
     values: Any = np.empty(capacity)
     pos: Any = np.empty(capacity, dtype=dtype)
@@ -1062,9 +1062,9 @@ def _expand_dtype(counts: npt.NDArray[Any], incoming: npt.NDArray[Any]) -> npt.N
 def compute_rank_contrast(file: StreamedFile, lines: str, positive: int) -> RankContrast:
     """Contrast two models on the same rows, as DeLong's test does; NaN if a class has fewer than two rows.
 
-    `lines` is SQL that gives true classes t and scores s1 and s2. The rows are written to a table that spills to disk, so
+    `lines` is SQL that returns true classes t and scores s1 and s2. The rows are written to a table that spills to disk, so
     models are joined once. Only the scores of the rarer class are kept in memory. Every other score equals one of them or lies
-    between two. This gives the number of rows of one class below each row of the other.
+    between two of them, which determines the number of rows of one class below each row of the other.
     """
     file.fetch_rows(f"CREATE OR REPLACE TEMP TABLE met AS SELECT t = {positive} AS p, s1, s2 FROM {lines}")
     try:
@@ -1094,7 +1094,7 @@ def _compute_contrast(file: StreamedFile) -> RankContrast:
 
 
 def _select_marks(file: StreamedFile, column: str, rare: str, rows: int) -> FloatArray:
-    """Find the distinct scores of the rarer class, ascending; if there are too many rows, those at equal steps."""
+    """Find the distinct scores of the rarer class in ascending order; if there are too many rows, take equal steps."""
     step, n_read = -(-rows // MAX_MARKS), 0
     parts: list[FloatArray] = []
     for (scores,) in file.fetch_batches(f"SELECT {column} FROM met WHERE {rare} ORDER BY {column}"):
@@ -1108,13 +1108,13 @@ def _drop_repeats(ascending: FloatArray) -> FloatArray:
 
 
 def _are_all_marked(file: StreamedFile, marks: Sequence[FloatArray], rare: str) -> bool:
-    """Whether the marks are all scores of the rarer class."""
+    """Return whether the marks include all scores of the rarer class."""
     n_distinct = file.fetch_rows(f"SELECT count(DISTINCT s1), count(DISTINCT s2) FROM met WHERE {rare}")[0]
     return all(len(mark_values) == count for mark_values, count in zip(marks, n_distinct, strict=True))
 
 
 class _SlotRows:
-    """The rows of the joined table by slots: slot 2i lies below mark i, slot 2i + 1 on it."""
+    """The rows of the joined table by slots: slot 2i lies below mark i, and slot 2i + 1 lies on it."""
 
     def __init__(self, file: StreamedFile, marks: Sequence[FloatArray]) -> None:
         self.file, self.marks = file, marks
@@ -1159,7 +1159,7 @@ class _RunningMoments:
 
 
 def _find_slots(marks: FloatArray, scores: FloatArray) -> IntArray:
-    """Find the slots of scores; sorted scores are looked up ten times faster."""
+    """Find the slots of scores; sort them first, because sorted scores are looked up ten times faster."""
     ascending = order_scores(scores)
     scores = scores[ascending]
     mark_index = np.searchsorted(marks, scores)
@@ -1169,7 +1169,7 @@ def _find_slots(marks: FloatArray, scores: FloatArray) -> IntArray:
 
 
 def _compute_twice_below(counts: FloatArray) -> FloatArray:
-    """Count in whole numbers: floats represent them exactly, so equal placements have no difference."""
+    """Count twice the rows below each slot: floats represent whole numbers exactly, so equal placements do not differ."""
     doubled = np.cumsum(counts)
     doubled *= 2
     doubled -= counts

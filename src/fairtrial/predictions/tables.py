@@ -89,7 +89,7 @@ def build_classes(models: Sequence[ModelStatistics], level: float) -> pd.DataFra
 
 
 def _build_class_rows(model: ModelStatistics, level: float) -> list[dict[str, Any]]:
-    """Build the rows of one model; confidence limits need numbers of rows, so weighted rows have none."""
+    """Build the rows of one model; confidence limits require row counts, so weighted rows have none."""
     confusion = model.count_confusion()
     table = None if confusion is None else prepare_class_table(confusion)
     support, aucs, unweighted = model.sum_support(), model.compute_class_aucs(), not model.is_weighted
@@ -169,7 +169,7 @@ def _build_subgroup_rows(
     common = {"column": column, "subgroup": subgroup, "proportion": float(part.rows / model.rows)}
     try:
         lines = _build_score_rows(part, measures, settings)
-    except InputError as error:  # such as weights that are all zero
+    except InputError as error:  # e.g. all weights are zero
         return [{"dataset": model.dataset, "model": model.name, **common, "rows": part.rows, "note": str(error)}]
     small = _describe_small_subgroup(part)
     return [{**line, **common, "note": "; ".join(filter(None, (small, line["note"])))} for line in lines]
@@ -214,7 +214,7 @@ def build_curves(models: Sequence[ModelStatistics]) -> dict[str, pd.DataFrame]:
 
 
 def _compute_curves(model: ModelStatistics, code: int) -> dict[str, pd.DataFrame]:
-    """Compute the curves of a class; none if it has no rows or all rows."""
+    """Compute the curves of a class; none if no row or every row belongs to it."""
     tally = model.tally(code, MAX_CURVE_POINTS)
     if not tally.positives or not tally.negatives:
         return {}
@@ -227,7 +227,7 @@ def _compute_curves(model: ModelStatistics, code: int) -> dict[str, pd.DataFrame
 
 
 def limit_curve_points(points: pd.DataFrame) -> pd.DataFrame:
-    """Thin a curve evenly to the largest number of points; keep both ends."""
+    """Thin a curve evenly to the maximum number of points; keep both ends."""
     if len(points) <= MAX_CURVE_POINTS:
         return points
     indices = np.unique(np.linspace(0, len(points) - 1, MAX_CURVE_POINTS).round().astype(np.intp))

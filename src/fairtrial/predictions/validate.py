@@ -21,7 +21,7 @@ EXACT_TOLERANCE = 1e-5
 
 
 def suggest_y_true() -> str:
-    """Suggest to name the column of true labels, as the end of an error message."""
+    """Suggest naming the column of true labels; the text ends an error message."""
     return f", or pass {name_argument('y_true', 'COLUMN')} if another column has the true labels"
 
 
@@ -43,9 +43,9 @@ _NOBODY = Subject("")
 
 
 class Notes:
-    """Collects findings about what was repaired or assumed; one kind of finding about several models becomes one finding.
+    """Collects findings about what was repaired or assumed; findings of one kind about several models are merged into one.
 
-    A merged finding has a tuple `models` if it is about models, and a tuple `datasets` if it is about some data sets only.
+    A merged finding has a tuple `models` if it is about models, and a tuple `datasets` if it is about only some data sets.
 
     >>> notes = Notes()
     >>> for name in ("tree", "rule"):
@@ -71,11 +71,11 @@ class Notes:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """All findings, in the order in which they were added first."""
+        """All findings, in the order in which they were first added."""
         return self.merge()
 
     def merge(self, with_datasets: bool = True) -> tuple[Finding, ...]:
-        """Merge findings of the same kind about models with the same data sets; data sets need no name if there is one."""
+        """Merge findings of one kind about models with the same data sets; a single data set of the file is not named."""
         merged = []
         for finding, by_model in self._entries.items():
             groups: dict[tuple[str, ...], list[str]] = {}
@@ -110,7 +110,7 @@ def check_classes(true_labels: Sequence[str], where: str) -> None:
 
 
 def check_predicted(true_labels: Sequence[str], predicted: Sequence[str], subject: Subject, notes: Notes) -> None:
-    """Compare predicted with true labels: note an unknown label, refuse a misspelled one."""
+    """Compare predicted with true labels: note an unknown label, reject a misspelled one."""
     unknown = [label for label in predicted if label not in true_labels]
     if unknown and len(unknown) == len(predicted):
         raise InputError(
@@ -131,7 +131,7 @@ def check_predicted(true_labels: Sequence[str], predicted: Sequence[str], subjec
 
 
 def resolve_positive_index(texts: Sequence[str], positive: object, dataset: str) -> int | None:
-    """Find the index of the positive class: the given one, else the second of two."""
+    """Find the index of the positive class: the given class, else the second of two."""
     if positive is None:
         return 1 if len(texts) == 2 else None
     if str(positive) not in texts:
@@ -153,7 +153,7 @@ def note_condition(n_conditions: int, lines: int, condition: Sequence[Any], note
 
 
 def note_duplicate_labels(duplicates: Mapping[str, str], subject: Subject, notes: Notes) -> None:
-    """Note that predicted labels are other spellings of the true ones."""
+    """Note that predicted labels are different spellings of the true labels."""
     aliases = tuple(f"{label} = {true_label}" for label, true_label in sorted(duplicates.items()))
     notes.add("matched_labels", subject, aliases=aliases)
 

@@ -1,4 +1,4 @@
-"""Reports, tables and figures from finished frames. `fairtrial.write_report` and `fairtrial.draw` are the entry points.
+"""Reports, tables and figures. The entry points are `fairtrial.write_report` and `fairtrial.draw`.
 
 `draw_*` functions take a frame and return an Altair chart, which `save` writes to a file. Methodology checks are in
 `fairtrial.report.checks`.

@@ -1,4 +1,7 @@
-"""Values of a study that several sections and checks need, computed once: the verdict, the declaration, the learners."""
+"""Values of a study that several sections and checks share: the verdict, the declaration and the learners.
+
+Slow values are computed once and then cached.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ _cache: WeakKeyDictionary[Results, dict[Any, Any]] = WeakKeyDictionary()
 
 
 def get_cached(results: Results, key: object, compute: Callable[[], T]) -> T:
-    """Return the cached value of these results and this key; compute it if there is none."""
+    """Return the value that is cached for these results under this key; compute it if it is not cached."""
     entries = _cache.setdefault(results, {})
     if key not in entries:
         entries[key] = compute()
@@ -42,7 +45,10 @@ def get_cached(results: Results, key: object, compute: Callable[[], T]) -> T:
 def compute_verdict(
     results: Results, measure: str | None = None, condition: ConditionFacts | None = None
 ) -> tuple[Verdict | None, str]:
-    """Compute the verdict, by default of the study under its main condition; if impossible, return None and the reason."""
+    """Compute a verdict and return it with an empty text; if there is none, return None and the reason.
+
+    By default, the measure is that of the study's verdict and the condition is the main one.
+    """
     condition_facts = condition or get_main_condition(results)
 
     def compute() -> tuple[Verdict | None, str]:
@@ -57,7 +63,7 @@ def compute_verdict(
 
 
 def _explain_missing_verdict(results: Results, measure: str, condition: ConditionFacts, error: FairtrialError) -> str:
-    """Explain why there is no verdict; by default, with the message of the error."""
+    """Explain why there is no verdict; if no other explanation applies, return the message of the error."""
     trials = results.trials()
     condition_trials = trials[mask_condition(trials, condition)].astype({"learner": str, "dataset": str})
     good = condition_trials["status"] == "ok"
@@ -71,12 +77,12 @@ def _explain_missing_verdict(results: Results, measure: str, condition: Conditio
 
 
 def _explain_by_values(results: Results, measure: str, condition: ConditionFacts) -> str:
-    """Explain why the values of the measure cannot be compared; empty if they can."""
+    """Explain why the values of the measure cannot be compared; return an empty text if they can."""
     scores, _ = compute_scores(results, [measure])
     condition_scores = scores[mask_condition(scores, condition)] if len(scores) else scores
     values, measure_text = condition_scores["value"].to_numpy(dtype=np.float64), format_measure_name(measure)
     if np.isnan(values).all():
-        return f"No trial has a value of {measure_text}, so there is no verdict."
+        return f"No trial has a value for {measure_text}, so there is no verdict."
     infinite = condition_scores.loc[np.isinf(values), "learner"].astype(str).unique().tolist()
     if infinite:
         return (
@@ -87,7 +93,7 @@ def _explain_by_values(results: Results, measure: str, condition: ConditionFacts
 
 
 def _explain_by_failures(condition_trials: pd.DataFrame, succeeded: list[str]) -> str:
-    """Explain why failures leave nothing to compare; empty if they do not."""
+    """Explain why failures leave nothing to compare; return an empty text if they do not."""
     if len(succeeded) == 1:
         return f"Only {succeeded[0]} succeeded, so there is no comparison."
     bad = condition_trials[mask_failed(condition_trials) & condition_trials["learner"].isin(succeeded).to_numpy()]
@@ -118,7 +124,7 @@ def select_condition(frame: pd.DataFrame, condition: ConditionFacts) -> pd.DataF
 
 
 def unwrap_estimator(learner: LearnerFacts) -> tuple[str, Mapping[str, Any]]:
-    """Get class and parameters of the estimator, without its preprocessing."""
+    """Get the class and the parameters of the estimator, without its preprocessing."""
     inner = learner.parameters.get("learner")
     if isinstance(inner, Mapping) and "class" in inner:
         return str(inner["class"]), dict(inner.get("parameters") or {})
@@ -126,7 +132,7 @@ def unwrap_estimator(learner: LearnerFacts) -> tuple[str, Mapping[str, Any]]:
 
 
 def has_only_predictions(results: Results) -> bool:
-    """Whether only predictions are known: models from a file have no class."""
+    """Whether only predictions are known, as for models from a file, which have no class."""
     return all(not learner.class_name for learner in results.archive.learners)
 
 

@@ -1,6 +1,6 @@
-"""Methodology checks: numbered questions to a report's source, with the reason why they matter and a remedy.
+"""Methodology checks: numbered questions about the source of a report, each with the reason why it matters and a remedy.
 
-A check is added by a module in `fairtrial.report.checks`, or in another package that names it in the entry-point group
+Modules in `fairtrial.report.checks` register checks. Another package names its module in the entry-point group
 `fairtrial.checks`. Import from `fairtrial.report.checks`, which re-exports these names.
 """
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Outcome = Literal["raised", "failed to run", "passed", "not applicable"]
 OUTCOMES: tuple[Outcome, ...] = ("raised", "failed to run", "passed", "not applicable")
-"""In the order in which they are shown."""
+"""All outcomes, in the order in which they are shown."""
 _NUMBER = re.compile(r"[A-Z]{2,8}[0-9]{3}")
 
 register_text("check_failed", "the check failed to run: {error}: {message}.")
@@ -168,7 +168,7 @@ class Check:
     remedy : str
         What to do.
     cite : str
-        Works that explain it.
+        Works that explain the problem.
     texts : dict
         Templates of the sentences by key: "raised", "passed" and others that `function` returns.
     function : callable
@@ -198,13 +198,13 @@ class Check:
     def __post_init__(self) -> None:
         if not _NUMBER.fullmatch(self.number):
             raise InputError(f"number must be capital letters and three digits, such as 'LAB001', got {self.number!r}")
-        functools.update_wrapper(self, self.function)  # a cell of a notebook may be run again and replace its check
+        functools.update_wrapper(self, self.function)  # rerunning a notebook cell replaces its check
         for key, template in self.texts.items():
             register_text(f"{self.number}/{key}", template)
 
     @property
     def table(self) -> str:
-        """The key of the table of its numbers."""
+        """Key of the table that contains the numbers of the check."""
         return f"checks-{self.number.lower()}"
 
     def __call__(self, results: Any) -> CheckFinding:
@@ -231,7 +231,7 @@ def check(
 ) -> Callable[[Callable[[ReportSource], CheckAnswer]], Check]:
     """Register a function as a methodology check.
 
-    Numbers that begin with FT are those of this package. Third parties choose other letters and name their module in the
+    Numbers that begin with FT are reserved for this package. Third parties choose other letters and name their module in the
     entry-point group "fairtrial.checks".
 
     Parameters
@@ -284,9 +284,9 @@ _results: WeakKeyDictionary[Any, tuple[CheckResult, ...]] = WeakKeyDictionary()
 
 
 def run_checks(results: Any, checks: Iterable[Check] | None = None) -> tuple[CheckResult, ...]:
-    """Run checks on results: raised ones first, then in the order of their numbers.
+    """Run checks on results, and sort them by outcome (raised checks first) and number.
 
-    A check that raises an exception is reported as one that failed to run: no check may cost a report.
+    A check that raises an exception is reported as failed to run, so no check can prevent a report.
 
     Parameters
     ----------
@@ -334,7 +334,7 @@ def _run_check(current_check: Check, source: ReportSource) -> CheckFinding:
 
 
 def list_unique(names: Iterable[object]) -> tuple[str, ...]:
-    """List names, each once.
+    """List names without duplicates.
 
     >>> list_unique(["iris", "wine", "iris"])
     ('iris', 'wine')

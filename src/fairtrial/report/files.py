@@ -82,7 +82,7 @@ def write_figures(sections: Sequence[Section], folder: str | Path, formats: str 
     Returns
     -------
     list of pathlib.Path
-        The paths of the files. The key of the figure is the name: `curves-roc-iris.svg`.
+        The paths of the files. Each file is named after the key of its figure, e.g. `curves-roc-iris.svg`.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def write_tables(sections: Sequence[Section], folder: str | Path, formats: str |
     Returns
     -------
     list of pathlib.Path
-        The paths of the files. The key of the table is the name: `scores-means.csv`.
+        The paths of the files. Each file is named after the key of its table, e.g. `scores-means.csv`.
 
     Examples
     --------
@@ -192,8 +192,8 @@ def _get_direction(table: ReportTable) -> Better | None:
 def write_comparison(verdict: Verdict, folder: str | Path, formats: str | Iterable[str] = ("svg",)) -> list[Path]:
     """Write the scores, tests, tables and figures of a verdict into a folder.
 
-    The numbers are in `scores.csv`, `pairs.csv` and `ranks.csv`, a table for papers in `table.tex` (booktabs) and `table.md`,
-    and the text in `verdict.txt`. The figures are `critical-difference`, `ranks` and `pairs`, and `simplex` or `density` if
+    `scores.csv`, `pairs.csv` and `ranks.csv` contain the numbers, `table.tex` (booktabs) and `table.md` a table for papers,
+    and `verdict.txt` the text. The figures are `critical-difference`, `ranks` and `pairs`, and `simplex` or `density` if
     there is a posterior.
 
     Parameters
@@ -317,7 +317,7 @@ def create_folder(folder: Path) -> Path:
 
 
 def parse_formats(formats: str | Iterable[str], allowed: Sequence[str] = FORMATS) -> list[str]:
-    """Parse formats, given as a list or separated by commas, to unique names in lower case without a dot.
+    """Parse formats, given as a list or separated by commas, into unique names in lower case without a dot.
 
     >>> parse_formats("svg, .PDF,svg"), parse_formats(["json"])
     (['svg', 'pdf'], ['json'])
@@ -330,7 +330,7 @@ def parse_formats(formats: str | Iterable[str], allowed: Sequence[str] = FORMATS
 
 
 def save_text(text: str, path: Path) -> Path:
-    """Write a text in UTF-8 with Unix line ends."""
+    """Write text in UTF-8 with Unix line endings."""
     with _report_write_errors(path):
         path.write_text(text, encoding="utf-8", newline="\n")
     return path

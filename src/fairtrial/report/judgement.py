@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 FACTS = "judged-facts"
 LEVEL, ALPHA = "confidence level, %", "alpha"
 MEASURES_KEY, PAIRS_KEY = "measures-all", "pairs-all"
-"""The tables of all measures and of all paired tests."""
+"""Keys of the tables of all measures and of all paired tests."""
 
 _PAIR_NAMES = {"p_value": "p", "p_adjusted": "adjusted p", "at_minimum": "p at minimum"}
-# Data sets (or classes of one) with sentences and figures; tables contain all of them.
+# Maximum number of data sets (or classes of a data set) that get sentences and figures; tables contain all of them.
 MAX_PARTS = 6
 
 
@@ -35,7 +35,7 @@ def list_models(judgement: Judgement) -> list[str]:
 
 
 def count_rows(judgement: Judgement) -> dict[str, int]:
-    """Count the rows of each data set: those of the model with the most predictions."""
+    """Count the rows of each data set, taking the model with the most predictions."""
     row_counts = judgement.scores.groupby("dataset", sort=False)["rows"].max()
     return {str(name): int(rows) for name, rows in row_counts.items()}
 
@@ -53,7 +53,7 @@ def get_direction(measure: str) -> str:
 
 
 def build_facts_frame(judgement: Judgement) -> pd.DataFrame:
-    """Build the frame of counts and levels of the judgement."""
+    """Build the frame of the counts, the confidence level and the significance level of the judgement."""
     import pandas as pd
 
     facts: dict[str, Any] = {
@@ -75,7 +75,7 @@ def get_fact(judgement: Judgement, name: str, template: str = "{:g}") -> Number:
 
 
 def drop_single_dataset(frame: pd.DataFrame, several: bool) -> pd.DataFrame:
-    """Drop the column of data sets unless there are several; number the rows from zero."""
+    """Drop the column of data sets if there is only one data set, and number the rows from zero."""
     table = frame.rename(columns={"dataset": "data set"}).reset_index(drop=True)
     return table if several else table.drop(columns="data set", errors="ignore")
 
@@ -91,7 +91,7 @@ def rank_judged_models(judgement: Judgement, dataset: str) -> list[str]:
 
 
 def order_pairs_best_first(judgement: Judgement) -> pd.DataFrame:
-    """Order each pair by the main measure, better model first; rows are those of `judgement.pairs`."""
+    """Put the model with the better main measure first in each pair; the rows are those of `judgement.pairs`."""
     return order_best_first(judgement.pairs, judgement.scores, judgement.main)
 
 

@@ -35,7 +35,7 @@ def compute_level_means(
     alpha: float = 0.05,
     **options: Any,
 ) -> pd.DataFrame:
-    """Compute the mean with an interval for each condition and learner.
+    """Compute the mean and its interval for each condition and learner.
 
     With several data sets, the mean and its t interval are over the data sets on which every learner has a score under all
     conditions. With one data set, they are over the splits that all learners share; the variance is corrected for the overlap
@@ -112,7 +112,7 @@ _KEYS = ["measure", "dataset", "condition", "level", "learner"]
 
 
 def compute_scores(results: Results, measures: Sequence[str]) -> tuple[pd.DataFrame, list[Finding]]:
-    """Compute the scores of measures, and find why some are undefined or cannot be computed."""
+    """Compute the scores of the measures, and find out why some of them are undefined or cannot be computed."""
     import pandas as pd
 
     try:
@@ -146,7 +146,7 @@ def average_by_dataset(results: Results, scores: pd.DataFrame) -> pd.DataFrame:
 
     Training sets overlap. The variance of the mean over J splits is therefore (1 / J + f / (1 - f)) times that of the scores,
     where f is the fraction of test rows, with J - 1 degrees of freedom (Nadeau & Bengio 2003). As in `Results.wide`, the splits
-    are those that all learners share. The mean is NaN if a trial failed, the limits also with a single split.
+    are those that all learners share. The mean is NaN if a trial failed. The limits are also NaN if there is only one split.
     """
     grouped = keep_shared_splits(scores).groupby(_KEYS, sort=False, observed=True, dropna=False)
     means = grouped.agg(mean=("value", "mean"), var=("value", "var"), splits=("value", "count")).reset_index()
@@ -188,7 +188,8 @@ def _clip_limits(measures: Sequence[str], mean: FloatArray, half_width: FloatArr
 def average_over_datasets(results: Results, dataset_means: pd.DataFrame) -> pd.DataFrame:
     """Average over data sets, with 95 % t intervals, for each measure, condition and learner.
 
-    With a single data set, mean and interval are those of `average_by_dataset`. `data sets` counts those with a mean.
+    With a single data set, mean and interval are those of `average_by_dataset`. The column `data sets` counts the data sets
+    with a mean.
     """
     import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Render sections as one self-contained HTML file. All names and texts of users are escaped."""
+"""Render sections as one self-contained HTML file. All names and texts that users provide are escaped."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 # Text of a missing value.
 MISSING_TEXT = "–"  # noqa: RUF001
-# Minimum numbers of rows of tables that can be filtered, are collapsed, or are built only when they are opened.
+# Minimum number of rows at which a table can be filtered, is collapsed, or is built only when it is opened.
 _FILTER, _FOLD, _LATER = 8, 12, 200
 
 
@@ -124,7 +124,7 @@ def _mark_best(cells: list[dict[str, Any]], direction: str) -> None:
 
 
 def pack_rows(rows: list[dict[str, Any]]) -> dict[str, Any] | list[dict[str, Any]]:
-    """Pack rows by column, with each text stored once; return them unchanged if their names differ.
+    """Pack rows by column and store each text once; if the rows have different keys, return them unchanged.
 
     >>> pack_rows([{"learner": "tree", "x": 1.5}, {"learner": "tree", "x": 2.5}])
     {'rows': 2, 'columns': {'learner': {'texts': ['tree'], 'codes': [0, 0]}, 'x': [1.5, 2.5]}}
@@ -143,7 +143,7 @@ def _encode_texts(values: list[Any]) -> dict[str, Any] | list[Any]:
 
 
 def _pack_lines(lines: list[list[dict[str, Any]]], count: int) -> dict[str, Any]:
-    """Pack the rows for the script that builds them: distinct texts of each column, values of numbers, best cells."""
+    """Pack the rows for the script that builds them: the distinct texts of each column, the numbers and the best cells."""
     columns = []
     for index in range(count):
         cells = [line[index] for line in lines]
@@ -155,9 +155,9 @@ def _pack_lines(lines: list[list[dict[str, Any]]], count: int) -> dict[str, Any]
     return {"rows": len(lines), "columns": columns, "best": best}
 
 
-# Height that is reserved for a figure until it is drawn.
+# Height in pixels that is reserved for a figure until it is drawn.
 _CHART_HEIGHT = 320
-# The page does not contain the frames of figures with more rows.
+# The page leaves out the frames of figures that have more rows than this.
 _FRAME_LINES = 2000
 
 
@@ -269,7 +269,7 @@ def _dump_json(value: Any) -> Any:
 
 
 def _hash_script(script: str) -> str:
-    """Compute the hash that allows this script in the content security policy; no other script runs."""
+    """Compute the hash by which the content security policy allows this script; no other script may run."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
 
 

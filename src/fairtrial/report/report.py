@@ -75,7 +75,7 @@ def write_files(
     Returns
     -------
     dict
-        Written paths: a folder with the number of its files, the page with None.
+        The written paths, each with its number of files if it is a folder, or None if it is the page.
     """
     check_targets(page, figures, formats, tables)
     if page is None and figures is None and tables is None:
@@ -92,7 +92,7 @@ def write_files(
 
 
 def write_page(sections: Sequence[Section], path: Path, title: str, *, subtitle: str = "") -> Path:
-    """Write sections as a page; an existing file is replaced at the end.
+    """Write sections as a page; an existing file is replaced only when the page is complete.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -139,14 +139,14 @@ def build_sections(results: Reportable) -> list[Section]:
     from altair.utils.schemapi import debug_mode
 
     source = describe_source(results)
-    # Validating all charts against the schema of Vega-Lite would take a third of the time. The tests validate them.
+    # Validating all charts against the Vega-Lite schema would take a third of the time. The tests validate them instead.
     with debug_mode(False):
         sections = [_build_section_or_note(builder, source) for builder in list_section_builders(source.kind)]
     return [section for section in sections if section is not None]
 
 
 def list_section_builders(kind: ReportKind) -> list[SectionBuilder]:
-    """List the builders of the sections of a kind of report in reading order.
+    """List the functions that build the sections of a kind of report, in reading order.
 
     >>> [builder.key for builder in list_section_builders("comparison")]
     ['answer', 'verdict', 'checks', 'references']

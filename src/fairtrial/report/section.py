@@ -45,7 +45,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence, with the names (of data sets, learners, measures) and the numbers that were inserted."""
+    """A sentence, with the names (of data sets, learners or measures) and the numbers that were inserted into it."""
 
     text: str
     names: tuple[str, ...] = ()
@@ -87,7 +87,7 @@ def format_number(frame: Any, table: str, line: Any, column: str, number_format:
 
 
 def build_sentence(template: str, **parts: Any) -> Sentence:
-    """Build a sentence from a template, names and numbers of tables.
+    """Build a sentence from a template, names, and numbers that come from tables.
 
     Parameters
     ----------
@@ -127,8 +127,8 @@ def build_sentence(template: str, **parts: Any) -> Sentence:
 class ReportTable:
     """A frame with a key, a title, and formats of its numbers.
 
-    `formats` maps columns to formats (`"{:.3f}"`). `best` is "max" or "min" if the best cell of each row is printed in bold,
-    else None. `long` tables can be filtered and are collapsed at first.
+    `formats` maps columns to formats, e.g. `"{:.3f}"`. `best` is "max" or "min" if the best cell of each row is printed in
+    bold, else None. `long` tables can be filtered and are initially collapsed.
     """
 
     key: str
@@ -179,12 +179,12 @@ class Section:
 
 
 ReportKind = Literal["study", "judgement", "comparison"]
-"""The kinds of reports: on the results of a study, a judgement of predictions, or the comparison of a table of scores."""
+"""The kinds of reports: on the results of a study, on a judgement of predictions, or on a comparison of a table of scores."""
 
 
 @dataclass(eq=False)
 class SectionBuilder:
-    """A function that builds a section, with key, title and order of the section and the kinds of reports that have it.
+    """A function that builds a section, with the section's key, title and order and the kinds of reports that contain it.
 
     The function takes the `ReportSource` and returns None if the section does not apply.
     """

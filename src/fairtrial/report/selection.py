@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from fairtrial.study import Results
 
-# File names have at most 255 bytes: the name of a section, one or two keys, and a suffix.
+# A file name has at most 255 bytes and consists of the name of a section, one or two keys, and a suffix.
 _LONGEST_KEY = 80
 
 
@@ -73,7 +73,7 @@ def get_main_condition(results: Results) -> ConditionFacts:
 
 
 def choose_positive_class(results: Results, facts: DataFacts) -> Any:
-    """Choose the positive class: the declared one, else the second of two in sort order or the rarest of several."""
+    """Choose the positive class: the declared class, else the second of two in sort order or the rarest of several."""
     declared = results.archive.declaration.get("data")
     dataset_declaration = declared.get(facts.name) if isinstance(declared, Mapping) else None
     declared_positive = dataset_declaration.get("positive") if isinstance(dataset_declaration, Mapping) else None
@@ -106,7 +106,7 @@ def count_tested_classes(results: Results, facts: DataFacts, condition: Conditio
 
 
 def list_changed_conditions(results: Results, *, test_only: bool) -> dict[str, list[ConditionFacts]]:
-    """List the conditions other than clean by name, sorted by level: those of only the test set, or the others."""
+    """List the conditions other than clean by name, sorted by level: those that change only the test set, or the others."""
     conditions_by_name: dict[str, list[ConditionFacts]] = {}
     for condition in results.archive.conditions:
         if condition.name != CLEAN and (condition.description.get("part") == "test") == test_only:

@@ -23,7 +23,7 @@ from fairtrial.study.results.results import Results
 
 
 class ReportSource(ABC):
-    """The source of a report, which gives sections, checks and figures the values they need."""
+    """The source of a report, which provides the values that sections, checks and figures need."""
 
     kind: ClassVar[ReportKind]
     noun: ClassVar[str] = "learner"
@@ -42,7 +42,7 @@ class ReportSource(ABC):
     @property
     @abstractmethod
     def identity(self) -> Any:
-        """The reported object; computed values are cached by it."""
+        """The object that is reported on; it is the key under which computed values are cached."""
 
     @property
     @abstractmethod
@@ -56,7 +56,7 @@ class ReportSource(ABC):
 
     @property
     def rankings(self) -> tuple[Ranking, ...]:
-        """The ranking on each data set, from its rows; empty if only data sets are compared."""
+        """The ranking on each data set, computed from its rows; empty if only data sets are compared."""
         return ()
 
     @property
@@ -243,7 +243,7 @@ class ComparisonSource(ReportSource):
 
     @property
     def measure(self) -> str:
-        """The measure of the scores, if it is a registered one."""
+        """The measure of the scores, if it is registered."""
         return "" if self.comparison.measure is None else self.comparison.measure
 
     @property

@@ -52,8 +52,8 @@ def to_latex(
 ) -> str:
     r"""Format a table of scores in LaTeX, for the package booktabs.
 
-    The best score of each row is bold. Mean and mean rank are below. Missing scores are printed as dashes, and so are the
-    means and mean ranks that they leave undefined.
+    The best score of each row is bold. The last rows contain the mean and the mean rank. Missing scores are printed as
+    dashes, and so are means and mean ranks that are undefined because of them.
 
     Parameters
     ----------
@@ -130,7 +130,8 @@ def to_markdown(
 ) -> str:
     """Format a table of scores in Markdown.
 
-    The best score of each row is bold. Mean and mean rank are in the last rows. Missing scores are printed as dashes.
+    The best score of each row is bold. The last rows contain the mean and the mean rank. Missing scores are printed as
+    dashes.
 
     Parameters
     ----------
@@ -200,7 +201,7 @@ _Row = tuple[str | None, list[_TableCell]]
 
 @dataclass(frozen=True)
 class _Sheet:
-    """The content of a table, independent of its language. A row without a name has no cell for it."""
+    """The content of a table, independent of the output format. A row without a name has no cell for the name."""
 
     head: list[str]
     right: list[bool]
@@ -253,7 +254,7 @@ def _check_marks(marks: Mapping[str, Mark] | None, names: list[str], reference: 
 
 
 def _choose_digits(values: FloatArray) -> int:
-    """Choose the decimal places of the data, at most four, or more if the largest number has fewer significant digits."""
+    """Choose the number of decimal places: that of the data, but at most four, or more if all numbers are small."""
     defined = values[np.isfinite(values)]
     decimals, largest = count_decimals(defined), float(np.abs(defined).max(initial=0.0))
     most = max(_MOST_DIGITS, _MOST_DIGITS - 1 - int(np.floor(np.log10(largest)))) if largest > 0 else _MOST_DIGITS
@@ -263,7 +264,7 @@ def _choose_digits(values: FloatArray) -> int:
 def _build_number_cells(
     values: FloatArray, digits: int, sign: int, marks: Sequence[Mark | Literal[""]] | None = None
 ) -> list[_TableCell]:
-    """Build cells of numbers with the smallest sign * value in bold; values are compared as for ranks."""
+    """Build cells of numbers, with the smallest `sign * value` in bold; ties are determined as for ranks."""
     defined = np.isfinite(values)
     ranks = np.full(len(values), np.inf)
     if defined.any():
@@ -292,7 +293,7 @@ def _order_given_ranks(mean_ranks: Any, names: list[str]) -> FloatArray:
 
 
 def _build_plain_sheet(frame: pd.DataFrame, digits: int | None, note: str) -> _Sheet:
-    """Build the table of any frame, without an index that only numbers the rows."""
+    """Build the table of any frame; an index that only numbers the rows is left out."""
     import pandas as pd
 
     has_index = not isinstance(frame.index, pd.RangeIndex)
@@ -326,7 +327,7 @@ def _join_latex_row(cells: list[str]) -> str:
 
 
 def _escape_latex(text: str) -> str:
-    """Escape the special characters of LaTeX; also brackets and stars, which a preceding line break would interpret."""
+    """Escape the special characters of LaTeX, and brackets and stars, which LaTeX would interpret after a line break."""
     escaped = "".join(_LATEX_ESCAPES.get(sign, sign) for sign in " ".join(text.split()))
     return re.sub("-(?=-)", "-{}", escaped)
 
@@ -335,7 +336,7 @@ def _format_latex_cell(cell: _TableCell) -> str:
     text = _format_latex_number(cell.text) if cell.number else _escape_latex(cell.text)
     if cell.bold:
         text = rf"\textbf{{{text}}}"
-    # A mark has no width: the numbers stay aligned.
+    # A mark has no width, so the numbers stay aligned.
     return text + (rf"\rlap{{\,{_LATEX_MARKS[cell.mark]}}}" if cell.mark else "")
 
 

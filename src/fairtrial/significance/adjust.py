@@ -48,7 +48,7 @@ def adjust(p_values: npt.ArrayLike, method: str = "holm", *, alpha: float = 0.05
     method : str, default "holm"
         One of the methods above.
     alpha : float, default 0.05
-        Significance level of the critical values of Rom. The other methods do not use it.
+        Significance level for Rom's critical values. The other methods do not use it.
 
     Returns
     -------

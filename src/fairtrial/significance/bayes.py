@@ -29,7 +29,7 @@ register_method("bayes_signed_rank", "Bayesian signed-rank test", cite="Benavoli
 register_method("bayes_sign", "Bayesian sign test")
 register_method("correlated_t", "Bayesian correlated t test", cite="Corani & Benavoli 2015; Benavoli et al. 2017")
 
-# Draws come in blocks, each with its own generator, and are computed in steps that fit the cache.
+# Draws are made in blocks, each with its own generator, and computed in steps that fit into the cache.
 _BLOCK = 1 << 13
 _STEP = 1 << 10
 _REGIONS = ("first", "rope", "second")
@@ -65,7 +65,7 @@ class Posterior:
     better : {"max", "min"}
         Whether larger or smaller scores are better.
     parameters : mapping of str to float
-        Further numbers of the model by name.
+        Further results of the model by name.
     caveats : tuple of Finding
         Assumptions and limitations that apply to this result.
     draws : ndarray of shape (samples, 3) or None
@@ -109,7 +109,7 @@ class Posterior:
         return "" if np.isnan(chances).any() else _REGIONS[int(np.argmax(chances))]
 
     def frame(self) -> pd.DataFrame:
-        """Return the posterior as a frame of one row."""
+        """Return the posterior as a data frame with one row."""
         import pandas as pd
 
         line = {"test": self.test, "p_first": self.p_first, "p_rope": self.p_rope, "p_second": self.p_second}
@@ -179,8 +179,8 @@ def correlated_t(
     a, b : array-like of shape (n,)
         Scores of the two learners on the same folds.
     test_fraction : float, optional
-        Proportion of rows in each test set, e.g. 0.1 for ten folds, repeated or not. By default 1/n: the scores are assumed
-        to be the folds of one cross-validation.
+        Proportion of rows in each test set, e.g. 0.1 for ten folds, repeated or not. Default: 1/n, which assumes that the
+        scores come from the folds of one cross-validation.
     rope : float, default 0
         Half-width of the region of practical equivalence.
     better : {"max", "min"}, default "max"
@@ -270,7 +270,7 @@ def bayes_signed_rank(
     a, b : array-like of shape (n,)
         Scores of the two learners on the same data sets.
     rope : float, default 0
-        Half-width of the region of practical equivalence. With 0, zero means count half for each learner.
+        Half-width of the region of practical equivalence. If it is 0, mean differences of zero count half for each learner.
     prior_strength : float, default 0.5
         Weight of the pseudo-observation.
     prior_position : {"rope", "first", "second"}, default "rope"
@@ -324,7 +324,7 @@ def check_rope(rope: float, better: str) -> None:
 
 
 def order_regions(chances: tuple[float, float, float], better: Better) -> tuple[float, float, float]:
-    """Convert the probabilities above, within and below the rope to those of first, rope and second being better."""
+    """Reorder the probabilities above, within and below the rope as `p_first`, `p_rope` and `p_second`."""
     return chances if better == "max" else (chances[2], chances[1], chances[0])
 
 
@@ -367,7 +367,7 @@ def _draw_weights(
 
     Single precision suffices: rounding errors of 2^-24 are far below a sampling error of about 0.001.
     """
-    # Minus the logarithm of a uniform number is exponential. NumPy's vectorised log is faster than its ziggurat.
+    # Minus the logarithm of a uniform number is exponential. NumPy's vectorized log is faster than its ziggurat.
     rng.random(out=buffer, dtype=np.float32)
     np.log(np.subtract(np.float32(1), buffer, out=buffer), out=buffer)
     np.negative(buffer, out=buffer)
@@ -376,11 +376,11 @@ def _draw_weights(
 
 
 def _find_partners(z: FloatArray, data: FloatArray, rope: float) -> tuple[IntArray, IntArray]:
-    """Find, for each sorted z, where the partners begin whose sum exceeds 2 rope and where those below -2 rope end."""
+    """For each sorted z, find where partners with a sum above 2 rope begin and where those with a sum below -2 rope end."""
     finite = np.isfinite(z)
     sums = np.where(finite[:, None] & finite[None, :], z[:, None] + z[None, :], 0.0)
     size = np.where(finite, np.abs(z), 0.0)
-    # A difference can be much smaller than its scores and has their rounding errors.
+    # A difference can be much smaller than the two scores but still contains their rounding errors.
     noise = np.abs(data).max(initial=0.0)
     sums = round_noise(sums, np.maximum(np.maximum(size[:, None], size[None, :]), max(rope, noise)))
     sums[~finite, :] = z[~finite, None]

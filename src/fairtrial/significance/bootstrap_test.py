@@ -51,7 +51,7 @@ def bootstrap_difference(
     y_true : array-like of shape (n,)
         True labels or values.
     a, b : array-like
-        Predictions of the two models in the form that the measure needs: labels, scores, probabilities or numbers.
+        Predictions of the two models in the form that the measure requires: labels, scores, probabilities or numbers.
     method : {"bca", "percentile"}, default "bca"
         Type of interval, as in `fairtrial.measures.difference`.
     level : float, default 0.95
@@ -65,9 +65,9 @@ def bootstrap_difference(
     positive : label, optional
         The positive class.
     labels : sequence, optional
-        All classes. By default those that occur.
+        All classes. Default: those that occur.
     average : str, default "auto"
-        How a measure of several classes is averaged.
+        How to average a measure over several classes.
     **params
         Further parameters of the measure.
 
@@ -123,7 +123,7 @@ def bootstrap_difference(
 
 
 class _BootstrapDifference:
-    """Resampled differences with their limits at any level and their p-value."""
+    """Resampled differences, from which confidence limits at any level and a p-value are computed."""
 
     def __init__(self, estimate: float, values: FloatArray, jackknife: FloatArray | None) -> None:
         self.estimate, self.count = estimate, len(values)

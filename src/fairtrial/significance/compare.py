@@ -124,11 +124,10 @@ def compare(
             Finding.of("design", design=str(all_scores.design)),
             *all_scores.guesses,
             direction,
-            *missing,
             *([] if single_dataset else _explain_averaging(used_scores)),
             *chosen_test.reasons,
         ),
-        caveats=chosen_test.caveats,
+        caveats=(*missing, *chosen_test.caveats),
         outcome=chosen_test.outcome,
         table=table,
         better=resolved_better,
@@ -194,7 +193,7 @@ def _drop_fewest(is_missing: Any, scores: Scores, control: str | None) -> tuple[
     incomplete_rows, incomplete_columns = is_missing.any(axis=1), is_missing.any(axis=0)
     lost_by_rows, lost_by_columns = (~is_missing[incomplete_rows]).sum(), (~is_missing[:, incomplete_columns]).sum()
     rows_left, columns_left = int((~incomplete_rows).sum()), int((~incomplete_columns).sum())
-    # A single data set that is left must have splits of its own.
+    # If only one data set is left, it must have several splits.
     can_drop_rows = rows_left > 1 or (rows_left == 1 and _count_splits(scores, str(datasets[~incomplete_rows][0])) > 1)
     can_drop_columns = columns_left > 1 and (control is None or not incomplete_columns[list(learners).index(control)])
     if not can_drop_rows and not can_drop_columns:
@@ -227,7 +226,7 @@ def _count_splits(scores: Scores, dataset: str) -> int:
 
 
 def _get_planned_design(all_scores: Scores, used_scores: Scores) -> Design:
-    """Get how the remaining data set was split, including splits with missing scores."""
+    """Return how the remaining data set was split, including splits with missing scores."""
     return all_scores.drop(
         datasets=[name for name in all_scores.design.datasets if name not in used_scores.design.datasets]
     ).design

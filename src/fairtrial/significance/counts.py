@@ -53,8 +53,8 @@ def mcnemar(
     pred_a, pred_b : array-like of shape (n,)
         Predicted labels of the two classifiers.
     method : {"mid-p", "exact", "chi2", "chi2-uncorrected"}, default "mid-p"
-        "mid-p" and "exact" are binomial tests. "chi2" has Edwards' continuity correction (Dietterich 1998),
-        "chi2-uncorrected" has not (McNemar 1947).
+        "mid-p" and "exact" are binomial tests. "chi2" applies Edwards' continuity correction (Dietterich 1998);
+        "chi2-uncorrected" does not (McNemar 1947).
     level : float, default 0.95
         Confidence level of the interval.
 
@@ -176,7 +176,7 @@ def cochran_q(
 ) -> Outcome:
     """Test whether several classifiers are equally accurate by the Cochran Q test.
 
-    For two classifiers this is the uncorrected McNemar test. Rows that all classifiers predict correctly, or none, do not
+    For two classifiers this is the uncorrected McNemar test. Rows that all classifiers or none of them predict correctly do not
     count. If there are no other rows, p is 1.
 
     Parameters
@@ -232,7 +232,7 @@ def cochran_q(
 
 
 def compute_paired_newcombe_limits(both: int, b: int, c: int, neither: int, level: float) -> tuple[float, float]:
-    """Compute confidence limits of the difference of two paired proportions (Newcombe 1998, method 10).
+    """Compute confidence limits of the difference between two paired proportions (Newcombe 1998, method 10).
 
     >>> low, high = compute_paired_newcombe_limits(1, 1, 7, 12, 0.95)  # Fagerland, Lydersen & Laake 2014
     >>> round(low, 3), round(high, 3)
@@ -276,7 +276,7 @@ def _build_mcnemar(
 
 
 def _compute_binomial_p(wins: int, losses: int, mid: bool = False) -> float:
-    """Compute twice the smaller tail of a fair coin; `mid` counts the observed outcome half."""
+    """Compute twice the smaller tail probability of a fair coin; with `mid`, the observed outcome counts half."""
     from scipy.special import bdtr
 
     n, few = wins + losses, min(wins, losses)
@@ -321,7 +321,7 @@ def _read_prediction_columns(predictions: Any) -> dict[str, npt.ArrayLike]:
 
 
 def _mark_correct(y_true: npt.ArrayLike, predictions: Mapping[str, npt.ArrayLike]) -> npt.NDArray[np.bool_]:
-    """Mark the rows (rows) that each classifier (columns) predicts correctly."""
+    """Return a Boolean array (rows x classifiers) that marks correct predictions."""
     columns = {"y_true": _check.check_column("y_true", y_true)}
     columns.update({name: _check.check_column(name, values) for name, values in predictions.items()})
     _check.check_same_length(**columns)

@@ -43,7 +43,7 @@ def delong(
     score_a, score_b, *more : array-like of shape (n,)
         Scores of the models; a larger score means that the positive class is more likely.
     positive : label, optional
-        The positive class. By default the larger label.
+        The positive class. Default: the larger label.
     level : float, default 0.95
         Confidence level of the interval.
 
@@ -142,7 +142,7 @@ def _compute_quadratic_form(contrasts: FloatArray, covariance: FloatArray) -> tu
 
 
 def _remove_noise(contrasts: FloatArray, covariance: FloatArray, is_positive: npt.NDArray[np.bool_]) -> FloatArray:
-    """Set the variance of contrasts that are constant within each class to zero, whatever the rounding errors."""
+    """Set the variance of contrasts that are constant within each class to exactly zero, despite rounding errors."""
     flat = (np.ptp(contrasts[:, is_positive], axis=1) < 1e-13) & (np.ptp(contrasts[:, ~is_positive], axis=1) < 1e-13)
     return np.where(flat[:, None] | flat[None, :], 0.0, covariance)
 

@@ -34,8 +34,8 @@ class Assumptions:
     """Whether differences between learners are normal and have equal variances, as parametric tests assume.
 
     `normality` has the p-value of the Shapiro-Wilk test for each pair, adjusted by Holm; `sphericity` is the p-value of the
-    Mauchly test, 1 for two learners. An undefined p-value (NaN) counts against the assumption. `n_constant` is the number of
-    pairs whose differences do not vary, `enough_datasets` whether the Mauchly test has enough data sets.
+    Mauchly test (1 for two learners). An undefined p-value (NaN) counts against the assumption. `n_constant` is the number of
+    pairs whose differences do not vary. `enough_datasets` states whether the Mauchly test has enough data sets.
     """
 
     normality: tuple[float, ...]
@@ -44,7 +44,7 @@ class Assumptions:
     enough_datasets: bool = True
 
     def hold(self, alpha: float) -> bool:
-        """Whether neither assumption is rejected."""
+        """Return whether neither assumption is rejected."""
         return bool(np.min(self.normality) > alpha and self.sphericity > alpha)
 
     def list_findings(self, alpha: float) -> tuple[Finding, ...]:
@@ -97,7 +97,7 @@ def _compute_shapiro(d: FloatArray) -> FloatArray:
     """Compute the Shapiro-Wilk p-value of each row; rows must vary."""
     from scipy.stats import shapiro
 
-    # The coefficients of the Shapiro-Wilk test are known up to 5,000 cases.
+    # The coefficients of the Shapiro-Wilk test are known for up to 5,000 cases.
     return np.asarray(shapiro(d[:, :: -(-d.shape[1] // _MOST)], axis=1).pvalue)
 
 
@@ -110,7 +110,7 @@ def _compute_box_factor(n: int, k: int) -> float:
 def compute_mauchly_p(values: FloatArray) -> float:
     """Compute the p-value of the Mauchly (1940) test of equal variances of all differences; NaN if it is undefined.
 
-    The chi-squared approximation has Box's second-order term. (R has it too, with k instead of k - 1 in one place.)
+    The chi-squared approximation has Box's second-order term. (R also uses it, but with k instead of k - 1 in one place.)
 
     >>> round(compute_mauchly_p(np.random.default_rng(1).normal(size=(30, 4))), 3)
     0.368
@@ -126,7 +126,7 @@ def compute_mauchly_p(values: FloatArray) -> float:
     size = float(np.trace(spread)) / m
     rho = _compute_box_factor(n, k)
     sign, log_det = np.linalg.slogdet(spread / size) if size > 0 and rho > 0 else (0.0, 0.0)
-    # A determinant at the edge of float noise is zero: some differences do not vary at all.
+    # A determinant no larger than rounding error counts as zero: some differences do not vary at all.
     if sign <= 0 or log_det < m * np.log(1e-13):
         return float("nan")
     second = (m + 2) * (m - 1) * (m - 2) * (2 * m**3 + 6 * m * m + 3 * m + 2) / (288 * (df * m * rho) ** 2)
@@ -183,7 +183,7 @@ def choose_posthoc(options: ComparisonOptions, k: int, parametric: bool) -> tupl
 
 
 def get_default_posthoc(control: str | None, k: int, parametric: bool) -> str:
-    """Get the default post-hoc procedure."""
+    """Return the default post-hoc procedure."""
     if parametric:
         return "tukey" if control is None else "dunnett"
     if control is not None:
@@ -221,7 +221,7 @@ def _order_by_repeat(scores: Scores) -> list[int]:
 
 
 def compare_on_one_dataset(design: Design, table: ScoreTable, options: ComparisonOptions) -> ChosenTest:
-    """Compare learners on the splits of one data set, which are not independent; `design` is the planned one."""
+    """Compare learners on the splits of one data set, which are not independent; `design` is the planned design."""
     n, k = table.shape
     if n < 2:
         raise InputError(
@@ -281,7 +281,7 @@ def _list_dataset_caveats(design: Design, options: ComparisonOptions) -> tuple[F
 def _compare_pairs(
     table: ScoreTable, options: ComparisonOptions, name: str, run_test: Callable[[int, int], Outcome]
 ) -> tuple[PostHoc, Outcome, tuple[Finding, ...], list[Finding]]:
-    """Compare each pair by the same test, p adjusted; the outcome is that of the pair with the smallest p."""
+    """Compare each pair by the same test and adjust p; the outcome is that of the pair with the smallest p."""
     method, reasons = _choose_pair_adjustment(options, len(table.learners))
     pairs = verdict.list_pairs(table.learners, options.control)
     outcomes = [run_test(i, j) for i, j in pairs]
@@ -407,7 +407,7 @@ def _to_score_frame(table: ScoreTable) -> pd.DataFrame:
 
 
 def _choose_parametric(table: ScoreTable, options: ComparisonOptions) -> tuple[bool, list[Finding]]:
-    """Choose between a rank-based and a parametric test, which must be requested and fit."""
+    """Choose the test: parametric if it was requested and its assumptions are not rejected, else rank-based."""
     assumptions = check_differences(table.values)
     if not options.parametric:
         return False, [Finding.of("rank_test_default")]

@@ -37,7 +37,7 @@ _MAD_SCALE = 1.482602218505602
 
 
 def cohens_d(a: npt.ArrayLike, b: npt.ArrayLike, *, paired: bool = True, level: float = 0.95) -> Effect:
-    """Compute Cohen's d: the difference of the means divided by the pooled standard deviation.
+    """Compute Cohen's d: the difference between the means divided by the pooled standard deviation.
 
     For samples of equal length the pooled standard deviation is sqrt((s_a^2 + s_b^2) / 2), paired or not. The interval comes
     from the noncentral t distribution of two samples or of pairs (Algina & Keselman 2003). The paired interval is shorter if
@@ -91,7 +91,7 @@ def hedges_g(a: npt.ArrayLike, b: npt.ArrayLike, *, paired: bool = True, level: 
 
 
 def cohens_d_av(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) -> Effect:
-    """Compute Cohen's d_av: the mean difference over the mean of the standard deviations.
+    """Compute Cohen's d_av: the mean difference divided by the mean of the two standard deviations.
 
     It applies to pairs (Lakens 2013). The interval is that of d for pairs (Algina & Keselman 2003), rescaled.
 
@@ -179,7 +179,7 @@ def _build_d_effect(
 
 
 def _compute_standard_error(first: FloatArray, second: FloatArray, paired: bool) -> float:
-    """Compute the standard error of the difference of the means."""
+    """Compute the standard error of the difference between the means."""
     if paired:
         return _compute_sd(compute_differences(first, second)) / float(np.sqrt(len(first)))
     return _compute_pooled_sd(first, second) * float(np.sqrt(1 / len(first) + 1 / len(second)))
@@ -316,7 +316,7 @@ def akinshin_gamma(
     resamples: int = 2000,
     seed: int = 0,
 ) -> Effect:
-    """Compute Akinshin's gamma: the difference of the medians divided by the pooled MAD.
+    """Compute Akinshin's gamma: the difference between the medians divided by the pooled MAD.
 
     The median absolute deviations (MAD) are scaled to estimate the standard deviation of normal data. Gamma is a robust
     alternative to Cohen's d. Akinshin subtracts in the opposite order. The interval is a BCa bootstrap interval.
@@ -479,7 +479,7 @@ def _bootstrap_effect(
 
 
 def _describe_size(value: float, limits: tuple[float, float, float], source: str) -> str:
-    # A value at the threshold has reached it, whatever the rounding error.
+    # A value at the threshold counts as having reached it, despite rounding errors.
     return f"{_SIZES[int(np.searchsorted(limits, abs(value) + 1e-12, 'right'))]} ({source})"
 
 

@@ -63,7 +63,7 @@ class HierarchicalPosterior(Posterior):
     dataset_rows: tuple[tuple[str, float, float, float, float], ...] = field(default=(), repr=False)
 
     def datasets(self) -> pd.DataFrame:
-        """Return observed and shrunken mean difference with 95 % credible limits per data set."""
+        """Return the observed and the shrunken mean difference of each data set, with 95 % credible limits."""
         import pandas as pd
 
         return pd.DataFrame(self.dataset_rows, columns=["dataset", "mean", "shrunken", "low", "high"])
@@ -115,7 +115,7 @@ def hierarchical(
     a, b : DataFrame or array-like of shape (q, n)
         Scores of the two learners, with one row per data set and one column per fold of all repeats.
     test_fraction : float
-        Proportion of rows in each test set. It serves as the correlation rho between folds.
+        Proportion of rows in each test set. It is used as the correlation rho between folds.
     rope : float, default 0
         Half-width of the region of practical equivalence.
     better : {"max", "min"}, default "max"
@@ -209,7 +209,7 @@ def _check_sampler(
 class _FoldStatistics:
     """Sufficient statistics of the folds (means and sums of squares per data set) and the bounds of the priors.
 
-    The equicorrelated normal likelihood of n folds depends on them only: the mean has variance sigma^2 (1 + (n - 1) rho) / n,
+    The equicorrelated normal likelihood of n folds depends only on them: the mean has variance sigma^2 (1 + (n - 1) rho) / n,
     and the sum of squares divided by sigma^2 (1 - rho) is chi-squared with n - 1 degrees of freedom.
     """
 

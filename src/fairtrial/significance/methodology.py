@@ -1,6 +1,7 @@
 """Rules of thumb for sound comparisons, shared by judgements and the methodology checks of reports.
 
-Each function returns findings whose kind is the number of the check (FT002, FT003, FT008) or a name; none if the rule is kept.
+Each function returns findings whose kind is the number of the check (FT002, FT003, FT008) or a name. It returns no
+findings if the rule is followed.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from fairtrial.significance.verdict import Verdict
 
 MAX_IMBALANCE_RATIO = 3.0
-"""Largest class over smallest class. With two classes, a trivial classifier then has an accuracy of 75 %."""
+"""Ratio of the largest to the smallest class. With two classes, a trivial classifier then has an accuracy of 75 %."""
 
 MAJORITY_SENSITIVE = ("accuracy", "error_rate")
 """Measures that weight each class by its size and do not correct for chance."""

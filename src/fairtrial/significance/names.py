@@ -58,7 +58,7 @@ def register_method(name: str, display_name: str, *, cite: str = "", statistic: 
     name : str
         Identifier, e.g. "wilcoxon".
     display_name : str
-        Name for people, e.g. "Wilcoxon signed-rank test".
+        Human-readable name, e.g. "Wilcoxon signed-rank test".
     cite : str, optional
         Works that describe the method, separated by semicolons.
     statistic : str, optional
@@ -95,7 +95,7 @@ N = TypeVar("N", bound=str)
 
 
 def resolve_name(argument: str, value: object, options: Iterable[N]) -> N:
-    """Return the option that a name or alias means; case, hyphens, underscores and spaces are ignored.
+    """Return the option that a name or alias refers to; case, hyphens, underscores and spaces are ignored.
 
     >>> resolve_name("posthoc", "Bergmann-Hommel", ["bergmann", "bonferroni-dunn"])
     'bergmann'

@@ -126,8 +126,8 @@ def friedman(scores: pd.DataFrame | npt.ArrayLike, *, better: Better = "max", ti
     Returns
     -------
     Outcome
-        The effect is Kendall's W; its interval is the wider one of noncentral F and jackknife. `details` has the mean ranks.
-        If all scores of every data set are equal, the statistic is NaN and p is 1.
+        The effect is Kendall's W; its interval is the wider of the noncentral F and the jackknife interval. `details` has the
+        mean ranks. If all scores of every data set are equal, the statistic is NaN and p is 1.
 
     Examples
     --------
@@ -159,8 +159,8 @@ def aligned_ranks(scores: pd.DataFrame | npt.ArrayLike, *, better: Better = "max
     Returns
     -------
     Outcome
-        The effect is Kendall's W; its interval is the wider one of noncentral F and jackknife. `details` has the mean ranks.
-        If all scores of every data set are equal, the statistic is NaN and p is 1.
+        The effect is Kendall's W; its interval is the wider of the noncentral F and the jackknife interval. `details` has the
+        mean ranks. If all scores of every data set are equal, the statistic is NaN and p is 1.
 
     Examples
     --------
@@ -191,8 +191,8 @@ def iman_davenport(scores: pd.DataFrame | npt.ArrayLike, *, better: Better = "ma
     Returns
     -------
     Outcome
-        The effect is Kendall's W; its interval is the wider one of noncentral F and jackknife. `details` has the mean ranks.
-        If all scores of every data set are equal, the statistic is NaN and p is 1.
+        The effect is Kendall's W; its interval is the wider of the noncentral F and the jackknife interval. `details` has the
+        mean ranks. If all scores of every data set are equal, the statistic is NaN and p is 1.
 
     Examples
     --------
@@ -213,7 +213,7 @@ def quade(scores: pd.DataFrame | npt.ArrayLike, *, better: Better = "max") -> Ou
     """Test whether any of several learners differ by the Quade test.
 
     It weights the data sets of the Friedman test by the rank of their range; scores must be comparable between data sets. The
-    statistic is F with k - 1 and (k - 1)(N - 1) degrees of freedom. Ties have mean ranks and the variance is that of the
+    statistic is F with k - 1 and (k - 1)(N - 1) degrees of freedom. Ties receive mean ranks, and the variance is that of the
     observed ranks, as in R.
 
     Parameters
@@ -226,8 +226,8 @@ def quade(scores: pd.DataFrame | npt.ArrayLike, *, better: Better = "max") -> Ou
     Returns
     -------
     Outcome
-        The effect is Kendall's W; its interval is the wider one of noncentral F and jackknife. `details` has the mean ranks.
-        If all scores of every data set are equal, the statistic is NaN and p is 1.
+        The effect is Kendall's W; its interval is the wider of the noncentral F and the jackknife interval. `details` has the
+        mean ranks. If all scores of every data set are equal, the statistic is NaN and p is 1.
 
     Examples
     --------
@@ -367,7 +367,7 @@ def _build_f_outcome(test: str, table: ScoreTable, rank_scores: RankScores, f: f
 
 
 def _count_orders(row: FloatArray) -> int:
-    """Count the orders of the learners on a data set with the same ties."""
+    """Count the possible orders of the learners on a data set with these ties."""
     orders = factorial(len(row))
     for tied in np.unique(row, return_counts=True)[1]:
         orders //= factorial(int(tied))

@@ -81,7 +81,7 @@ class Outcome:
     effect : Effect or None
         Effect size with its confidence interval.
     details : mapping of str to float
-        Further numbers by name, e.g. R+ and R- of the Wilcoxon test.
+        Further results by name, e.g. R+ and R- of the Wilcoxon test.
     caveats : tuple of Finding
         Assumptions and limitations that apply to this result.
     resamples : int or None
@@ -111,7 +111,7 @@ class Outcome:
     undefined_resamples: int = 0
 
     def frame(self) -> pd.DataFrame:
-        """Return the outcome as a frame of one row."""
+        """Return the outcome as a data frame with one row."""
         import pandas as pd
 
         effect = self.effect

@@ -55,7 +55,7 @@ def permutation_test(
     y_true : array-like of shape (n,)
         True labels or values.
     pred_a, pred_b : array-like
-        Predictions of the two models in the form that the measure needs: labels, scores, probabilities or numbers.
+        Predictions of the two models in the form that the measure requires: labels, scores, probabilities or numbers.
     measure : str or Measure, default "accuracy"
         The measure to compare.
     resamples : int, default 10_000
@@ -67,9 +67,9 @@ def permutation_test(
     positive : label, optional
         The positive class.
     labels : sequence, optional
-        All classes. By default those that occur.
+        All classes. Default: those that occur.
     average : str, default "auto"
-        How a measure of several classes is averaged.
+        How to average a measure over several classes.
     **params
         Further parameters of the measure.
 
@@ -81,8 +81,8 @@ def permutation_test(
 
     Notes
     -----
-    Swaps with an undefined measure count as at least as extreme. For rank-based measures the scores are replaced by their ranks
-    within each model, because two models need not share a scale.
+    Swaps with an undefined measure count as at least as extreme as the observed difference. For rank-based measures the scores
+    are replaced by their ranks within each model, because two models need not share a scale.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def permutation_test(
     options = {"positive": positive, "labels": labels}
     swaps = _prepare_swaps(resolved_measure, y_true, pred_a, pred_b, options, {"average": average, **params})
     with warnings.catch_warnings():
-        # The warning follows below, once. Threads share their filters, which is why the filter is set here.
+        # The warning is issued once, below. Threads share warning filters, so the filter is set here.
         warnings.simplefilter("ignore", UndefinedMeasureWarning)
         observed = swaps.compute_observed()
         p, exact, undefined = _compute_permutation_p(swaps, observed, resamples, seed)
@@ -158,7 +158,7 @@ def label_permutation(
     Returns
     -------
     Outcome
-        The statistic is the cross-validated score. The effect is its difference to the mean score on permuted labels.
+        The statistic is the cross-validated score. The effect is its difference from the mean score on permuted labels.
 
     Examples
     --------

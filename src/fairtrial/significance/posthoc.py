@@ -118,7 +118,7 @@ def bergmann(p_values: npt.ArrayLike) -> FloatArray:
 
     Notes
     -----
-    A pair with a larger p-value can have a smaller adjusted p-value, as the third pair below.
+    A pair with a larger p-value can have a smaller adjusted p-value, like the third pair below.
 
     Examples
     --------
@@ -231,7 +231,7 @@ class PostHoc:
     control : str or None
         The control learner; None if all pairs were compared.
     critical_difference : float or None
-        Smallest significant difference of two `means`. It exists for Nemenyi and Bonferroni-Dunn.
+        Smallest significant difference between two `means`. It exists for Nemenyi and Bonferroni-Dunn.
 
     Examples
     --------
@@ -289,7 +289,7 @@ class PostHoc:
 
     @property
     def summary(self) -> str:
-        """Significant differences and the number of the others as text."""
+        """Significant differences, and the number of comparisons without one, as text."""
         position = {name: i for i, name in enumerate(self.order)}
         significant = [comparison for comparison in self.comparisons if comparison.p_adjusted <= self.alpha]
         sentences = []
@@ -334,12 +334,12 @@ def posthoc(
         All pairs: "nemenyi" (studentized range), "shaffer", "bergmann" (up to 16 learners) or "tukey". With a control:
         "bonferroni-dunn" or "dunnett". Both: the methods of `adjust`, e.g. "holm", "hochberg", "finner" or "none".
     control : str, optional
-        Learner with which all others are compared. By default all pairs are compared.
+        Learner with which all others are compared. Default: all pairs are compared.
     better : {"max", "min"}, default "max"
         Whether larger or smaller scores are better.
     omnibus : {"friedman", "aligned", "quade", "anova"}, optional
-        What is compared: mean ranks by a normal statistic, or means by a t statistic with the pooled error ("anova"). The
-        default is "friedman", or "anova" for "tukey" and "dunnett".
+        What is compared: mean ranks by a normal statistic, or means by a t statistic with the pooled error ("anova"). Default:
+        "anova" for "tukey" and "dunnett", else "friedman".
     alpha : float, default 0.05
         Significance level.
 
@@ -549,7 +549,7 @@ def _average_over_sd(compute_tail: Callable[[FloatArray], FloatArray], q: FloatA
     u = np.linspace(-reach - 40 / df, min(reach, 0.5 + 0.5 * np.log1p(120 / df)), _GRID_STEPS + 1)
     log_density = df * (u - np.expm1(2 * u) / 2)
     weight = np.exp(log_density - log_density.max())
-    # One comparison at a time: a grid of all comparisons would not fit the cache.
+    # One comparison at a time: a grid of all comparisons would not fit into the cache.
     return np.asarray([(weight * compute_tail(quantile * np.exp(u))).sum() / weight.sum() for quantile in q])
 
 

@@ -78,7 +78,7 @@ class Power:
     caveats: tuple[Finding, ...] = ()
 
     def frame(self) -> pd.DataFrame:
-        """Return the result as a frame of one row."""
+        """Return the result as a data frame with one row."""
         import pandas as pd
 
         return pd.DataFrame([{name: value for name, value in vars(self).items() if name != "caveats"}])
@@ -128,8 +128,8 @@ def power(
     Parameters
     ----------
     a, b : array-like, optional
-        Scores of two learners in a study ("wilcoxon" and "paired_t"). `n` and `sd` are taken from them, the difference is not:
-        power at the observed difference only restates p.
+        Scores of two learners in a study ("wilcoxon" and "paired_t"). `n` and `sd` are taken from them. The difference is not,
+        because power at the observed difference only restates p.
     test : {"wilcoxon", "paired_t", "mcnemar", "proportions"}, default "wilcoxon"
         "wilcoxon" and "paired_t" compare two learners over n data sets, "mcnemar" over the same n test cases, "proportions"
         over n different test cases each.

@@ -21,7 +21,7 @@ from fairtrial.significance.scores import Design as Design, Scores as Scores, Sp
 if TYPE_CHECKING:
     import pandas as pd
 
-# Names of columns in lower case, without blanks, hyphens and underscores.
+# Names of columns in lower case, without spaces, hyphens and underscores.
 _ALIASES = {
     "dataset": ("dataset", "data", "datasets", "domain", "problem", "task"),
     "learner": ("learner", "model", "algorithm", "classifier", "method", "estimator"),
@@ -75,7 +75,7 @@ class ScoreColumns:
             return nan if value is None or str(value) == "<NA>" else None
 
     def is_numeric(self, column: int) -> bool:
-        """Whether at least one cell, and most cells, are numbers."""
+        """Return whether at least one cell is a number and most cells are numbers."""
         numbers = [self.parse_number(cell) for cell in self.columns[column]]
         return sum(number is not None for number in numbers) > len(numbers) / 2 and any(
             not isnan(number) for number in numbers if number is not None
@@ -100,12 +100,12 @@ class ScoreColumns:
         return integers if len(integers) == len(numbers) else None
 
     def is_fractional(self, column: int) -> bool:
-        """Whether all cells are numbers and at least one is not whole."""
+        """Return whether all cells are numbers and at least one is not whole."""
         numbers = [self.parse_number(cell) for cell in self.columns[column]]
         return all(number is not None for number in numbers) and self.read_integers(column) is None
 
     def is_row_number(self, column: int) -> bool:
-        """Whether the column only numbers the rows, according to its name or because it counts from 0 or 1."""
+        """Return whether the column only numbers the rows, according to its name or because it counts from 0 or 1."""
         integers = self.read_integers(column)
         rows = len(self.columns[column])
         is_sequence = integers in (list(range(rows)), list(range(1, rows + 1))) and rows > 2
@@ -165,7 +165,7 @@ def _read_text_columns(path: Path) -> ScoreColumns:
                 f"each row must have {len(header)} cells like the header, got {len(row)} in line {line} of {str(path)!r}"
             )
     columns = [[row[i] for _, row in body] for i in range(len(header))]
-    # Spreadsheets may write empty columns at the edge.
+    # Spreadsheets may write empty columns at the right edge.
     nonempty = [i for i in range(len(header)) if header[i] or any(columns[i])]
     line_numbers = [line for line, _ in body]
     return ScoreColumns(
@@ -307,7 +307,7 @@ def _read_wide(raw: ScoreColumns, roles: dict[str, int]) -> Scores:
 
 
 def _find_names_column(raw: ScoreColumns, roles: dict[str, int]) -> tuple[int | None, Finding]:
-    """Find the column that names the data sets, None if the index does; and report the layout."""
+    """Find the column that names the data sets (None if the index names them), and report the layout."""
     if "dataset" in roles:
         return roles["dataset"], Finding.of("wide_table", column=raw.names[roles["dataset"]])
     unknown = 0 not in roles.values()
@@ -322,7 +322,7 @@ def _read_splits(raw: ScoreColumns, datasets: list[str], keys: dict[str, int]) -
 
 
 def _read_split_labels(raw: ScoreColumns, keys: dict[str, int], role: str) -> list[Hashable]:
-    """Read labels of repeats or folds, as whole numbers if all are."""
+    """Read labels of repeats or folds, as whole numbers if all of them are."""
     if role not in keys:
         return [1] * len(raw.index)
     labels = raw.read_labels(keys[role], role)

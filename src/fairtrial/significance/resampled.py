@@ -1,7 +1,7 @@
 """t and F tests of the scores of two learners on the same splits of one data set.
 
-If all differences are zero, the statistic is 0 and p is 1. If the differences are equal but not zero, the statistic divides by
-zero: statistic and p are NaN, with a warning, because the variance cannot be estimated.
+If all differences are zero, the statistic is 0 and p is 1. If the differences are equal but not zero, the statistic would
+divide by zero. Statistic and p are then NaN, with a warning, because the variance cannot be estimated.
 """
 
 from __future__ import annotations
@@ -105,8 +105,8 @@ def corrected_resampled_t(a: npt.ArrayLike, b: npt.ArrayLike, *, test_fraction: 
 def ten_by_ten(a: npt.ArrayLike, b: npt.ArrayLike, *, variant: str = "calibrated", level: float = 0.95) -> Outcome:
     """Compare two learners by the tests of Bouckaert for 10x10 cross-validation.
 
-    Both variants were calibrated by simulation. `corrected_resampled_t` (test_fraction=0.1) is derived from theory,
-    slightly more conservative and applies to any design. Use `ten_by_ten` only to repeat a study that used it.
+    Both variants were calibrated by simulation. `corrected_resampled_t` (test_fraction=0.1) is derived from theory, is slightly
+    more conservative, and applies to any design. Use `ten_by_ten` only to reproduce a study that used it.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def ten_by_ten(a: npt.ArrayLike, b: npt.ArrayLike, *, variant: str = "calibrated
 def five_by_two_t(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) -> Outcome:
     """Compare two learners by the 5x2 cv t test (Dietterich 1998).
 
-    The numerator is the difference on the first fold only. Another order of the folds therefore gives another p-value;
+    The numerator is the difference on the first fold only. A different order of the folds therefore gives a different p-value;
     `five_by_two_f` does not depend on the order.
 
     Parameters

@@ -112,9 +112,9 @@ def compute_differences(first: FloatArray, second: FloatArray) -> FloatArray:
 
 
 def round_noise(derived: FloatArray, scale: npt.ArrayLike) -> FloatArray:
-    """Round sums and differences of numbers to 12 digits of the scale of these numbers.
+    """Round sums and differences to 12 digits relative to the scale of the original numbers.
 
-    `scale` is broadcast: each number has its own scale because data sets with large scores must not erase small ones.
+    `scale` is broadcast: each number has its own scale, so data sets with large scores do not erase small scores elsewhere.
     """
     scales = np.broadcast_to(np.abs(scale), derived.shape)
     with np.errstate(divide="ignore"):
@@ -168,7 +168,7 @@ class Scores:
     Attributes
     ----------
     cells : ndarray of shape (n_splits, n_learners)
-        The scores; NaN if a score is missing.
+        The scores; missing scores are NaN.
     splits : tuple of (str, hashable, hashable)
         Data set, repeat and fold of each row.
     learners : tuple of str

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 TieHandling = Literal["half", "drop"]
 Scale = Literal["elo", "log"]
-# Elo points of a factor e in the odds of winning, and the mean of the scale.
+# Elo points that correspond to a factor e in the odds of winning, and the mean of the scale.
 _ELO, _ELO_MEAN = 400 / np.log(10), 1500.0
 
 

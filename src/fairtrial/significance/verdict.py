@@ -14,7 +14,7 @@ import numpy as np
 from fairtrial._check import FloatArray
 from fairtrial._findings import Finding, PairDifference, Ranking
 from fairtrial._narrative import TOPICS, render, render_all, render_ranking
-from fairtrial._text import choose_p_format, make_plural, wrap_lines
+from fairtrial._text import choose_p_format, make_plural, wrap_item, wrap_lines
 from fairtrial.significance.bayes import Posterior
 from fairtrial.significance.names import get_display_name, methods
 from fairtrial.significance.outcome import Outcome
@@ -36,7 +36,7 @@ class ExcludedScores:
     planned_splits: int = 0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Verdict:
     """The result of `compare`: ranking, tests, effect sizes and reasons.
 
@@ -47,7 +47,7 @@ class Verdict:
     p_value : float
         p-value of the main test.
     reasons : tuple of Finding
-        Why this test was chosen, and how the scores were read.
+        The reasons why this test was chosen, and how the scores were read.
     caveats : tuple of Finding
         What limits the conclusion.
     outcome : Outcome
@@ -63,7 +63,7 @@ class Verdict:
     measure : str or None
         The measure of the scores, if known.
     unit : {"data set", "split"}
-        What a row of `table` is.
+        What a row of `table` represents.
     posthoc : PostHoc or None
         All comparisons, if there are three learners or more.
     posterior : Posterior or None
@@ -103,7 +103,7 @@ class Verdict:
         return self.summarize()
 
     def summarize(self, noun: str = "learner", scope: str = "") -> str:
-        """Write the answer with another noun for learners, or for one condition.
+        """Write the answer with a different noun for learners, or for a single condition.
 
         Parameters
         ----------
@@ -137,7 +137,7 @@ class Verdict:
 
     @cached_property
     def ranking(self) -> Ranking:
-        """Who is best, who is not significantly worse, and who is."""
+        """Which learner is best, which are not significantly worse, and which are."""
         values = self._criterion_values if self._criterion else dict(zip(self.order, (1.0, 2.0), strict=True))
         pairs = tuple(self._build_pair(first, second, p_adjusted) for first, second, _, p_adjusted in self.comparisons)
         is_single = self.posthoc is None or self.unit == "split"
@@ -159,12 +159,12 @@ class Verdict:
 
     @property
     def _is_ranked(self) -> bool:
-        """Whether the order is that of mean ranks; otherwise it is that of mean scores."""
+        """Whether learners are ordered by mean ranks; otherwise they are ordered by mean scores."""
         return self.unit == "data set" and self.outcome.test not in ("anova", "paired_t")
 
     @property
     def _criterion(self) -> str:
-        """What orders the learners; empty for two learners, which a test of their differences orders."""
+        """Criterion that orders the learners; empty for two learners, which the test of their differences orders."""
         if self.posthoc is None:
             return ""
         return "mean rank" if self._is_ranked else f"mean {self.measure_name or 'score'}"
@@ -380,9 +380,9 @@ class Verdict:
         Returns
         -------
         pandas.DataFrame
-            Mean, median and standard deviation of the scores, mean rank, and `effect_vs_best`: the matched-pairs rank
-            biserial correlation of the best learner and this one. It is 1 if the best is better on every data set, 0 if gains
-            and losses balance, NaN if the two never differ.
+            Mean, median and standard deviation of the scores, mean rank, and `effect_vs_best`: the matched-pairs rank-biserial
+            correlation between the best learner and this one. It is 1 if the best is better on every data set, 0 if gains and
+            losses balance, NaN if the two never differ.
         """
         import pandas as pd
 
@@ -402,7 +402,10 @@ class Verdict:
 
     def __str__(self) -> str:
         answer = "\n".join([*wrap_lines(self.summary), *wrap_lines(render(self.test_result), indent="  ")])
-        return f"{answer}\n\n{self.format_tables()}"
+        caveats = [line for caveat in self.caveats for line in wrap_item(render(caveat), "!")]
+        return "\n".join([answer, *caveats, "", self.format_tables()])
+
+    __repr__ = __str__
 
     def format_tables(self) -> str:
         """Format the tables of learners and pairs as plain text.
@@ -443,7 +446,7 @@ def _compute_rank_biserial(gains: FloatArray) -> float:
 
 
 def find_smallest(p_values: Sequence[float]) -> int:
-    """Find the index of the smallest p-value, the first of equal ones; undefined ones come last.
+    """Find the index of the smallest p-value (the first if several are equal); undefined p-values come last.
 
     >>> find_smallest([float("nan"), 0.4, 0.2])
     2

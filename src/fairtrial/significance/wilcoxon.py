@@ -43,20 +43,21 @@ def wilcoxon(
         Scores of the two learners on the same data sets.
     zeros : {"drop", "pratt", "split"}, default "drop"
         Treatment of zero differences. "drop" removes them before ranking. "pratt" ranks them but leaves them out of the sums.
-        "split" ranks them and adds half of their ranks to each sum; one of an odd number is dropped (Demšar 2006).
+        "split" ranks them and adds half of their ranks to each sum; if their number is odd, one is dropped (Demšar 2006).
     method : {"auto", "exact", "approximate"}, default "auto"
-        "exact" enumerates all signs of the observed ranks; ties get their mean rank. "approximate" is normal with a variance
-        corrected for ties; with zeros="split" it has the uncorrected variance of Demšar. "auto" is exact up to 500 differences.
+        "exact" enumerates all signs of the observed ranks; ties get their mean rank. "approximate" uses the normal distribution
+        with a variance corrected for ties; with zeros="split" it uses the uncorrected variance of Demšar. "auto" is exact up to
+        500 differences.
     correction : bool, default True
-        Whether the normal approximation has a continuity correction.
+        Whether to apply a continuity correction to the normal approximation.
     level : float, default 0.95
         Confidence level of the interval.
 
     Returns
     -------
     Outcome
-        The statistic is R+, the sum of the ranks with a > b (V in R). `details` has R+, R- and z, the standardized smaller sum
-        without continuity correction. The effect is the rank-biserial correlation (R+ - R-) / (R+ + R-).
+        The statistic is R+, the sum of the ranks with a > b (V in R). `details` contains R+, R- and z, the standardized smaller
+        sum without continuity correction. The effect is the rank-biserial correlation (R+ - R-) / (R+ + R-).
 
     Examples
     --------

@@ -25,7 +25,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import names on first use: a worker process needs few of them and starts sooner."""
+    """Import names on first use. A worker process needs only a few of them and therefore starts sooner."""
     if name in _MODULES:
         return getattr(import_module(f"fairtrial.study.{_MODULES[name]}"), name)
     raise AttributeError(f"module 'fairtrial.study' has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""Archive: the trials and predictions of a study from which results are computed, wherever they are stored."""
+"""Archive: the stored trials and predictions of a study, from which its results are computed."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ TRIAL_COLUMNS = (
 
 @dataclass(frozen=True, eq=False)
 class DataFacts:
-    """A data set without its columns: declared classes, and id and class of each row."""
+    """A data set without its columns: its declared classes, and the id and class of each row."""
 
     name: str
     content_hash: str
@@ -62,7 +62,7 @@ class DataFacts:
 
 @dataclass(frozen=True)
 class ConditionFacts:
-    """A condition of a study: its name and level, a text that describes it, and its parameters."""
+    """A condition of a study: its name and level, a description, and its parameters."""
 
     name: str
     level: float
@@ -81,7 +81,7 @@ class LearnerFacts:
 
 
 class Archive(Protocol):
-    """Protocol of the trials and predictions of a study, from a results file or a file of predictions."""
+    """Interface to the trials and predictions of a study, read from a results file or from a file of predictions."""
 
     @property
     def name(self) -> str:
@@ -101,7 +101,7 @@ class Archive(Protocol):
 
     @property
     def conditions(self) -> tuple[ConditionFacts, ...]:
-        """Conditions in the order of the study; the one without changes is called clean and has level 0."""
+        """Conditions in the order of the study. The condition without changes is called clean and has level 0."""
 
     @property
     def learners(self) -> tuple[LearnerFacts, ...]:
@@ -109,7 +109,7 @@ class Archive(Protocol):
 
     @property
     def runs(self) -> tuple[Mapping[str, Any], ...]:
-        """Facts about the runs: started, finished, engine, jobs, cpus, versions."""
+        """Facts about each run: started, finished, engine, jobs, cpus, versions."""
 
     def trials(self) -> pd.DataFrame:
         """Return a table with TRIAL_COLUMNS, one row per planned trial, in the order of the study."""

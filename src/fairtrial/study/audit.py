@@ -1,4 +1,4 @@
-"""Audit folds: those of KEEL files, of a table of splits, or of a resampling scheme."""
+"""Audit folds from KEEL files, from a table of splits, or from a resampling scheme."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ def audit_file(
     Parameters
     ----------
     path : path or str
-        KEEL zip file or folder with folds, data file, or name of a data set of the catalogue.
+        KEEL zip file or folder with folds, data file, or name of a data set in the catalogue.
     splits : path, optional
         CSV table of splits.
     scheme : str, optional
         Resampling scheme that draws the folds.
     n_splits : int, default 5
-        Number of folds of the scheme.
+        Number of folds that the scheme draws.
     assign : str, optional
-        Assignment of DOB-SCV.
+        Assignment rule of DOB-SCV.
     seed : int, default 0
-        Seed of the drawn folds and of the audit.
+        Seed for drawing the folds and for the audit.
     target : str, optional
         Class column of a data file.
     **options

@@ -1,4 +1,4 @@
-"""Train learners on one environment and test them on others: error rates and performance deterioration."""
+"""Train learners in one environment and test them in others, to measure error rates and performance deterioration."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from fairtrial.study.randomness import derive_generator, derive_seed
 if TYPE_CHECKING:
     import pandas as pd
 
-_STOPPED = "Training interrupted by user"  # warning of scikit-learn's networks, which catch Ctrl-C
+_STOPPED = "Training interrupted by user"  # warning from scikit-learn's neural networks, which catch Ctrl-C
 
 
 @contextmanager
 def raise_on_interrupt() -> Iterator[None]:
-    """Raise KeyboardInterrupt on Ctrl-C even in scikit-learn's networks, which only give a warning.
+    """Raise KeyboardInterrupt on Ctrl-C even in scikit-learn's neural networks, which would only warn.
 
     >>> try:
     ...     with raise_on_interrupt():
@@ -57,7 +57,7 @@ Cell = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class EnvironmentFailure:
-    """An error of a learner, and where it occurred. `tested_on` is empty if training failed."""
+    """An error that a learner raised, and where it occurred. `tested_on` is empty if training failed."""
 
     learner: str
     trained_on: str
@@ -71,13 +71,13 @@ class EnvironmentFailure:
 class EnvironmentMatrix:
     """Error rates of learners trained on one environment and tested on another.
 
-    `run_environments` returns it. `frame()` has one row per cell, with these columns:
+    `run_environments` returns this matrix. `frame()` has one row per cell, with these columns:
 
-    - `error`: mean error rate over the replicates, with t interval;
-    - `ideal`: mean error rate of the same learner trained on the environment of the test;
-    - `trivial`: mean error rate of the trivial classifier on the environment of the test;
-    - `loss`: error minus ideal, paired by replicate, with t interval;
-    - `pd`: performance deterioration of the mean errors, with bootstrap percentile interval over replicates;
+    - `error`: mean error rate over the replicates, with a t interval;
+    - `ideal`: mean error rate of the same learner trained on the test environment;
+    - `trivial`: mean error rate of the trivial classifier on the test environment;
+    - `loss`: error minus ideal, paired by replicate, with a t interval;
+    - `pd`: performance deterioration of the mean errors, with a bootstrap percentile interval over replicates;
     - `replicates`: number of replicates with both errors;
     - `failures`: number of replicates in which the learner failed.
 
@@ -158,7 +158,7 @@ class EnvironmentMatrix:
         return self._cells.copy()
 
     def runs(self) -> pd.DataFrame:
-        """Return a table with one row per cell and replicate: error rate, and trivial error rate."""
+        """Return a table of the error rate and the trivial error rate, with one row per cell and replicate."""
         return self._runs.copy()
 
     def failures_frame(self) -> pd.DataFrame:
@@ -170,7 +170,7 @@ class EnvironmentMatrix:
         )
 
     def matrix(self, learner: str, value: str = "pd") -> pd.DataFrame:
-        """Return the matrix of one learner: trained on (rows) by tested on (columns).
+        """Return the matrix of one learner: training environments (rows) by test environments (columns).
 
         Parameters
         ----------
@@ -197,7 +197,7 @@ class EnvironmentMatrix:
         Returns
         -------
         pandas.DataFrame
-            Means over the other environments on which pD is defined, and their number.
+            Means over the other environments in which pD is defined, and the number of these environments.
         """
         others = self._cells[(self._cells["trained_on"] != self._cells["tested_on"]) & self._cells["pd"].notna()]
         grouped = others.groupby(["learner", "trained_on"], sort=False, observed=True)["pd"]
@@ -220,7 +220,7 @@ class EnvironmentMatrix:
         return f"{text}; {format_count(len(self.failures), 'failure')}, first: {first.learner}: {first.kind}: {first.message}"
 
     def _format_learner(self, learner: str) -> pd.DataFrame:
-        """Format pD and error rate in percent, with a last row for the trivial classifier."""
+        """Format pD and the error rate in percent, with a last row for the trivial classifier."""
         deteriorations, errors, trivial = (self.matrix(learner, value) for value in ("pd", "error", "trivial"))
         table = deteriorations.map(_format_two_digits) + errors.map(lambda error: f" ({_format_percent(error)})")
         table.loc["trivial"] = [f"({_format_percent(rate)})" for rate in trivial.max(axis=0)]
@@ -271,7 +271,7 @@ def _compute_mean_interval(values: FloatArray, alpha: float) -> tuple[float, flo
 def _compute_deterioration(
     error: FloatArray, ideal: FloatArray, trivial: FloatArray, counts: FloatArray, alpha: float
 ) -> dict[str, float]:
-    """Compute pD of the mean errors and bootstrap percentiles; no interval if too many resamples are undefined."""
+    """Compute pD of the mean errors, with a bootstrap interval unless pD is undefined in too many resamples."""
     none = {"pd": np.nan, "pd_low": np.nan, "pd_high": np.nan}
     if len(error) == 0:
         return none
@@ -286,7 +286,7 @@ def _compute_deterioration(
 
 
 def _compute_pd(error: Any, ideal: Any, trivial: Any) -> Any:
-    """Compute pD without warnings; one warning is given for the whole matrix."""
+    """Compute pD without warnings, because a single warning is given for the whole matrix."""
     from fairtrial.measures import performance_deterioration
 
     with warnings.catch_warnings():
@@ -339,19 +339,19 @@ def run_environments(
     test_on: Sequence[str] | None = None,
     progress: bool | None = None,
 ) -> EnvironmentMatrix:
-    """Train learners on each environment and test them on all: error rates and deterioration.
+    """Train learners on each environment, test them on all, and compute error rates and performance deterioration.
 
     Each replicate draws new rows from every environment, and all learners get the same rows. The trivial classifier predicts
     the most frequent class in the training set of the test environment. Random numbers depend only on `seed` and on names, so
-    adding a learner or an environment changes no other result. An unset `random_state` of a learner is set. Errors of learners
-    are recorded as failures.
+    adding a learner or an environment changes no other result. If a learner's `random_state` is unset, it is set. Errors that
+    learners raise are recorded as failures.
 
     Parameters
     ----------
     learners : mapping of str to estimator
         Learners by name.
     environments : mapping of str to Environment
-        Sources of rows by name.
+        Environments by name, from which rows are drawn.
     n_train, n_test : int
         Numbers of training and test rows.
     replicates : int, default 30
@@ -361,7 +361,7 @@ def run_environments(
     alpha : float, default 0.05
         One minus the confidence level.
     train_on, test_on : list of str, optional
-        Environments to train or test on. Default: all. Learners are always trained on the test environments, too.
+        Environments to train or test on. Default: all. Learners are always trained on the test environments as well.
     progress : bool, optional
         Show a progress bar. Default: only in a terminal.
 
@@ -463,7 +463,7 @@ def _replicate(
         targets = [test for train, test in cells if train == source]
         try:
             seeded = _clone_seeded(estimator, derive_seed(seed, "learner", learner, source, replicate))
-            # A learner may write to its rows, so it gets copies.
+            # A learner may modify its rows, so it gets copies.
             with raise_on_interrupt():
                 fitted = seeded.fit(deepcopy(rows[source].X_train), deepcopy(rows[source].y_train))
         except Exception as error:
@@ -510,7 +510,7 @@ def _check_names(learners: Any, environments: Any) -> None:
 
 @contextmanager
 def _show_progress(progress: bool | None, total: int) -> Iterator[Callable[[], None]]:
-    """Show a progress bar; yield the function that advances it."""
+    """Show a progress bar, and yield the function that advances it."""
     if not (sys.stderr.isatty() if progress is None else progress):
         yield lambda: None
         return

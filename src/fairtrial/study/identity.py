@@ -1,7 +1,7 @@
-"""Content hashes that identify learners, conditions, splits and trials, the same in every process and on every machine.
+"""Content hashes that identify learners, conditions, splits and trials in the same way in every process and on every machine.
 
 A trial is stored under a key: a hash of the data set, the split, the condition, the learner and the seed. `Encoder` converts
-a learner to plain values that can be hashed. `CodeWalker` does so for functions and classes that are not installed.
+a learner to plain values that can be hashed. `CodeWalker` does the same for functions and classes that are not installed.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _FLAGS, _MADE_BY_PYTHON = 3 << 8, 1 << 9  # Py_TPFLAGS_HEAPTYPE, not IMMUTABLETY
 
 
 def has_visible_state(value: Any) -> bool:
-    """Whether the whole state of an object is visible to Python, in its `__dict__` and declared slots."""
+    """Whether Python code can read the whole state of an object from its `__dict__` and declared slots."""
     ancestors = type(value).__mro__[:-1]
     made_by_python = all(ancestor.__flags__ & _FLAGS == _MADE_BY_PYTHON for ancestor in ancestors)
     return (
@@ -51,7 +51,7 @@ def has_visible_state(value: Any) -> bool:
 
 
 def read_slots(value: Any) -> dict[str, Any]:
-    """Read the slots of an object; slots of the same name in two of its classes are different."""
+    """Read the slots of an object. If two of its classes declare slots of the same name, both are read."""
     slots = [
         (ancestor.__qualname__, name, slot)
         for ancestor in type(value).__mro__
@@ -80,7 +80,7 @@ def is_importable_by_name(value: Any) -> bool:
     return target is value
 
 
-# Searching all installed packages takes a quarter of a second; nearly every study uses these.
+# Searching all installed packages takes a quarter of a second, and nearly every study uses these packages.
 _COMMON_PACKAGES = {
     "sklearn": "scikit-learn",
     "imblearn": "imbalanced-learn",
@@ -90,12 +90,12 @@ _COMMON_PACKAGES = {
 }
 
 _NUMERIC_DEPENDENCIES = {"scikit-learn": ("numpy", "scipy"), "fairtrial": ("numpy", "numba")}
-"""Packages that do the computations of another one."""
+"""Packages that another package uses for its computations."""
 
 
 @dataclass(frozen=True)
 class PackageOrigin:
-    """The distributions of a module; `local` if its code may change without a new version."""
+    """The distributions that a module belongs to. `local` is True if its code may change without a new version."""
 
     packages: tuple[str, ...]
     local: bool
@@ -103,7 +103,7 @@ class PackageOrigin:
 
 @cache
 def find_origin(module: str) -> PackageOrigin:
-    """Find the distributions of a module. Editable installs count as local, except fairtrial.
+    """Find the distributions of a module. Editable installs count as local, except for fairtrial itself.
 
     >>> find_origin("fairtrial.measures")
     PackageOrigin(packages=('fairtrial',), local=False)
@@ -134,7 +134,7 @@ def get_versions(packages: Iterable[str], *, python: bool = False) -> dict[str, 
 
 
 def _find_file(module: str) -> str | None:
-    """Find the file of a module, even if it is not imported."""
+    """Find the file of a module, even if the module is not imported."""
     if module in sys.modules:
         return getattr(sys.modules[module], "__file__", None)
     try:
@@ -177,12 +177,12 @@ _METHODS = (FunctionType, property, staticmethod, classmethod)
 
 
 class CodeWalker:
-    """Encodes a function or class together with all local ones that its code names.
+    """Encodes a function or class together with all local functions and classes that its code refers to.
 
-    Each definition gets a number in the order of discovery, and others refer to it by this number. This handles cycles and
-    avoids memory addresses. `encode` encodes a value and passes functions and classes to `number`. `is_local` returns whether
-    the code of a module may change without a new version. Comments and line numbers are ignored. Names that are built at run
-    time (`getattr`, `eval`) are not followed.
+    Each definition gets a number in the order of discovery, and other definitions refer to it by this number. This handles
+    cycles and avoids memory addresses. `encode` encodes a value and passes functions and classes to `number`. `is_local`
+    returns whether the code of a module may change without a new version. Comments and line numbers are ignored. Names that
+    are built at run time (`getattr`, `eval`) are not followed.
     """
 
     def __init__(self, encode: Callable[[Any, str], Any], is_local: Callable[[str], bool]) -> None:
@@ -199,8 +199,8 @@ class CodeWalker:
         return self._numbers[id(definition)]
 
     def walk(self, definition: Any) -> list[Any]:
-        """Encode a function or class and everything that it names, directly or indirectly."""
-        self.number(definition)  # encoding a definition appends those that it names
+        """Encode a function or class and everything that it refers to, directly or indirectly."""
+        self.number(definition)  # encoding a definition appends the definitions that it refers to
         return [
             self._encode_class(reached) if isinstance(reached, type) else self._encode_function(reached)
             for reached in self._definitions
@@ -241,7 +241,7 @@ class CodeWalker:
         }
 
     def _encode_names(self, code: CodeType, namespace: Mapping[str, Any]) -> Any:
-        """Encode the current values of the names in the code; of modules, only the attributes that are used."""
+        """Encode the current values of the names in the code. For a module, encode only the attributes that are used."""
         codes = list(_iter_nested(code))
         used = {name for nested in codes for name in nested.co_names}
         values = {
@@ -266,7 +266,7 @@ class CodeWalker:
         }
 
     def _encode_import(self, statement: tuple[str, Any, int], namespace: Mapping[str, Any], used: set[str]) -> Any:
-        """Encode a module that a function imports at run time; installed modules are not imported for this."""
+        """Encode a module that a function imports at run time, without importing it if it is installed."""
         name, imported_names, level = statement
         if level == 0 and not self._is_local(name):
             return {"module": name}
@@ -277,7 +277,7 @@ class CodeWalker:
         return self._encode_used(module, used, ())
 
     def _encode_value(self, value: Any) -> Any:
-        """Encode a value; one that cannot be encoded, such as a lock, is encoded by its class."""
+        """Encode a value. A value that cannot be encoded, such as a lock, is represented by its class."""
         if value is ...:
             return {"kind": "..."}
         try:
@@ -294,7 +294,7 @@ def _get_content(cell: Any) -> Any:
 
 
 def _iter_nested(code: CodeType) -> Iterator[CodeType]:
-    """Iterate over a code object and those nested in it."""
+    """Iterate over a code object and all code objects nested in it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
@@ -314,7 +314,7 @@ def _iter_imports(code: CodeType) -> Iterator[tuple[str, Any, int]]:
 
 
 def _is_dunder(name: str) -> bool:
-    """Whether the name is special; `__file__`, for example, differs between machines."""
+    """Whether the name is special, such as `__file__`, whose value differs between machines."""
     return name.startswith("__") and name.endswith("__")
 
 
@@ -345,11 +345,11 @@ _FORMER_PATHS = {
     "fairtrial.resampling.splitters.TenByTen": "fairtrial.resampling.repeated.TenByTen",
     "fairtrial.study.spec.tuning.Tuned": "fairtrial.study.declare.tuning.Tuned",
 }
-"""Former paths of classes that were moved. Content keys use them, so existing results files and seeds stay valid."""
+"""Former import paths of classes that were moved. Keys still use them, so existing results files and seeds stay valid."""
 
 
 def to_canonical(value: Any) -> str:
-    """Convert plain values to text that is the same for equal values, whatever the order of dictionaries.
+    """Convert plain values to text that is the same for equal values, regardless of the order of dictionary keys.
 
     >>> to_canonical({"b": 1, "a": (0.1, None)})
     "{'a': [0.1, None], 'b': 1}"
@@ -367,12 +367,12 @@ def to_canonical(value: Any) -> str:
 
 
 class Encoder:
-    """Encodes values as plain ones that JSON can represent.
+    """Encodes values as plain values that JSON can represent.
 
-    A function or class of an installed package is encoded by its name, any other one by a hash of its code (`CodeWalker`).
-    Objects whose state is not visible to Python (a lock, an open file, an object of a compiled class) are refused. `packages`
-    collects the distributions of the values, `local_modules` the modules that are not installed. `holds_code` is True if any
-    function or class is encoded by its code.
+    A function or class of an installed package is encoded by its name; any other, by a hash of its code (`CodeWalker`).
+    Objects whose state Python code cannot read (a lock, an open file, an object of a compiled class) are refused. `packages`
+    collects the distributions of the values; `local_modules` collects the modules that are not installed. `holds_code` is
+    True if any function or class is encoded by its code.
 
     >>> from sklearn.svm import SVC
     >>> encoded = Encoder().encode(SVC(C=2.0))
@@ -388,7 +388,7 @@ class Encoder:
         self._walker: CodeWalker | None = None
 
     def encode(self, value: Any, path: str = "value") -> Any:
-        """Encode a value; `path` names it in error messages."""
+        """Encode a value. Error messages refer to it as `path`."""
         if isinstance(value, np.generic):
             value = value.item()
         if value is None or type(value) in (bool, int, str):
@@ -470,7 +470,7 @@ class Encoder:
         return {"distribution": name, "parameters": self.encode([value.args, value.kwds], path)}
 
     def _encode_function(self, value: Any, path: str) -> Any:
-        """Encode a function by name if it can be imported from an installed module, else also by its code."""
+        """Encode a function by its name, and also by its code unless it can be imported from an installed module."""
         module = getattr(value, "__module__", None) or type(value).__module__
         name = f"{module}.{getattr(value, '__qualname__', value.__name__)}"
         local = self._is_local(module)
@@ -484,14 +484,14 @@ class Encoder:
         return {"function": name}
 
     def _is_function_like(self, value: Any) -> bool:
-        """Whether it can be imported by name, or wraps a function with hidden state, as functools.cache does."""
+        """Whether a value can be imported by name, or wraps a function with hidden state, as functools.cache does."""
         named = is_importable_by_name(value)
         if has_visible_state(value):
             return named and not self._is_local(value.__module__)
         return named or (callable(value) and isinstance(getattr(value, "__wrapped__", None), FunctionType))
 
     def _encode_code(self, definition: Any) -> dict[str, Any]:
-        """Encode a hash of the code of a function or class; inside another definition, its number there."""
+        """Encode a function or class as a hash of its code or, inside another definition, as its number there."""
         self.holds_code = True
         if self._walker is not None:
             return {"number": self._walker.number(definition)}
@@ -544,7 +544,7 @@ class Encoder:
         return _FORMER_PATHS.get(path, path)
 
     def _encode_class_code(self, kind: type[Any]) -> dict[str, Any]:
-        """Encode the code of a class if it, or one of its base classes, is local."""
+        """Encode the code of a class if the class or one of its base classes is local."""
         local = any(self._is_local(ancestor.__module__) or "<" in ancestor.__qualname__ for ancestor in kind.__mro__[:-1])
         return self._encode_code(kind) if local else {}
 
@@ -554,10 +554,10 @@ def _hash_bytes(data: bytes) -> str:
 
 
 PROTOCOL = 1
-"""Version of the trial protocol, part of every key. It increases if the same trial would give other predictions."""
+"""Version of the trial protocol, which is part of every key. Increase it if the same trial would give other predictions."""
 
 KEY = np.dtype("V16")
-"""Type of keys in arrays; a bytes type would drop trailing zeros."""
+"""Type of keys in arrays. A bytes type would drop trailing zeros."""
 
 
 class LearnerIdentity(NamedTuple):
@@ -577,7 +577,7 @@ class ConditionIdentity(NamedTuple):
 
 
 def compute_digest(*parts: bytes | str | int) -> bytes:
-    """Compute a BLAKE2b digest of 16 bytes; parts are encoded with type and length, so different lists differ.
+    """Compute a 16-byte BLAKE2b digest. Parts are encoded with type and length, so different lists give different digests.
 
     >>> compute_digest("ab", "c") == compute_digest("a", "bc"), compute_digest(1) == compute_digest("1"), len(compute_digest())
     (False, False, 16)
@@ -589,10 +589,10 @@ def compute_digest(*parts: bytes | str | int) -> bytes:
 
 
 def compute_learner_identity(estimator: Any, name: str = "learner") -> LearnerIdentity:
-    """Compute the identity of an estimator; `name` is used in error messages only.
+    """Compute the identity of an estimator. `name` is used only in error messages.
 
-    The hash covers the class, all nested parameters, and the versions of their packages. Classes and functions that are not
-    installed enter with their code, everything that it names, and the version of Python.
+    The hash covers the class, all nested parameters, and the versions of their packages. For classes and functions that are
+    not installed, it also covers their code, everything that the code refers to, and the version of Python.
 
     >>> from sklearn.linear_model import LogisticRegression
     >>> identity = compute_learner_identity(LogisticRegression(C=2.0))
@@ -615,8 +615,8 @@ def compute_learner_identity(estimator: Any, name: str = "learner") -> LearnerId
 def compute_condition_identity(condition: Condition, name: str = "condition") -> ConditionIdentity:
     """Compute the identity of a condition from its description and, as for a learner, from its classes and functions.
 
-    The random draws do not depend on `part`. A condition draws the same in the test set, whether it is declared for the test
-    set only or for all rows.
+    The random draws do not depend on `part`. A condition makes the same draws in the test set whether it is declared for the
+    test set only or for all rows.
 
     >>> from fairtrial.conditions import ClassNoise
     >>> training, everywhere = (compute_condition_identity(ClassNoise(0.1, part=part)) for part in ("train", "all"))
@@ -634,7 +634,7 @@ def compute_condition_identity(condition: Condition, name: str = "condition") ->
 
 
 def _list_code(value: Any) -> list[Any]:
-    """List the classes of a condition and its steps, and the functions among its parameters."""
+    """List the classes of a condition and of its steps, and the functions among its parameters."""
     from fairtrial.conditions import Condition
 
     if isinstance(value, Condition):
@@ -666,7 +666,7 @@ def hash_split(train: IntArray, test: IntArray, repeat: int, fold: int) -> str:
 
 
 def hash_context(data: str, split: str, condition: str) -> bytes:
-    """Hash the data set, split and condition that all learners share."""
+    """Hash a combination of data set, split and condition, which trials of all learners share."""
     return compute_digest("context", data, split, condition)
 
 
@@ -678,7 +678,7 @@ def compute_trial_keys(
     learners: Sequence[str],
     protocol: int = PROTOCOL,
 ) -> npt.NDArray[np.void]:
-    """Compute the keys of all trials of a data set, splits x conditions x learners.
+    """Compute the keys of all trials of a data set, in an array of splits x conditions x learners.
 
     A key is the digest of "trial", the protocol, the seed of the study, and the hashes of data set, split, condition and
     learner.

@@ -1,4 +1,4 @@
-"""Random seeds derived from names, so adding a learner or changing the order or the workers changes no other seed."""
+"""Random seeds derived from names. Adding a learner, or changing the order or the workers, changes no other seed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def derive_seed(seed: int, *names: object) -> int:
-    """Derive a seed of 128 bits from the seed of the study and names.
+    """Derive a 128-bit seed from the seed of the study and from names.
 
     >>> derive_seed(0, "iris", 3) == derive_seed(0, "iris", 3), derive_seed(0, "iris", 3) == derive_seed(0, "iris", 4)
     (True, False)
@@ -18,7 +18,7 @@ def derive_seed(seed: int, *names: object) -> int:
 
 
 def derive_generator(seed: int, *names: object) -> np.random.Generator:
-    """Derive a random number generator from the seed of the study and names.
+    """Derive a random number generator from the seed of the study and from names.
 
     >>> bool(derive_generator(0, "iris").random() == derive_generator(0, "iris").random())
     True

@@ -1,4 +1,4 @@
-"""Records that plan, runner and store exchange: splits, chunks of trials, trial records, predictions."""
+"""Records that the plan, the runner and the store exchange: splits, chunks of trials, trial records and predictions."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Status = Literal["ok", "error", "timeout", "memory", "crash"]
 FAILURES: tuple[Status, ...] = ("error", "timeout", "memory", "crash")
 
 CODES, INDICES, NUMBERS = np.dtype("<i2"), np.dtype("<i4"), np.dtype("<f8")
-"""Stored types of class codes, row numbers and scores."""
+"""Types in which class codes, row numbers and scores are stored."""
 
 ABSTAINED = -1
-"""Predicted code of a row for which the learner predicts no class."""
+"""Code that is stored as the prediction of a row for which the learner predicts no class."""
 
 _COMPRESSION_LEVEL = 1
 
@@ -32,7 +32,7 @@ _thread_state = threading.local()
 
 @dataclass(frozen=True)
 class ResourceLimits:
-    """Limits of one trial: wall-clock seconds, and growth of memory in bytes. None means no limit."""
+    """Limits of one trial: wall-clock seconds, and memory growth in bytes. None means no limit."""
 
     time: float | None = 3600.0
     memory: int | None = None
@@ -50,7 +50,7 @@ class SplitRows:
 
 @dataclass(frozen=True)
 class TrialTask:
-    """One trial of a chunk: its key, the indices of split, condition and learner in the chunk, and its seeds."""
+    """One trial of a chunk: its key, the indices of its split, condition and learner in the chunk, and its seeds."""
 
     key: bytes
     split: int
@@ -77,17 +77,17 @@ class Chunk:
 
 @dataclass(frozen=True)
 class DataRequest:
-    """The answer of a worker without the data set of a chunk. The coordinator resends the chunk with the data set."""
+    """The answer of a worker that lacks the data set of a chunk. The coordinator resends the chunk with the data set."""
 
     data: str
 
 
 @dataclass(frozen=True, slots=True)
 class TrialRecord:
-    """The stored outcome of a trial. Columns of predictions are compressed by `pack`; a failed trial has none.
+    """The stored outcome of a trial. `pack` compresses the columns of predictions. A failed trial has no predictions.
 
-    `rows` is None if the test rows are those of the split, `y_true` is None if their classes are those of the data set.
-    `level` and `test_level` are the realised levels of the condition in the training and the test set, None if it did not
+    `rows` is None if the test rows are those of the split. `y_true` is None if their classes are those of the data set.
+    `level` and `test_level` are the realized levels of the condition in the training and the test set, or None if it did not
     change that set. `changed` and `test_changed` count the changed cases or values. `abstentions` counts the test rows for
     which the learner predicted no class.
     """
@@ -141,7 +141,7 @@ def pack(array: npt.ArrayLike, dtype: np.dtype[Any]) -> bytes:
 
 
 def unpack(packed: bytes, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """Decompress an array, which is one-dimensional and read-only."""
+    """Decompress an array. The result is one-dimensional and read-only."""
     import zstandard
 
     try:
@@ -151,7 +151,7 @@ def unpack(packed: bytes, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
 
 
 def _get_codecs() -> tuple[Any, Any]:
-    """Return the compressor and decompressor of this thread, which threads cannot share."""
+    """Return the compressor and decompressor of this thread. Threads cannot share them."""
     if not hasattr(_thread_state, "tools"):
         import zstandard
 
@@ -162,11 +162,11 @@ def _get_codecs() -> tuple[Any, Any]:
     return _thread_state.tools  # type: ignore[no-any-return]
 
 
-_WITHIN = ("learner_", "best_estimator_")  # of a preparation, of a parameter search
+_WITHIN = ("learner_", "best_estimator_")  # attributes of a preparation and of a parameter search
 
 
 def find_abstention_label(fitted: Any) -> Any:
-    """Find the label `abstention_` of a learner, also inside a preparation, search or pipeline.
+    """Find the label `abstention_` of a learner, even inside a preparation, search or pipeline.
 
     >>> from fairtrial.learners import Chi, Prepared
     >>> find_abstention_label(Prepared(Chi()).fit([[0.0], [1.0]], ["no", "yes"]))
@@ -199,7 +199,7 @@ class PlannedSplits(Sequence[SplitRows]):
     """
 
     def __init__(self, n_rows: int, repeats: Iterable[Iterable[Any]]) -> None:
-        """Number the splits of all repeats; a scheme with several repeats of its own continues the numbers."""
+        """Number the splits of all repeats. A scheme with several repeats of its own continues the numbering."""
         self.n_rows = n_rows
         numbered = list(_number_splits(repeats, n_rows))
         self.numbers = tuple(number for number, _ in numbered)
@@ -250,7 +250,7 @@ def _compress_split(split: Any, n_rows: int) -> tuple[Positions | None, Position
 
 
 def find_other_rows(rows: Positions, n_rows: int) -> Positions:
-    """Find all other rows in order.
+    """Find all rows that are not in `rows`, in ascending order.
 
     >>> find_other_rows(np.array([3, 0]), 5).tolist()
     [1, 2, 4]

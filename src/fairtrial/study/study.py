@@ -25,13 +25,13 @@ class Study:
     """An experiment that compares learners on data sets under declared conditions.
 
     Each argument accepts the content of the section of the same name in a study file (TOML): names, paths, tables. It also
-    accepts objects: data sets (`Dataset`, `GivenFolds`), estimators, conditions, a splitter. Two studies are equal if they
-    declare the same on the same files.
+    accepts objects: data sets (`Dataset`, `GivenFolds`), estimators, conditions, a splitter. Two studies are equal if their
+    declarations and files are the same.
 
     Parameters
     ----------
     data : list, mapping, Dataset or path
-        Data sets: names of the catalogue, files, globs or objects.
+        Data sets: names in the catalogue, files, globs or objects.
     learners : list or mapping
         Learners: registered names, or a mapping of names to estimators or tables of parameters.
     conditions : list or mapping, optional
@@ -100,7 +100,7 @@ class Study:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str], *, allow_local_code: bool = False) -> Study:
-        """Read a study file (TOML). Paths of data are relative to the folder of the file.
+        """Read a study file (TOML). Paths of data files are relative to the folder of the study file.
 
         Parameters
         ----------
@@ -126,15 +126,15 @@ class Study:
 
     @property
     def folder(self) -> Path | None:
-        """Folder that paths of data are relative to; None for the current folder."""
+        """Folder that paths of data files are relative to. None means the current folder."""
         return self._source.folder
 
     def to_toml(self) -> str:
-        """Format the study as TOML. Python objects cannot be written: the error names them."""
+        """Format the study as TOML. Python objects cannot be written; the error message names them."""
         return self._source.to_toml(self.declaration)
 
     def write(self, path: str | os.PathLike[str]) -> Path:
-        """Write the study file (TOML). Paths of data are converted to the new folder."""
+        """Write the study file (TOML). Paths of data files are made relative to its folder."""
         target = Path(path)
         text = self._source.to_toml(self.declaration, target.parent)
         try:
@@ -170,7 +170,7 @@ class Study:
         progress: Any = None,
         shard: tuple[int, int] | None = None,
     ) -> Results:
-        """Run all trials that are not in the results file, and return the results.
+        """Run all trials that are not yet in the results file, and return the results.
 
         Parameters
         ----------
@@ -181,11 +181,11 @@ class Study:
         engine : str or Executor, default "local"
             "local", "dask" (workers on this machine), "dask://HOST:PORT", or an executor.
         limits : ResourceLimits, optional
-            Limits of a trial. Default: those of the study.
+            Limits for each trial. Default: those of the study.
         retry : list of {"error", "timeout", "memory", "crash"}
             Kinds of failed trials to run again.
         progress : bool or Progress, optional
-            True shows a progress bar, False nothing. Default: a bar in a terminal or notebook, else plain lines.
+            True shows a progress bar; False shows nothing. Default: a bar in a terminal or notebook, otherwise plain lines.
         shard : tuple of int, optional
             `(i, n)` runs the i-th of n parts. Merge the results files of all parts with `fairtrial.study.merge`.
 
@@ -196,7 +196,7 @@ class Study:
         Raises
         ------
         KeyboardInterrupt
-            If the run was interrupted by Ctrl-C. Finished trials are stored; the same call resumes the run.
+            If the run is interrupted by Ctrl-C. Finished trials are stored, and the same call resumes the run.
         """
         from fairtrial.study.results.results import open_results
         from fairtrial.study.run.coordinator import run_study
@@ -236,7 +236,7 @@ class Study:
 
 
 def _format_data_count(data: Mapping[str, Any]) -> str:
-    """Count the data sets; globs are counted separately, because their files are not read yet."""
+    """Count the data sets. Globs are counted separately because their files have not been read yet."""
     globs = sum(has_magic(pattern) for pattern in data["sets"])
     sets = len(data["sets"]) - globs + len(data) - 1
     parts = [format_count(sets, "data set")] if sets or not globs else []

@@ -1,4 +1,4 @@
-"""Methodology checks: numbered questions to results that a reviewer would ask. Every module here registers its checks."""
+"""Methodology checks: numbered questions that a reviewer would ask about results. Every module here registers its checks."""
 
 from fairtrial.report.check import (
     Check,

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     title="Accuracy on imbalanced data",
     looks_for=f"accuracy or error rate as the deciding measure on data sets whose largest class has at least "
     f"{MAX_IMBALANCE_RATIO:g} times the rows of the smallest",
-    why="A classifier that always predicts the largest class has a high accuracy. Differences on the small class, often the "
-    "one that matters, hardly change it.",
+    why="A classifier that always predicts the largest class has a high accuracy. Differences on the small class, which is "
+    "often the one that matters, hardly change the accuracy.",
     remedy="use balanced accuracy, MCC, AUC or the H measure as the deciding measure",
     cite="Japkowicz & Shah 2011; He & Garcia 2009",
     texts={
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         "passed": "the classes of every data set are balanced enough for {measure}.",
         "raised": (
             "the deciding measure is {measure}, but {datasets} {datasets:is} imbalanced. On {worst}, always predicting the "
-            "largest class has an accuracy of {proportion:.3f}."
+            "largest class gives an accuracy of {proportion:.3f}."
         ),
     },
     serves=("study", "judgement"),
@@ -183,9 +183,9 @@ def check_corrupted_data(source: ReportSource) -> CheckAnswer:
 
 
 def find_corruption(dataset: DataFacts) -> Mapping[str, str] | None:
-    """Return name, problem and remedy of the corrupted file that a data set is; None if it is not known to be corrupted.
+    """Return name, problem and remedy of the corrupted file that a data set matches; None if it matches none.
 
-    Older results files do not store the fact; there the content hash identifies the file.
+    Older results files do not store whether a data set is corrupted; for them, the content hash identifies the file.
     """
     corrupted: Mapping[str, str] | None = dataset.facts.get("corrupted")
     fault = find_fault_by_hash(dataset.content_hash) if corrupted is None else None

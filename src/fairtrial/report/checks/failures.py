@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _LONG = 160
 _SPLIT = ["dataset", "condition", "level", "repeat", "fold"]
 LONG_ENOUGH = 0.2
-"""Median seconds of fitting; with shorter fits, any small wait of the machine doubles the time."""
+"""Minimum median of the fitting time in seconds; a short delay can double a shorter time."""
 
 
 @check(
@@ -155,7 +155,7 @@ def _mark_condition_warnings(lines: pd.DataFrame, trials: pd.DataFrame) -> npt.N
     f"{LONG_ENOUGH:g} seconds",
     why="The machine had more work than cores, or the learner waited. Wall-clock times then describe the load more than the "
     "learner.",
-    remedy="compare CPU times, or measure times again on a quiet machine with fewer jobs",
+    remedy="compare CPU times, or measure times again on an idle machine with fewer jobs",
     cite="Hoefler & Belli 2015",
     texts={
         "not applicable": "the times are unknown.",
@@ -192,7 +192,7 @@ def check_timing(source: ReportSource) -> CheckAnswer:
     "FT022",
     title="Versions that differ between runs",
     looks_for="packages whose version is not the same in all runs of the study",
-    why="Another version may split, fit or score differently. Differences between learners may then be differences between "
+    why="A different version may split, fit or score differently. Differences between learners may then be differences between "
     "versions.",
     remedy="run the study again into another file with the versions of the section 'How to reproduce'",
     cite="Sandve et al. 2013",

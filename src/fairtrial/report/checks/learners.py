@@ -134,7 +134,7 @@ def check_baseline(source: ReportSource) -> CheckAnswer:
 def _compare_with_baseline(
     wide: pd.DataFrame, trivial: list[str], measure: Measure, datasets: Mapping[str, DataFacts]
 ) -> pd.DataFrame:
-    """Build one row per data set: the best learner, and the score of the trivial classifier or of chance, NaN if unknown."""
+    """Build one row per data set: the best learner, and the score of the trivial classifier or of chance (NaN if unknown)."""
     import pandas as pd
 
     best = "max" if measure.facts.direction == "max" else "min"

@@ -1,4 +1,4 @@
-"""Checks of the measures: scores that learners lack, folds without a value, differences that one number hides."""
+"""Checks of the measures: learners without scores, folds without a value, and differences that one number hides."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from fairtrial.study import Results
 
 CROSSED = 0.01
-"""Area by which each of two ROC curves must lie above the other: the size of AUC differences that papers report."""
+"""Area by which each of two ROC curves must lie above the other; papers report AUC differences of this size."""
 AREAS = ("auc", "gini", "hand_till")
 """Measures that are the area under the whole curve."""
 MISCALIBRATED = 0.1
-"""Expected calibration error: predicted probabilities are off by ten percentage points on average."""
+"""Limit of the expected calibration error: predicted probabilities are off by ten percentage points on average."""
 PROBABILITY_MEASURES = ("brier", "rmse", "mae", "log_loss", "information_score", "spherical_score", "calibration_error")
 UNDEFINED = 0.1
-"""Proportion of the trials of a learner without a value."""
+"""Limit of the proportion of a learner's trials that have no value."""
 
 
 @check(
@@ -45,7 +45,7 @@ UNDEFINED = 0.1
     cite="Hand 2009; Provost & Fawcett 2001; Drummond & Holte 2006; Hanley & McNeil 1982",
     texts={
         "no area": "no area under the ROC curve is a declared measure.",
-        "no curves": "there are no two learners with a ROC curve on a two-class data set.",
+        "no curves": "there are no two learners with an ROC curve on a two-class data set.",
         "passed": "ROC curves do not cross by a relevant area on any two-class data set.",
         "raised": (
             "ROC curves cross on {datasets}. On {worst}, the curve of {first} lies above that of {second} by an area of "
@@ -54,7 +54,7 @@ UNDEFINED = 0.1
     },
 )
 def check_crossing_curves(source: ReportSource) -> CheckAnswer:
-    """Check for ROC curves of which neither dominates."""
+    """Check for pairs of ROC curves of which neither dominates the other."""
     results = source.get_results()
     if not any(get_measure(name).name in AREAS for name in results.measures):
         return report_not_applicable("no area")
@@ -123,7 +123,7 @@ def compute_areas_between(first: FloatArray, second: FloatArray) -> tuple[float,
     (0.125, 0.125)
     """
     x = np.unique(np.concatenate([first[:, 0], second[:, 0]]))
-    # Between neighbouring x both curves are straight: take their heights just right of one x and just left of the next.
+    # Both curves are straight between neighbouring x: take their heights just right of one x and just left of the next.
     begin = _interpolate_height(first, x[:-1], "right") - _interpolate_height(second, x[:-1], "right")
     end = _interpolate_height(first, x[1:], "left") - _interpolate_height(second, x[1:], "left")
     width, mean = np.diff(x), (begin + end) / 2
@@ -153,7 +153,7 @@ def _interpolate_height(curve: FloatArray, x: FloatArray, side: str) -> FloatArr
     "FT013",
     title="Learners without the scores that a measure needs",
     looks_for="learners that give no scores (or no probabilities) although a declared measure needs them",
-    why="The learner has no value in that measure, so it is left out of rankings and verdicts on it.",
+    why="The learner has no value for that measure, so it is left out of rankings and verdicts on it.",
     remedy="let the learner predict probabilities (probability=True, CalibratedClassifierCV), or use a measure of labels",
     cite="Fawcett 2006",
     texts={
@@ -164,7 +164,7 @@ def _interpolate_height(curve: FloatArray, x: FloatArray, side: str) -> FloatArr
     },
 )
 def check_scores(source: ReportSource) -> CheckAnswer:
-    """Check for measures that a learner cannot have."""
+    """Check for measures that cannot be computed for a learner."""
     results = source.get_results()
     frame = find_unsupported_measures(results)
     if find_score_kinds(results).empty:
@@ -274,7 +274,7 @@ def check_undefined(source: ReportSource) -> CheckAnswer:
 
 
 def find_score_kinds(results: Results) -> pd.DataFrame:
-    """Find what each learner gives besides labels (probability, decision or none), from one succeeded trial each."""
+    """Find what each learner gives besides labels (probability, decision or none), from one successful trial each."""
 
     def compute() -> pd.DataFrame:
         import pandas as pd

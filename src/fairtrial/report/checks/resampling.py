@@ -28,7 +28,7 @@ ONE_PARTITION = ("leave-one-out", "given")
     "FT004",
     title="Leaks between training and test rows",
     looks_for="rows in both the training set and the test set of a split",
-    why="A learner that has seen a test row is judged on its memory.",
+    why="A learner that was trained on a test row may simply have memorized it.",
     remedy="correct the splitter or the given folds; look for rows with equal values before the study "
     "(Dataset.X.duplicated()), and keep rows of one patient, document or day in one fold",
     cite="Kaufman et al. 2012",
@@ -66,7 +66,7 @@ def check_leaks(source: ReportSource) -> CheckAnswer:
     looks_for="the scheme dob-scv",
     why="DOB-SCV spreads near neighbours over all folds, so each test row has a similar row in the training set. On "
     "independent "
-    "rows the estimate was too high in 18 of 18 settings, by 0.004 to 0.015 of balanced accuracy; stratified folds have no "
+    "rows the estimate was too high in 18 of 18 settings, by 0.004 to 0.015 in balanced accuracy; stratified folds have no "
     "bias.",
     remedy="use DOB-SCV to compare learners; use stratified folds to estimate how good one learner is",
     cite="Moreno-Torres, Sáez & Herrera 2012",
@@ -127,8 +127,8 @@ def check_test_counts(source: ReportSource) -> CheckAnswer:
     "FT016",
     title="No repeat",
     looks_for="a study that splits the rows at random, but only once",
-    why="Another partition of the same rows gives other scores. With one partition, this variation is unknown and not averaged "
-    "out.",
+    why="A different partition of the same rows gives different scores. With one partition, this variation is unknown and not "
+    "averaged out.",
     remedy="declare [resampling] repeats = 5 or more",
     cite="Bouckaert & Frank 2004",
     texts={
@@ -157,8 +157,8 @@ def check_repeats(source: ReportSource) -> CheckAnswer:
     texts={
         "not applicable": "no condition changes the data.",
         "passed": "no condition changes the labels of test rows.",
-        "raised one": "{conditions} changes labels of test rows: {proportion:.3f} of those of {dataset} under {condition}.",
-        "raised many": "{conditions} change labels of test rows: {proportion:.3f} of those of {dataset} under {condition}.",
+        "raised one": "{conditions} changes labels of test rows: a proportion of {proportion:.3f} on {dataset} under {condition}.",
+        "raised many": "{conditions} change labels of test rows: a proportion of {proportion:.3f} on {dataset} under {condition}.",
     },
 )
 def check_test_labels(source: ReportSource) -> CheckAnswer:
@@ -191,7 +191,7 @@ def check_test_labels(source: ReportSource) -> CheckAnswer:
 
 
 def _list_changed_labels(results: Results, trials: pd.DataFrame, condition: ConditionFacts) -> list[tuple[str, str, int, int]]:
-    """List data sets with changed test labels, from one succeeded trial each."""
+    """List data sets with changed test labels, from one successful trial each."""
     good = trials[trials["status"] == "ok"].drop_duplicates("dataset")
     codes = {dataset.name: dataset.codes for dataset in results.archive.datasets}
     lines = []
@@ -205,12 +205,12 @@ def _list_changed_labels(results: Results, trials: pd.DataFrame, condition: Cond
 
 
 def build_split_lines(results: Results) -> pd.DataFrame:
-    """Build one row per split: numbers of rows, and of rows in both sets."""
+    """Build one row per split: the number of rows in each set, and the number of rows in both sets."""
     return get_cached(results, "splits", lambda: _tabulate_splits(results))[0]
 
 
 def build_test_count_lines(results: Results) -> pd.DataFrame:
-    """Build one row per data set: rows, rows never tested, and how often a row is tested at least and at most."""
+    """Build one row per data set: rows, rows never tested, and the smallest and largest number of tests of a row."""
     return get_cached(results, "splits", lambda: _tabulate_splits(results))[1]
 
 

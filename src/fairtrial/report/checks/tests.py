@@ -1,4 +1,4 @@
-"""Checks of the verdict: what counts as a case, how many cases there are, how many questions were asked."""
+"""Checks of the verdict: what counts as a case, how many cases there are, and how many questions were asked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plan of a study: all trials with their keys, which of them are missing, and which are being run."""
+"""The plan of a study: all trials with their keys, which of them are missing, and which are running."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _SEED_SPAN = 2**32 - 1
 
 
 class TrialBlock(NamedTuple):
-    """Trials that share a data set, a split and a condition, one for each learner. All are indices in the plan."""
+    """Trials that share a data set, a split and a condition, one for each learner. All fields are indices in the plan."""
 
     data: int
     split: int
@@ -72,7 +72,7 @@ class PlannedCondition:
 
 @dataclass(frozen=True, eq=False)
 class PlannedLearner:
-    """A learner with its hash, and the facts that are stored."""
+    """A learner with its hash and the facts about it that are stored."""
 
     name: str
     estimator: Any
@@ -99,7 +99,7 @@ class StudyPlan:
         return sum(len(planned.splits) for planned in self.data) * len(self.conditions) * len(self.learners)
 
     def get_keys(self, data: int) -> npt.NDArray[np.void]:
-        """Return the keys of all trials of a data set: 16 bytes each, splits x conditions x learners."""
+        """Return the 16-byte keys of all trials of a data set, in an array of splits x conditions x learners."""
         if data not in self._keys:
             planned = self.data[data]
             conditions, learners = ([item.hash for item in kind] for kind in (self.conditions, self.learners))
@@ -134,7 +134,7 @@ class StudyPlan:
         return int.from_bytes(context, "little") % parts + 1
 
     def count(self, blocks: Iterable[TrialBlock]) -> npt.NDArray[np.int64]:
-        """Count the trials of blocks, data sets x learners."""
+        """Count the trials of blocks, in an array of data sets x learners."""
         counts = np.zeros((len(self.data), len(self.learners)), dtype=np.int64)
         for (data, learners), times in Counter((block.data, block.learners) for block in blocks).items():
             counts[data, list(learners)] += times
@@ -145,7 +145,7 @@ class StudyPlan:
     ) -> Chunk:
         """Build a chunk from blocks of one data set.
 
-        `learners` are all learners of the plan, pickled. The default of `limits` is that of the study.
+        `learners` are all learners of the plan, pickled. By default, `limits` are those of the study.
         """
         data = blocks[0].data
         planned, keys = self.data[data], self.get_keys(data)
@@ -170,7 +170,7 @@ class StudyPlan:
         )
 
     def _derive_seeds(self, block: TrialBlock, rows: SplitRows) -> list[int]:
-        """Derive the seeds of the condition and of each learner; they depend on content, not on names or indices."""
+        """Derive the seeds of the condition and of each learner. They depend on content, not on names or indices."""
         data, condition, seed = self.data[block.data].hash, self.conditions[block.condition].draws_hash, self.study.seed
         seeds = [derive_seed(seed, "condition", data, condition, rows.repeat, rows.fold)]
         for index in block.learners:
@@ -197,7 +197,7 @@ class StudyPlan:
         }
 
     def frame(self) -> pd.DataFrame:
-        """Return a table with one row per data set: its rows, splits and trials."""
+        """Return a table with one row per data set: its numbers of rows, splits and trials."""
         import pandas as pd
 
         shared = {"conditions": len(self.conditions), "learners": len(self.learners)}
@@ -229,7 +229,7 @@ class StudyPlan:
 
 
 def plan_study(study: ResolvedStudy) -> StudyPlan:
-    """Plan a resolved study; splits are drawn here, once for all learners and conditions."""
+    """Plan a resolved study. The splits are drawn here, once for all learners and conditions."""
     conditions = tuple(map(_plan_condition, study.conditions))
     study_plan = StudyPlan(
         study,
@@ -292,7 +292,7 @@ class TrialIndex(NamedTuple):
 
 
 class PendingTrials:
-    """The indices of running trials by key. A table of all keys is kept only for the data set sent last."""
+    """The indices of running trials by key. A table of all keys is kept only for the data set that was sent last."""
 
     def __init__(self, plan: StudyPlan) -> None:
         self._plan = plan

@@ -1,4 +1,4 @@
-"""Send trials in chunks: about a second of work each, smaller if times are unknown and towards the end of the run.
+"""Divide trials into chunks of about a second of work, or less if times are unknown and towards the end of the run.
 
 Learners are sent as unfitted copies, with the code of classes that are not installed.
 """
@@ -23,7 +23,7 @@ from fairtrial.study.plan.plan import StudyPlan, TrialBlock
 from fairtrial.study.records import Chunk
 
 _MIN_TRIAL_SECONDS = 0.0005  # the overhead of a trial, however fast the learner
-_GUESSED_FRACTION = 0.25  # of a chunk's time, if times come from other data sets
+_GUESSED_FRACTION = 0.25  # fraction of a chunk's time that is used if times come from other data sets
 _TO_SHARE = 2  # towards the end a chunk leaves this many times as much work for each slot
 _MIN_CHUNK_SECONDS = 0.02  # smaller chunks at the end would cost more than they gain
 _MAX_POSITIONS = 4_000_000  # training and test rows in one chunk: 32 MB to send
@@ -31,7 +31,7 @@ _REMEDY = "pass an unfitted estimator, or implement get_params of scikit-learn"
 
 
 class TimeModel:
-    """A model of the seconds of a trial, data sets x learners; NaN if no time of the learner is known.
+    """A model of the seconds that a trial takes, data sets x learners. It is NaN if no time of the learner is known.
 
     The time of a learner on a data set that it has not run on is assumed to be proportional to the number of rows.
 
@@ -56,7 +56,7 @@ class TimeModel:
 
     @property
     def seconds(self) -> FloatArray:
-        """Predicted seconds of a trial; do not write to it."""
+        """Predicted seconds of a trial. Callers must not modify this array."""
         for learner in self._stale:
             self._seconds[:, learner] = self._predict(learner)
         self._stale.clear()
@@ -64,7 +64,7 @@ class TimeModel:
 
     @property
     def seen(self) -> npt.NDArray[np.bool_]:
-        """Which learners have been seen on which data sets."""
+        """Which learners have known times on which data sets."""
         return self._count > 0
 
     def _predict(self, learner: int) -> FloatArray:
@@ -112,11 +112,11 @@ class Chunker:
         self._time_model.learn(learner, data, seconds, trials)
 
     def predict_seconds(self, data: int) -> FloatArray:
-        """Predict the seconds of a trial of each learner on this data set; NaN if unknown."""
+        """Predict how many seconds a trial of each learner takes on this data set, or NaN if unknown."""
         return np.asarray(np.maximum(self._time_model.seconds[data], _MIN_TRIAL_SECONDS))
 
     def take_chunk(self) -> Chunk | None:
-        """Take the next chunk; None if no trial is left."""
+        """Take the next chunk, or None if no trial is left."""
         if not self._queue:
             return None
         data = self._queue[0].data
@@ -146,7 +146,7 @@ class Chunker:
         return blocks
 
     def _compute_room(self, data: int) -> float:
-        """Compute the seconds of the next chunk."""
+        """Compute how many seconds the next chunk may take."""
         learners = list(self._queue[0].learners)
         guessed = not self._time_model.seen[data, learners].all()
         room = self._target * (_GUESSED_FRACTION if guessed else 1.0)
@@ -155,7 +155,7 @@ class Chunker:
 
 
 def _select_first(learners: tuple[int, ...], times: list[float], room: float) -> tuple[int, ...]:
-    """Select the first learners of a chunk, at least one; a learner without known times comes last and alone."""
+    """Select the first learners of a chunk, at least one. A learner without known times comes last and alone."""
     timed = [learner for learner in learners if not isnan(times[learner])]
     if not timed:
         return learners[:1]
@@ -168,7 +168,7 @@ def _select_first(learners: tuple[int, ...], times: list[float], room: float) ->
 
 
 def _select_together(learners: tuple[int, ...], times: list[float], room: float) -> tuple[int, ...]:
-    """Select all learners if their times are known and fit into the chunk, else none."""
+    """Select all learners if their times are known and fit into the chunk, otherwise none."""
     return learners if sum(times[learner] for learner in learners) <= room else ()
 
 
@@ -201,9 +201,9 @@ def _dump_with_code(estimator: Any) -> bytes:
 
 
 def clone_unfitted(estimator: Any, name: str = "learner") -> Any:
-    """Make an unfitted copy of an estimator; raise InputError if this is impossible.
+    """Make an unfitted copy of an estimator, or raise InputError if this is impossible.
 
-    Estimators that change their parameters in `__init__`, which `clone` of scikit-learn refuses, are copied, too. An estimator
+    Even estimators that change their parameters in `__init__`, which scikit-learn's `clone` refuses, are copied. An estimator
     without `get_params` is copied whole, unless attributes with a trailing underscore show that it is fitted.
 
     >>> from sklearn.naive_bayes import GaussianNB
@@ -216,7 +216,7 @@ def clone_unfitted(estimator: Any, name: str = "learner") -> Any:
 
 
 def _clone_value(value: Any, name: str) -> Any:
-    """Clone a value; if `clone` refuses, copy it without the check that `__init__` keeps parameters unchanged."""
+    """Clone a value. If `clone` refuses, copy it without checking that `__init__` leaves parameters unchanged."""
     from sklearn.base import clone
 
     try:
@@ -227,7 +227,7 @@ def _clone_value(value: Any, name: str) -> Any:
         if hasattr(value, "get_params"):
             return _build_copy(value, name)
         if hasattr(value, "fit"):
-            raise InputError(f"{name} must be possible to copy, got {type(value).__name__} ({error}): {_REMEDY}") from None
+            raise InputError(f"{name} must be copyable, got {type(value).__name__} ({error}): {_REMEDY}") from None
         return value  # e.g. a lock; pickling will refuse it if necessary
 
 
@@ -237,14 +237,14 @@ def _build_copy(estimator: Any, name: str) -> Any:
         copied = type(estimator)(**parameters)
     except Exception as error:
         problem = f"{type(estimator).__name__}(**get_params()) raises {type(error).__name__}: {error}"
-        raise InputError(f"{name} must be possible to copy unfitted ({problem}): {_REMEDY}") from None
+        raise InputError(f"{name} must be copyable as an unfitted estimator ({problem}): {_REMEDY}") from None
     for key in parameters.keys() & getattr(copied, "__dict__", {}).keys():  # `__init__` may have changed them again
         setattr(copied, key, parameters[key])
     return copied
 
 
 def _refuse_fitted(estimator: Any, name: str) -> None:
-    """Refuse fitted components without `get_params`, because they are copied whole."""
+    """Refuse fitted components without `get_params`, because they would be copied whole."""
     components = [estimator, *(estimator.get_params(deep=True).values() if hasattr(estimator, "get_params") else ())]
     for component in components:
         if not hasattr(component, "fit") or hasattr(component, "get_params") or isinstance(component, type):

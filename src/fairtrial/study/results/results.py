@@ -32,14 +32,14 @@ Measures = str | Measure | Iterable[str | Measure] | None
 
 
 def open_results(path: str | PathLike[str], study: str | None = None) -> Results:
-    """Open the results of a study. The file may be written to in the meantime.
+    """Open the results of a study, even while a run is writing to the file.
 
     Parameters
     ----------
     path : path
         Results file (`*.fairtrial`), written by `Study.run` or `fairtrial run`.
     study : str, optional
-        Name of the study, if the file has several. Default: the one that was added last.
+        Name of the study, if the file has several. Default: the study that was added last.
 
     Returns
     -------
@@ -75,9 +75,9 @@ def open_results(path: str | PathLike[str], study: str | None = None) -> Results
 class Results:
     """The results of a study, computed from the stored predictions on request.
 
-    `open_results` and `Study.run` return them. Any measure can be computed later: `results.scores("taks")`. Two-class measures
-    take the second class in sorted order as the positive one. The study or `positive` (a class, or a mapping of data sets to
-    classes) can choose another. Frames are copies, and computed scores are cached.
+    `open_results` and `Study.run` return them. Any measure can be computed later, e.g. `results.scores("taks")`. Two-class
+    measures use the second class in sorted order as the positive class. The study or `positive` (a class, or a mapping of data
+    sets to classes) can choose another. Frames are copies, and computed scores are cached.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ class Results:
         return self._score_cache.measures
 
     def times(self) -> pd.DataFrame:
-        """Compute median times and memory of successful trials by data set and learner.
+        """Compute the median times and memory of successful trials by data set and learner.
 
         Returns
         -------
@@ -202,7 +202,7 @@ class Results:
         """Compute mean scores under one condition: one row per data set, one column per learner.
 
         All learners are averaged over the same splits. A split on which a learner has no value is left out, unless the learner
-        has none on this data set. A mean is NaN if a trial of the learner failed, or if no common split is left.
+        has no value at all on this data set. A mean is NaN if a trial of the learner failed, or if no common split is left.
 
         Parameters
         ----------
@@ -291,7 +291,7 @@ class Results:
         measure : str or Measure, default "accuracy"
             Measure of the scores.
         by : {"dataset", "all"}, default "dataset"
-            "dataset": losses on each data set, from the splits with both trials; the delta-method intervals hold for this data
+            "dataset": losses on each data set, from the splits with both trials. The delta-method intervals apply to this data
             set and allow for overlapping training sets (Nadeau & Bengio 2003). "all": means with t intervals over the data sets
             on which all learners have a value.
         alpha : float, default 0.05
@@ -312,8 +312,8 @@ class Results:
     def deterioration(self, *, alpha: float = 0.05) -> pd.DataFrame:
         """Compute the loss under conditions that change only the test set.
 
-        pD compares with the same learner trained under the condition. Declare the condition with part "test" and once more with
-        part "all". See `fairtrial.measures.performance_deterioration`.
+        pD compares the learner with the same learner trained under the condition. Declare the condition with part "test" and
+        once more with part "all". See `fairtrial.measures.performance_deterioration`.
 
         Parameters
         ----------
@@ -352,15 +352,16 @@ class Results:
         level : float, optional
             Level of the condition, if it has several.
         control : str, optional
-            Learner that all others are compared with. Default: as declared by the study, else all pairs.
+            Learner that all others are compared with. Default: as declared by the study; otherwise, all pairs are compared.
         alpha : float, optional
-            Significance level. Default: as declared by the study, else 0.05.
+            Significance level. Default: as declared by the study, otherwise 0.05.
         rope : float, optional
             Region of practical equivalence. Default: as declared by the study for its measure.
         failures : {"exclude", "worst-rank", "trivial"}, optional
             "exclude" leaves out learners that never succeeded, then data sets on which another learner failed. "worst-rank"
-            gives a learner the worst rank on a data set on which it failed, or on the split if there is one data set. "trivial"
-            gives a failed trial the score of the trivial classifier. Default: as declared by the study, else "exclude".
+            gives a learner the worst rank on a data set on which it failed, or on the split if there is only one data set.
+            "trivial" gives a failed trial the score of the trivial classifier. Default: as declared by the study, otherwise
+            "exclude".
         positive : class label or mapping, optional
             Positive class of two-class measures, or a mapping of data sets to classes.
         average : str, default "auto"
@@ -392,7 +393,7 @@ class Results:
         )
 
     def summary(self) -> ResultSummary:
-        """Summarise the study: the answer, the means of each declared measure, and notes."""
+        """Summarize the study: the answer, the means of each declared measure, and notes."""
         summary: ResultSummary = self._score_cache.get_or_compute("summary", lambda: ResultSummary.from_results(self))
         return summary
 

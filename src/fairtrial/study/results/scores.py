@@ -35,11 +35,11 @@ KEY_COLUMNS = ["dataset", "condition", "level", "learner", "repeat", "fold"]
 
 _DEFAULT_MEASURES = ("accuracy", "auc")
 _MAX_SCORES = 1 << 22
-"""Number of scores in memory at a time."""
+"""Maximum number of scores in memory at a time."""
 _MEANS = ("brier", "rmse", "mae", "log_loss", "spherical_score")
-"""Measures of probabilities that are means over rows, so many trials are computed at once."""
+"""Measures of probabilities that are means over rows, so they can be computed for many trials at once."""
 _RECALL_MEASURES = ("balanced_accuracy", "g_mean")
-"""Measures of the recalls of all classes. They do not depend on which wrong class is predicted."""
+"""Measures that depend only on the recall of each class, not on which wrong class is predicted."""
 DEFINED, UNDEFINED, NO_SCORES, NO_PROBABILITIES, NOT_FINITE, INVALID_PROBABILITIES = range(6)
 REASONS = {
     NO_SCORES: "the learner has no scores",
@@ -51,7 +51,7 @@ REASONS = {
 
 @dataclass(frozen=True)
 class ScoreRequest:
-    """A measure with its average over classes and its parameters."""
+    """A measure with its parameters and the way in which it averages over classes."""
 
     measure: Measure
     average: Any = "auto"
@@ -59,7 +59,7 @@ class ScoreRequest:
 
     @classmethod
     def from_measures(cls, measures: Any, average: Any = "auto", params: Mapping[str, Any] | None = None) -> list[ScoreRequest]:
-        """Build requests from measures or names; refuse measures that are not computed from predictions."""
+        """Build requests from measures or their names, and refuse measures that are not computed from predictions."""
         measure_list = [measures] if isinstance(measures, (str, Measure)) else list(measures)
         if not measure_list:
             raise InputError("measure must name at least 1 measure, got none")
@@ -98,13 +98,13 @@ def _check_computable(measure: Measure) -> None:
 
 @dataclass(frozen=True, eq=False)
 class ScoreCache:
-    """An archive with cached results. Callers must copy what they return to users."""
+    """An archive with cached results. Callers must copy whatever they return to users."""
 
     archive: Archive
     entries: dict[Any, Any] = field(default_factory=dict)
 
     def get_or_compute(self, key: Any, compute: Callable[[], Any]) -> Any:
-        """Return the cached value of a key; compute it on first use."""
+        """Return the cached value of a key, and compute it on first use."""
         if key not in self.entries:
             self.entries[key] = compute()
         return self.entries[key]
@@ -130,7 +130,7 @@ class ScoreCache:
         return str(self.get_declared("verdict").get("measure") or self.measures[0])
 
     def get_class_orders(self, positive: object) -> tuple[ClassOrder, ...]:
-        """Return the order of classes of each data set; the positive class is as given, else as declared, else the default."""
+        """Return the class order of each data set. A given positive class overrides a declared one."""
         data = self.get_declared("data")
         declared = {name: section.get("positive") for name, section in data.items() if isinstance(section, Mapping)}
         positives = {
@@ -141,7 +141,7 @@ class ScoreCache:
     def build_table(
         self, requests: Sequence[ScoreRequest], positive: object, pooled: bool
     ) -> tuple[pd.DataFrame, list[Finding]]:
-        """Build one row per trial (or repeat) and measure, and find those without a value."""
+        """Build one row per trial (or repeat) and measure, and find the rows without a value."""
         import pandas as pd
 
         frame = self._get_lines(pooled).frame
@@ -181,7 +181,7 @@ class ScoreCache:
 
         names = scores["measure"].unique()
         if len(names) > 1:
-            raise InputError(f"measure must be a single one for a wide table, got {', '.join(names)}: choose one of them")
+            raise InputError(f"measure must be a single measure for a wide table, got {', '.join(names)}: choose one of them")
         datasets, learners = ([facts.name for facts in items] for items in (self.archive.datasets, self.archive.learners))
         means = SplitGrid.from_scores(scores).compute_means().reindex(index=datasets, columns=learners)
         return means.set_axis(pd.Index(datasets, name="dataset"), axis=0).set_axis(pd.Index(learners), axis=1)
@@ -217,7 +217,7 @@ class ScoreLines:
 
     @classmethod
     def from_repeats(cls, trials: pd.DataFrame) -> ScoreLines:
-        """Build one row per repeat, with fold -1; its status is that of the first fold without success, if any."""
+        """Build one row per repeat, with fold -1. Its status is that of the first fold that did not succeed, if any."""
         import pandas as pd
 
         groups = trials.groupby(KEY_COLUMNS[:-1], sort=False, observed=True, dropna=False).ngroup().to_numpy()
@@ -237,7 +237,7 @@ class ScoreLines:
     def compute_values(
         self, archive: Archive, orders: Sequence[ClassOrder], requests: Sequence[ScoreRequest]
     ) -> tuple[FloatArray, npt.NDArray[Any]]:
-        """Compute values and reasons for undefined values, measures x rows."""
+        """Compute values and the reasons for undefined values, each as an array of measures x rows."""
         values = np.full((len(requests), len(self.frame)), np.nan)
         reasons = np.zeros((len(requests), len(self.frame)), dtype=np.uint8)
         datasets = self.frame["dataset"].to_numpy()
@@ -257,7 +257,7 @@ class ScoreLines:
 
 
 def join_predictions(parts: Sequence[Predictions]) -> Predictions:
-    """Join the predictions of several trials; scores are kept if all trials have scores of one kind.
+    """Join the predictions of several trials. Scores are kept if all trials have scores of the same kind.
 
     If rows sum to 1 in some trials but not in others because the learner abstained, the scores are joined as decision values.
 
@@ -276,7 +276,7 @@ def join_predictions(parts: Sequence[Predictions]) -> Predictions:
 def score_predictions(
     trials: Iterable[Predictions], order: ClassOrder, requests: Sequence[ScoreRequest]
 ) -> tuple[FloatArray, npt.NDArray[Any]]:
-    """Compute values and reasons for undefined values, measures x trials, for trials of one data set in order."""
+    """Compute values and the reasons for undefined values for trials of one data set, as arrays of measures x trials."""
     values, reasons = [], []
     for batch in _iter_prediction_batches(trials):
         value = np.full((len(requests), len(batch)), np.nan)
@@ -346,9 +346,9 @@ def _compute_measure(stack: Stack, request: ScoreRequest, computable: IntArray) 
 
 
 def _score_labels(stack: Stack, measure: LabelMeasure, average: Any, params: dict[str, Any]) -> FloatArray:
-    """Compute a measure of labels. An abstention is a further label that is never true and is left out of class means.
+    """Compute a measure of labels. An abstention is an extra label that is never true and is left out of class means.
 
-    With two classes, an abstention counts as the wrong class; otherwise, it could be a true negative.
+    With two classes, an abstention counts as the wrong class, because it could otherwise be a true negative.
     """
     k, per_class = len(stack.order.order), measure.facts.per_class
     if not stack.abstains:

@@ -1,4 +1,4 @@
-"""Select data sets, conditions and learners of a study."""
+"""Select data sets, conditions and learners from a study."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CLEAN = "clean"
 def choose_condition(
     conditions: Sequence[ConditionFacts], condition: str | None = None, level: float | None = None
 ) -> ConditionFacts:
-    """Choose a condition by name and level; the default is clean.
+    """Choose a condition by name and level. The default is clean.
 
     >>> noise = [ConditionFacts("class-noise", level, "", {}) for level in (0.1, 0.2)]
     >>> choose_condition(noise, "class-noise", 0.2).level
@@ -56,7 +56,7 @@ def _choose_default_condition(conditions: Sequence[ConditionFacts], level: float
 
 
 def is_same_level(first: float, second: float) -> bool:
-    """Whether two levels are equal; conditions without a level may have NaN."""
+    """Whether two levels are equal. The level may be NaN for conditions that have none."""
     return first == second or (isnan(first) and isnan(second)) or abs(first - second) < 1e-12
 
 
@@ -68,7 +68,7 @@ def mask_condition(frame: pd.DataFrame, condition: ConditionFacts) -> npt.NDArra
 
 
 def get_level(condition: ConditionFacts) -> float:
-    """Return the level of a condition; NaN if it has none, which a study stores as 1.
+    """Return the level of a condition, or NaN if it has none (a study stores level 1 for such conditions).
 
     >>> get_level(ConditionFacts("moved", 1.0, "", {"condition": "prior-shift", "priors": [0.2, 0.8]}))
     nan
@@ -101,7 +101,7 @@ def choose_names(kind: str, names: Iterable[str], selection: Any) -> list[str]:
 
 
 def choose_dataset(names: Sequence[str], selection: str | None) -> str:
-    """Choose a data set; the name may be omitted if there is only one."""
+    """Choose a data set by name. The name may be omitted if there is only one data set."""
     if selection is None and len(names) > 1:
         raise InputError(f"dataset must be given because the study has several: choose one of {', '.join(names)}")
     return choose_names("dataset", names, selection)[0]

@@ -28,14 +28,14 @@ BoolArray = npt.NDArray[np.bool_]
 
 _SPLIT = ["dataset", "repeat", "fold"]
 _ROUNDING = 1e-5
-"""Tolerance of the sum of probabilities, as in the measures."""
+"""Tolerance for the sum of probabilities, as in the measures."""
 _OUTSIDE = 1e-9
-"""Tolerance of probabilities outside 0 to 1, as in the measures; they are clipped."""
+"""Tolerance for probabilities outside 0 to 1, as in the measures. Within it, probabilities are clipped."""
 
 
 @dataclass(frozen=True)
 class ClassOrder:
-    """The order of classes: `order` indexes the declared classes; `positive` indexes `order`, None for multiclass data."""
+    """The order of classes. `order` indexes the declared classes. `positive` indexes `order`, None for multiclass data."""
 
     declared: tuple[Any, ...]
     order: tuple[int, ...]
@@ -43,7 +43,7 @@ class ClassOrder:
 
     @classmethod
     def from_facts(cls, facts: DataFacts, positive: object = None) -> ClassOrder:
-        """Sort the classes that have rows; the second of two is the default positive class.
+        """Sort the classes that have rows. The second of two classes is the default positive class.
 
         >>> rare = DataFacts("rare", "", ("sick", "healthy"), np.array([0, 1, 1]), np.arange(3))
         >>> order = ClassOrder.from_facts(rare)
@@ -58,9 +58,9 @@ class ClassOrder:
     def from_datasets(
         cls, datasets: Sequence[DataFacts], positive: object = None, declared: Mapping[str, Any] | None = None
     ) -> tuple[ClassOrder, ...]:
-        """Build an order for each data set. `positive` is a class or maps data sets to classes, as does `declared`.
+        """Build an order for each data set. `positive` is a class or a mapping of data sets to classes.
 
-        A single class is used for the data sets that have it; the others keep the default.
+        `declared` is such a mapping, which `positive` overrides. A single class is used for the data sets that have it; the other data sets keep the default.
         """
         positives = {**(declared or {}), **_resolve_positives(datasets, positive)}
         return tuple(cls.from_facts(facts, positives.get(facts.name)) for facts in datasets)
@@ -83,18 +83,18 @@ class ClassOrder:
 
     @cached_property
     def positions(self) -> IntArray:
-        """Position of each declared class in the order; -1 if it is left out."""
+        """Position of each declared class in the order, or -1 if the class is left out."""
         positions = np.full(len(self.declared), -1, dtype=np.intp)
         positions[list(self.order)] = np.arange(len(self.order))
         return positions
 
     def to_positions(self, prediction: IntArray) -> IntArray:
-        """Convert predictions to positions in the order; abstentions are kept."""
+        """Convert predictions to positions in the order, and keep abstentions."""
         return np.where(prediction == ABSTAINED, ABSTAINED, self.positions[prediction])
 
     @cached_property
     def classes(self) -> Classes:
-        """The classes in the form for measures."""
+        """The classes in the form that measures need."""
         names = np.empty(len(self.order), dtype=object)
         names[:] = self.names
         return Classes(names, self.positive)
@@ -162,7 +162,7 @@ class SplitGrid:
         return np.asarray((has_value | ~somewhere).all(axis=1), dtype=bool)
 
     def compute_means(self) -> pd.DataFrame:
-        """Compute means over the shared splits, data sets by learners; data sets without one are left out."""
+        """Compute means over the shared splits, data sets by learners. Data sets without shared splits are left out."""
         return self.values[self.shared].groupby(level="dataset", sort=False).mean()
 
 
@@ -181,7 +181,7 @@ def keep_shared_splits(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def compute_test_fraction(archive: Archive, dataset: str, splits: list[tuple[int, int]]) -> float:
-    """Compute the mean fraction of test rows of splits; duplicate training rows count once. NaN without training rows."""
+    """Compute the mean fraction of test rows over splits, NaN without training rows. Duplicate training rows count once."""
     fractions = []
     for repeat, fold in splits:
         train, test = archive.split(dataset, repeat, fold)
@@ -191,10 +191,10 @@ def compute_test_fraction(archive: Archive, dataset: str, splits: list[tuple[int
 
 
 def compute_half_width(contributions: FloatArray, test_fraction: float, alpha: float) -> float:
-    """Compute the half-width of the t interval of a mean over splits with this fraction of test rows; NaN for one split.
+    """Compute the half-width of the t interval of a mean over splits with this fraction of test rows, NaN for one split.
 
     The variance of the mean is (1 / J + f / (1 - f)) times that of the J contributions (Nadeau & Bengio 2003), with J - 1
-    degrees of freedom; f is the fraction.
+    degrees of freedom, where f is the fraction.
 
     >>> round(compute_half_width(np.array([0.8, 0.9, 0.7, 0.8]), 0.25, 0.05), 3)
     0.198
@@ -209,7 +209,7 @@ def compute_half_width(contributions: FloatArray, test_fraction: float, alpha: f
 
 
 def compute_mean_half_width(values: FloatArray, alpha: float) -> float:
-    """Compute the half-width of the t interval of a mean over independent data sets; NaN for one."""
+    """Compute the half-width of the t interval of a mean over independent data sets, NaN for a single data set."""
     return compute_half_width(values, 0.0, alpha)
 
 
@@ -217,7 +217,7 @@ def compute_mean_half_width(values: FloatArray, alpha: float) -> float:
 class Stack:
     """B trials with n test rows each: codes (B, n) in the order of classes, and scores (B, n, k) or None.
 
-    Either all trials have abstentions or none has.
+    Either all trials have abstentions, or none do.
     """
 
     true: IntArray
@@ -228,7 +228,7 @@ class Stack:
 
     @classmethod
     def iter_groups(cls, trials: Sequence[Predictions], order: ClassOrder) -> Iterator[tuple[IntArray, Stack]]:
-        """Stack trials with the same number of test rows and kind of scores; yield their indices and the stack.
+        """Stack trials with the same number of test rows and kind of scores, and yield their indices and the stack.
 
         Trials that predict a class without rows, or give it a probability, use all declared classes. Trials with and without
         abstentions are stacked separately.
@@ -258,7 +258,7 @@ class Stack:
 
     @cached_property
     def confusion(self) -> Confusion:
-        """Confusion matrices of all trials; abstentions are a last label that is never true."""
+        """Confusion matrices of all trials. Abstentions are an extra last label that is never true."""
         k = len(self.order.order)
         return self._count_confusion(
             np.where(self.abstained, k, self.predicted), [*self.order.names, *["abstained"] * self.abstains]
@@ -323,13 +323,13 @@ class Stack:
         return self.scores[:, :, code]
 
     def make_score_rows(self, trial: int) -> ScoreRows:
-        """Make the rows of one trial, for measures of all classes."""
+        """Make the rows of one trial, for measures that use the scores of all classes."""
         assert self.scores is not None
         return ScoreRows(self.true[trial], np.ascontiguousarray(self.scores[trial]), None, self.order.classes)
 
     @cached_property
     def _probabilities(self) -> tuple[IntArray, FloatArray, Classes]:
-        """True classes, probabilities and classes; with a positive class among several, one against the others."""
+        """True classes, probabilities and classes. If several classes have a positive one, it is set against all others."""
         assert self.scores is not None
         positive, probabilities = self.order.positive, np.clip(self.scores, 0.0, 1.0)
         if positive is None or len(self.order.order) == 2:
@@ -339,7 +339,7 @@ class Stack:
         return (self.true == positive).astype(np.intp), np.stack([1 - probability, probability], axis=-1), Classes(names, 1)
 
     def make_probability_rows(self, trial: int) -> ProbabilityRows:
-        """Make the rows of one trial."""
+        """Make the rows of one trial, for measures of probabilities."""
         true, matrix, classes = self._probabilities
         ones = np.ones(true.shape[1])
         return ProbabilityRows(ones[None], true[trial], np.ascontiguousarray(matrix[trial]), classes, ones)

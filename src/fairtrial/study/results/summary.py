@@ -1,4 +1,4 @@
-"""Summaries of a study: the answer with means and notes, progress, abstentions and times."""
+"""Summaries of a study: its answer with means and notes, and its progress, abstentions and times."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class ResultSummary:
     details : sequence of str
         The test, and the best learners under the other conditions.
     means : mapping of str to DataFrame
-        For each measure: learners by conditions, formatted.
+        For each measure, a formatted table of learners by conditions.
     notes : sequence of str
         Missing and failed trials, abstentions, warnings and slow fits.
     """
@@ -62,7 +62,7 @@ class ResultSummary:
 
     @classmethod
     def from_results(cls, results: Results) -> ResultSummary:
-        """Summarise results; if there is no verdict, the answer says why."""
+        """Summarize results. If there is no verdict, the answer says why."""
         archive, means = results.archive, {}
         for name in results.measures:
             tables = {
@@ -70,8 +70,9 @@ class ResultSummary:
                 for condition in archive.conditions
             }
             means[name] = format_means(tables, len(archive.datasets))
-        notes = [*results.notes, *_list_left_out_notes(results)]
-        return cls(cls.format_title(results), *_format_answer(results), means, notes)
+        answer, details, caveats = _format_answer(results)
+        notes = [*caveats, *results.notes, *_list_left_out_notes(results)]
+        return cls(cls.format_title(results), answer, details, means, notes)
 
     @staticmethod
     def format_title(results: Results) -> str:
@@ -112,32 +113,35 @@ class ResultSummary:
         return f"<p><b>{escape(self.answer)}</b></p>{paragraphs}<p>{escape(self.title)}</p>{''.join(tables)}{notes}"
 
 
-def _format_answer(results: Results) -> tuple[str, list[str]]:
-    """Format the answer under the first condition, and details: the test, and the leaders under the other conditions."""
+def _format_answer(results: Results) -> tuple[str, list[str], list[str]]:
+    """Format the answer under the first condition, details (the test, the leaders under other conditions) and caveats."""
     conditions = results.archive.conditions
     try:
         first = choose_condition(conditions)
         with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
             verdict = results.verdict()
     except InputError as error:
-        return f"No verdict: {error}", []
+        return f"No verdict: {error}", [], []
     scope = "on clean data" if len(conditions) > 1 and first.name == CLEAN else ""
     test = [] if verdict.ranking.tests else [render(verdict.test_result)]  # the answer names the test of a single pair
-    return verdict.summarize(scope=scope), [*test, *_describe_leaders(results, first)]
+    return verdict.summarize(scope=scope), [*test, *_describe_leaders(results, first)], list(render_all(verdict.caveats))
 
 
 def _describe_leaders(results: Results, first: ConditionFacts) -> tuple[str, ...]:
-    """Describe who ranks first under each of the other conditions; conditions with the same leaders share a sentence."""
-    conditions_by_leaders: dict[tuple[str, ...], list[str]] = {}
+    """Describe which learners rank first under the other conditions. Conditions with the same leaders share a sentence."""
+    conditions_by_leaders: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for condition in results.archive.conditions:
         if condition is first:
             continue
         verdict = _find_verdict(results, condition)
         if verdict is not None and verdict.ranking.best:
-            conditions_by_leaders.setdefault(verdict.ranking.best, []).append(format_condition(condition))
+            ranking = verdict.ranking
+            is_clear = any(pair.better in ranking.best and pair.p_adjusted <= ranking.alpha for pair in ranking.pairs)
+            kind = "condition_leaders" if is_clear else "condition_leaders_unclear"
+            conditions_by_leaders.setdefault((kind, ranking.best), []).append(format_condition(condition))
     return render_all(
-        Finding.of("condition_leaders", conditions=tuple(names), leaders=leaders)
-        for leaders, names in conditions_by_leaders.items()
+        Finding.of(kind, conditions=tuple(names), leaders=leaders)
+        for (kind, leaders), names in conditions_by_leaders.items()
     )
 
 
@@ -174,9 +178,9 @@ def find_left_out_splits(scores: pd.DataFrame, conditions: Sequence[ConditionFac
 
 
 def format_means(tables: Mapping[str, pd.DataFrame], datasets: int) -> pd.DataFrame:
-    """Format the means over data sets, learners by conditions; an asterisk marks means without some data sets.
+    """Format the means over data sets, learners by conditions. An asterisk marks means that lack some data sets.
 
-    `tables` has for each condition the table of data sets by learners.
+    `tables` maps each condition to its table of data sets by learners.
     """
     import pandas as pd
 
@@ -240,7 +244,7 @@ def _format_run(facts: Any) -> str:
 
 
 def collect_findings(archive: Archive, trials: pd.DataFrame) -> tuple[Finding, ...]:
-    """Collect what readers of the scores need to know: missing and failed trials, abstentions, warnings, slow fits."""
+    """Collect what readers of the scores need to know: missing and failed trials, abstentions, warnings and slow fits."""
     is_condition_failure = _mask_not_applied(trials)
     return (
         *_find_missing_trials(trials),
@@ -316,7 +320,7 @@ def _find_conditions_not_applied(trials: pd.DataFrame, is_condition_failure: npt
 
 
 def _describe_dataset(dataset: Any, lost: pd.DataFrame, planned: pd.DataFrame) -> str:
-    """Name a data set, with the number of splits unless all of them are lost."""
+    """Name a data set, and give the number of lost splits unless all of them are lost."""
     n_lost, n_planned = (len(frame.drop_duplicates(_CELL)) for frame in (lost, planned[planned["dataset"] == dataset]))
     return str(dataset) if n_lost == n_planned else f"{dataset} ({n_lost:,} of {format_count(n_planned, 'split')})"
 
@@ -352,10 +356,10 @@ def _find_warnings(trials: pd.DataFrame) -> list[Finding]:
 
 
 def summarise_times(trials: pd.DataFrame) -> pd.DataFrame:
-    """Compute median times and memory of the successful trials by data set and learner.
+    """Compute the median times and memory of the successful trials by data set and learner.
 
-    Times are wall-clock and CPU seconds, memory is in bytes; NaN if no trial succeeded. The column `note` marks fits that took
-    much longer than their CPU time.
+    Times are wall-clock and CPU seconds, and memory is in bytes. Values are NaN if no trial succeeded. The column `note` marks
+    fits that took much longer than their CPU time.
     """
     frame, ratio, is_slow = _compute_fit_ratios(trials)
     notes = zip(is_slow, ratio, strict=True)
@@ -371,7 +375,7 @@ def _compute_fit_ratios(trials: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series[f
 
 
 def find_slow_fits(trials: pd.DataFrame) -> list[Finding]:
-    """Report learners whose fits took much longer than their CPU time: their wall-clock times are not comparable."""
+    """Report learners whose fits took much longer than their CPU time, so their wall-clock times are not comparable."""
     frame, _, is_slow = _compute_fit_ratios(trials)
     slow = frame[is_slow]
     if slow.empty:

@@ -50,7 +50,7 @@ def build_verdict(
     orders: Sequence[ClassOrder],
     options: VerdictOptions,
 ) -> Verdict:
-    """Build the verdict on one measure; `trials` are the rows of `archive.trials()`, in the same order as `scores`."""
+    """Build the verdict on one measure. `trials` are the rows of `archive.trials()`, in the same order as `scores`."""
     in_condition = mask_condition(scores, options.condition)
     condition_scores, condition_trials = scores[in_condition], trials[in_condition]
     _check_finite(condition_scores, request)
@@ -128,7 +128,7 @@ def _check_values(archive: Archive, left: pd.DataFrame, request: ScoreRequest) -
 
 
 def _find_test_fraction(archive: Archive, scores: pd.DataFrame) -> float | None:
-    """Find the fraction of test rows in a split of the first data set; None for folds, whose number gives it."""
+    """Find the fraction of test rows in a split of the first data set. None for folds, because their number determines it."""
     first = scores[scores["dataset"] == scores["dataset"].iloc[0]].drop_duplicates(["repeat", "fold"])
     splits = list(zip(first["repeat"].tolist(), first["fold"].tolist(), strict=True))
     fraction = compute_test_fraction(archive, str(first["dataset"].iloc[0]), splits)
@@ -144,7 +144,7 @@ def apply_policy(
     request: ScoreRequest,
     orders: Sequence[ClassOrder],
 ) -> tuple[pd.DataFrame, list[Finding]]:
-    """Apply the policy for failed trials to the scores of one condition; findings report it if trials failed.
+    """Apply the policy for failed trials to the scores of one condition. If trials failed, findings report the policy.
 
     `trials` are the rows of `archive.trials()` that belong to `scores`, in the same order.
     """
@@ -205,7 +205,7 @@ def _assign_worst(scores: pd.DataFrame, bad: Any, measure: Measure) -> tuple[pd.
 
 
 def _compute_worst_value(good: FloatArray, measure: Measure) -> float:
-    """Compute the worst value of the measure's range; if it is unbounded, the worst score minus the range of the scores.
+    """Compute the worst value of the measure's range or, if unbounded, the worst score made worse by the range of the scores.
 
     A value just below the others would give the smallest rank in a signed-rank test and favour the learner that failed.
     """
@@ -233,7 +233,7 @@ def _assign_trivial(
 
 
 def _index_succeeded_trials(trials: pd.DataFrame) -> dict[tuple[str, int, int], int]:
-    """Index one successful trial of each split. It has the test rows of all learners, which the condition may have changed."""
+    """Index one successful trial of each split. All learners share its test rows, which the condition may have changed."""
     good = trials[trials["status"] == "ok"].drop_duplicates(_SPLIT)
     keys = zip(*(good[name].tolist() for name in _SPLIT), strict=True)
     return dict(zip(keys, good["trial"].tolist(), strict=True))

@@ -1,4 +1,4 @@
-"""Coordinator of a run: send missing trials to the engine and store their records. Only it writes to the results file."""
+"""Coordinator of a run. It sends missing trials to the engine, stores their records, and alone writes to the results file."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 MAX_LOSSES = 3
 MAX_EMPTY_RETURNS = 3
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
-_POLL_SECONDS = 0.2  # interval at which interruptions are noticed
+_POLL_SECONDS = 0.2  # how often the run checks for an interruption
 _STOP_SECONDS = 30.0  # time for running chunks to return their records after an interruption
 
 
@@ -53,11 +53,11 @@ def run_study(
     progress: bool | Progress | None = None,
     stop: threading.Event | None = None,
 ) -> RunSummary:
-    """Run the trials of a study that are not in the results file, and store their records.
+    """Run the trials of a study that are not yet in the results file, and store their records.
 
-    See `Study.run` for the parameters. Setting `stop`, the first Ctrl-C and SIGTERM end the run after the records of finished
-    trials are stored. A condition that cannot be applied to any data set is refused before the first trial. If no trial is
-    missing, no process is started.
+    See `Study.run` for the parameters. Setting `stop`, pressing Ctrl-C once or sending SIGTERM ends the run after the records
+    of finished trials are stored. A condition that cannot be applied to any data set is refused before the first trial. If no
+    trial is missing, no process is started.
     """
     check_engine(engine, jobs)
     for status in retry:
@@ -112,7 +112,7 @@ class _StudyRun:
         self._started = time.monotonic()
 
     def run_on(self, name: str | Executor, jobs: int | None) -> RunSummary:
-        """Run on an engine, and close it."""
+        """Open an engine, run the trials on it, and close it."""
         packages = {package for learner in self._plan.learners for package in learner.facts.versions}
         engine = open_engine(name, jobs, sorted(packages))
         summary: RunSummary | None = None
@@ -153,7 +153,7 @@ class _StudyRun:
             flight.cancel()
 
     def _load_times(self, chunker: Chunker) -> None:
-        """Load the durations of stored trials."""
+        """Load the durations of stored trials into the chunker."""
         times = self._store.compute_mean_times()
         for data_index, learner_index in np.ndindex(len(self._plan.data), len(self._plan.learners)):
             past_times = times.get((self._plan.data[data_index].hash, self._plan.learners[learner_index].hash))
@@ -209,7 +209,7 @@ class _StudyRun:
 
 
 def _describe_run(engine: Engine) -> dict[str, Any]:
-    """Describe engine, workers and package versions of a run."""
+    """Describe the engine, workers and package versions of a run."""
     versions = {"python": platform.python_version(), **get_versions((*DECISIVE, "pandas"))}
     return {"engine": engine.name, "jobs": engine.workers(), "cpus": os.cpu_count(), "versions": versions}
 
@@ -255,7 +255,7 @@ def build_data_facts(dataset: Dataset, name: str) -> DataFacts:
 
 
 def build_link(plan: StudyPlan, trial_index: TrialIndex) -> TrialLink:
-    """Build the hashes of the data set, condition, split and learner of a trial."""
+    """Collect the hashes of the data set, condition, split and learner of a trial."""
     data = plan.data[trial_index.data]
     split = bytes.fromhex(data.split_hashes[trial_index.split])
     return TrialLink(data.hash, plan.conditions[trial_index.condition].hash, split, plan.learners[trial_index.learner].hash)
@@ -263,7 +263,7 @@ def build_link(plan: StudyPlan, trial_index: TrialIndex) -> TrialLink:
 
 @dataclass(frozen=True, eq=False)
 class SentChunk:
-    """A chunk sent to the engine, with the numbers of losses with a worker and of returns without a record."""
+    """A chunk sent to the engine, and how often it was lost with its worker or came back without a record."""
 
     chunk: Chunk
     losses: int = 0
@@ -271,7 +271,7 @@ class SentChunk:
 
 
 class InFlight:
-    """The chunks sent to an engine. `datasets` returns the data set of a content hash for workers that request it."""
+    """The chunks sent to an engine. `datasets` finds a data set by its content hash when a worker requests it."""
 
     def __init__(self, engine: Engine, datasets: Callable[[str], Dataset]) -> None:
         self._engine, self._datasets = engine, datasets
@@ -288,7 +288,7 @@ class InFlight:
 
     @property
     def broken(self) -> bool:
-        """Whether the engine failed: no further chunk can be sent."""
+        """Whether the engine has failed, so no further chunk can be sent."""
         return self._failure is not None
 
     def send(self, chunk: Chunk) -> None:
@@ -311,7 +311,7 @@ class InFlight:
         )
 
     def collect_records(self, seconds: float, *, resend: bool = True) -> list[TrialRecord]:
-        """Collect the records of finished chunks, waiting up to `seconds` for the first. `resend` resends lost chunks.
+        """Collect the records of finished chunks, waiting up to `seconds` for the first. With `resend`, resend lost chunks.
 
         A failure of the engine is raised after the records that arrived before it have been returned.
         """
@@ -329,7 +329,7 @@ class InFlight:
         return records
 
     def _collect_finished(self, resend: bool) -> list[TrialRecord]:
-        """Return the records of finished chunks; all are removed before any is resent."""
+        """Return the records of finished chunks. All finished chunks are removed before any is resent."""
         finished = [(future, self._sent.pop(future)) for future in list(self._sent) if future.done()]
         return [record for future, sent in finished for record in self._handle_answer(future, sent, resend)]
 
@@ -392,7 +392,7 @@ def _make_lost_record(task: TrialTask) -> TrialRecord:
 
 
 class Interruption:
-    """Context in which the first SIGINT or SIGTERM only sets `requested`; the next one has its usual effect.
+    """Context in which the first SIGINT or SIGTERM only sets `requested`, and the next one has its usual effect.
 
     Signals reach only the main thread. In another thread, only the event `stop` requests an interruption.
 

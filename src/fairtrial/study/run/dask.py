@@ -90,7 +90,7 @@ def _make_engine(name: str, client: Any, work: CheckedWork, workers: Callable[[]
 
 
 def _list_loss_errors() -> tuple[type[BaseException], ...]:
-    """List the errors of dask that mean that work was lost with its worker."""
+    """List the dask errors which mean that work was lost with its worker."""
     from distributed import KilledWorker
     from distributed.comm.core import CommClosedError
 
@@ -115,7 +115,7 @@ def _apply_settings() -> Iterator[None]:
 
 
 def _end_on_workers(client: Any, run: str) -> None:
-    """Make the workers, which may serve other runs, end the chunks of this run; do not wait for them."""
+    """Tell the workers, which may serve other runs, to end the chunks of this run, without waiting for them."""
     _ignore_errors(lambda: client.run(_end_run_on_worker, run, wait=False, on_error="ignore"))
 
 
@@ -133,7 +133,7 @@ def _connect_client(address: str) -> Any:
         return dask.Client(f"tcp://{host_and_port}", timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:
         raise InputError(
-            f"no dask scheduler answers at {host_and_port} within {CONNECT_SECONDS:g} s ({_get_first_line(error)}): "
+            f"no dask scheduler answered at {host_and_port} within {CONNECT_SECONDS:g} s ({_get_first_line(error)}): "
             "start one with `dask scheduler`, or check the address"
         ) from None
 
@@ -151,7 +151,7 @@ def _wait_for_workers(client: Any, address: str) -> None:
 
 
 def _refuse_other_versions(client: Any, work: CheckedWork) -> None:
-    """Check every worker before the first chunk; workers that join later are checked by the chunks."""
+    """Check every worker before the first chunk. Workers that join later are checked when they receive a chunk."""
     for worker, installed in client.run(get_versions, tuple(work.versions), on_error="return").items():
         if isinstance(installed, OSError):  # the worker is gone
             continue
@@ -161,7 +161,7 @@ def _refuse_other_versions(client: Any, work: CheckedWork) -> None:
 
 
 class _ThreadCounter:
-    """Counts the threads of all workers, and updates the count regularly."""
+    """Counts the threads of all workers and updates the count regularly."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
@@ -177,7 +177,7 @@ class _ThreadCounter:
 
 
 def _ignore_errors(action: Callable[[], Any]) -> None:
-    """Ignore errors during shutdown, because all records are stored."""
+    """Call a function and ignore its errors, which do no harm during shutdown because all records are stored."""
     with contextlib.suppress(Exception):
         action()
 

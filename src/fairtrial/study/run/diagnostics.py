@@ -1,4 +1,4 @@
-"""Diagnostics of a trial record: errors, crashes, warnings and the end of the printed output."""
+"""Diagnostics in a trial record: errors, crashes, warnings and the end of the printed output."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _OUT_OF_MEMORY_PHRASES = (
 
 @dataclass(frozen=True)
 class TrialFailure:
-    """A failure as it is recorded. It keeps no reference to the exception or its stack frames.
+    """A failure in the form in which it is recorded. It keeps no reference to the exception or its stack frames.
 
     >>> TrialFailure.from_error(ValueError("3 rows are too few")).message
     '3 rows are too few'
@@ -49,7 +49,7 @@ class TrialFailure:
 
     @classmethod
     def from_error(cls, error: BaseException) -> TrialFailure:
-        """Build the failure of an exception; the status is `memory` if it was caused by a MemoryError."""
+        """Build a failure from an exception. The status is `memory` if a MemoryError caused the exception."""
         kind = type(error)
         name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
         status: Status = "memory" if _is_out_of_memory(error) else "error"
@@ -57,7 +57,7 @@ class TrialFailure:
 
     @classmethod
     def from_output(cls, status: Status, error: str, message: str, output: str | None) -> TrialFailure:
-        """Build the failure of a trial that could not report it, with its printed output."""
+        """Build the failure of a trial that could not report its failure itself, with its printed output."""
         log, stack = TrialOutput.parse(output)
         return cls(status, error, message, stack, log)
 
@@ -69,7 +69,10 @@ class TrialFailure:
 
     @classmethod
     def from_exit(cls, end: ProcessExit, limits: ResourceLimits, output: str | None) -> TrialFailure:
-        """Build the failure of a trial whose process ended; it is `memory` if there is a limit and the output mentions it."""
+        """Build the failure of a trial whose process ended.
+
+        The status is `memory` if there is a memory limit and the output says that memory ran out.
+        """
         exit_text = end.describe()
         if limits.memory is None:
             return cls.from_output("crash", "ProcessEnded", exit_text, output)
@@ -94,7 +97,7 @@ class TrialOutput(NamedTuple):
 
     @classmethod
     def parse(cls, text: str | None) -> TrialOutput:
-        """Separate output and stack, without the frames of the worker and without import folders.
+        """Separate the output from the stack, and remove import folders and the stack frames of the worker.
 
         >>> TrialOutput.parse("some output\\nStack (most recent call first):\\n  File 'a.py', line 3 in fit")
         TrialOutput(log='some output', stack="Stack (most recent call first):\\n  File 'a.py', line 3 in fit")
@@ -150,14 +153,14 @@ def format_size(size: int) -> str:
 
 @contextmanager
 def record_warnings() -> Iterator[list[warnings.WarningMessage]]:
-    """Record all warnings and show none."""
+    """Record all warnings without showing them."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield caught
 
 
 def format_notes(caught: list[warnings.WarningMessage], *more: str | None) -> str | None:
-    """Format the distinct warnings with their counts, one per line, after other notes; None if there are none.
+    """Format other notes and then the distinct warnings with their counts, one per line, or return None without any.
 
     >>> with record_warnings() as caught:
     ...     for _ in range(3):
@@ -175,7 +178,7 @@ def format_notes(caught: list[warnings.WarningMessage], *more: str | None) -> st
 
 
 def to_plain_text(text: Any, length: int) -> str:
-    """Convert to text of at most this length; characters that UTF-8 cannot encode are escaped."""
+    """Convert a value to text of at most this length. Characters that UTF-8 cannot encode are escaped."""
     return str(text).encode("utf-8", "backslashreplace").decode("utf-8")[:length]
 
 

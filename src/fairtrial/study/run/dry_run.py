@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
     from fairtrial.study.spec.resolve import ResolvedStudy
 
-_MAX_ROWS = 20_000  # conditions are not tried on larger data sets
-_CONDITION_SECONDS = 5.0  # no condition is tried after this time
-_MAX_NAMED = 5  # data sets named in a warning
+_MAX_ROWS = 20_000  # conditions are not checked on larger data sets
+_CONDITION_SECONDS = 5.0  # no further condition is checked after this time
+_MAX_NAMED = 5  # maximum number of data sets named in a warning
 _TRY_SECONDS = 10.0
 
 
@@ -53,7 +53,7 @@ def dry_run(
     shard: tuple[int, int] | None = None,
     limits: ResourceLimits | None = None,
 ) -> DryRun:
-    """Count the trials that `Study.run` would run, and estimate how long they take.
+    """Count the trials that `Study.run` would run, and estimate how long they will take.
 
     Each learner without stored times runs one trial, for at most 10 seconds. Nothing is stored.
 
@@ -62,15 +62,15 @@ def dry_run(
     study : Study
         The study.
     store : path
-        Results file; it need not exist.
+        Results file, which need not exist.
     jobs : int, default 1
         Number of trials run in parallel.
     retry : list of {"error", "timeout", "memory", "crash"}
         Kinds of failed trials to run again.
     shard : tuple of int, optional
-        `(i, n)` counts the i-th of n parts only.
+        `(i, n)` counts only the i-th of n parts.
     limits : ResourceLimits, optional
-        Limits of a trial. Default: those of the study.
+        Limits for each trial. Default: those of the study.
 
     Returns
     -------
@@ -97,14 +97,14 @@ def dry_run(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DryRun:
-    """The trials that a run would do, and an estimate of their duration.
+    """The trials that a run would execute, and an estimate of their duration.
 
     Attributes
     ----------
     plan : StudyPlan
         All trials of the study.
     planned, missing : array
-        Number of planned and of missing trials, data sets by learners.
+        Numbers of planned and of missing trials, data sets by learners.
     estimate : DurationEstimate
         Expected duration of the missing trials.
     """
@@ -134,7 +134,7 @@ class DryRun:
 
 @dataclass(frozen=True)
 class DurationEstimate:
-    """Expected duration of the missing trials in seconds, None if unknown; `summary` describes how it was estimated."""
+    """Expected duration of the missing trials in seconds, None if unknown. `summary` describes how it was estimated."""
 
     seconds: float | None
     summary: str
@@ -160,12 +160,12 @@ def estimate(
     *,
     tries: bool = True,
 ) -> DurationEstimate:
-    """Estimate how long the missing trials take.
+    """Estimate how long the missing trials will take.
 
     `missing` counts them, data sets by learners (`StudyPlan.count`). `times` has the mean seconds and the number of stored
     trials, by the hashes of data set and learner. Unless `tries` is False, a learner without stored times runs one trial on the
-    clean data set of median size, for at most 10 seconds or the time limit. The time on other data sets is proportional to
-    their rows, up to the time limit.
+    clean data set of median size, for at most 10 seconds or the time limit. The time on other data sets is assumed to be
+    proportional to their number of rows, up to the time limit.
     """
     check_whole_number("jobs", jobs, 1)
     if not missing.any():
@@ -264,14 +264,14 @@ def _try_learners(plan: StudyPlan, data: int, learners: Sequence[int]) -> dict[i
 
 
 def _get_seconds(record: TrialRecord, time_limit: float) -> float:
-    """Return the duration of a trial. Other failures than timeouts are assumed to take the same time again."""
+    """Return the duration of a trial. Failures other than timeouts are assumed to take the same time again."""
     if record.status == "timeout":
         return time_limit
     return (record.fit_time or 0.0) + (record.predict_time or 0.0)
 
 
 class _ConditionOutcome(NamedTuple):
-    """The outcome of a condition on a data set, both given by index; the message is None if it could be applied."""
+    """The outcome of applying a condition to a data set, both given by index. The message is None if this succeeded."""
 
     condition: int
     data: int
@@ -281,8 +281,8 @@ class _ConditionOutcome(NamedTuple):
 def try_conditions(plan: StudyPlan, missing: Iterable[TrialBlock]) -> None:
     """Check that the conditions of the missing trials can be applied to their data sets.
 
-    A condition that fails on every data set raises a SpecError; one that fails on some gives a warning. Data sets with more
-    than 20,000 rows are skipped, and the check stops after 5 seconds.
+    A condition that fails on every data set raises a SpecError; a condition that fails on some data sets gives a warning. Data
+    sets with more than 20,000 rows are skipped, and the check stops after 5 seconds.
     """
     pairs = {(block.data, block.condition) for block in missing}
     perturbed_pairs = {pair for pair in pairs if not isinstance(plan.conditions[pair[1]].condition, Clean)}
@@ -295,7 +295,7 @@ def try_conditions(plan: StudyPlan, missing: Iterable[TrialBlock]) -> None:
 
 
 def _try_pairs(plan: StudyPlan, pairs: set[tuple[int, int]]) -> Iterator[_ConditionOutcome]:
-    """Apply the conditions, to small data sets first."""
+    """Apply the conditions to their data sets, smallest first."""
     until = time.monotonic() + _CONDITION_SECONDS
     for data in sorted({data for data, _ in pairs}, key=lambda index: (len(plan.data[index].dataset), index)):
         if len(plan.data[data].dataset) > _MAX_ROWS or time.monotonic() > until:
@@ -306,7 +306,7 @@ def _try_pairs(plan: StudyPlan, pairs: set[tuple[int, int]]) -> Iterator[_Condit
 
 
 def _find_failure_message(plan: StudyPlan, table: TrialData, data: int, condition: int) -> str | None:
-    """Return the error if the condition can be applied neither to the first nor to the last split."""
+    """Return the error message if the condition can be applied to neither the first nor the last split."""
     message = None
     for split in sorted({0, len(plan.data[data].splits) - 1}):
         try:
@@ -333,7 +333,7 @@ def _find_failing(outcomes: list[_ConditionOutcome], pairs: set[tuple[int, int]]
 
 
 def _list_problems(plan: StudyPlan, outcomes: list[_ConditionOutcome], failing: list[int]) -> list[Problem]:
-    """List one problem for each condition name and message, because levels of a condition often share it."""
+    """List one problem for each condition name and message, because the levels of a condition often share a message."""
     problems: dict[Problem, None] = {}
     for condition in failing:
         failures = [outcome for outcome in outcomes if outcome.condition == condition]

@@ -1,7 +1,7 @@
 """Engines run chunks of trials. An engine wraps a `concurrent.futures.Executor`.
 
-The module of an engine registers a function that opens it. Other packages name such a module in an entry point of the group
-`fairtrial.engines`.
+The module of an engine registers a function that opens the engine. Other packages can add engines: they name such a module in
+an entry point of the group `fairtrial.engines`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ DECISIVE = ("fairtrial", "numpy", "scipy", "scikit-learn", "numba")
 """Packages whose versions must be the same on all workers."""
 
 LOSS_ERRORS: tuple[type[BaseException], ...] = (BrokenExecutor, CancelledError, ConnectionError, EOFError)
-"""Errors of executors that mean that the work was lost."""
+"""Executor errors which mean that the work was lost."""
 
 _ABSENT = "not installed"
 
@@ -36,14 +36,14 @@ Work = Callable[..., Any]
 OpenEngine = Callable[..., "Engine"]
 
 engines: Registry[OpenEngine] = Registry("engine", group="fairtrial.engines", package="fairtrial.study.run")
-"""Functions that open an engine, `open(engine, jobs, packages)`, by name or form of address (`dask://host:port`)."""
+"""Functions `open(engine, jobs, packages)` that open an engine, by its name or form of address (`dask://host:port`)."""
 
 
 def register_engine(name: str) -> Callable[[OpenEngine], OpenEngine]:
-    """Register the function that opens an engine, as a decorator.
+    """Register the function that opens an engine (decorator).
 
     `name` is the name of the engine, or the form of its addresses, such as `mine://host:port`. The function receives the name
-    or address that the user gave, the number of jobs or None, and the packages whose versions must agree.
+    or address that the user gave, the number of jobs or None, and the packages whose versions must match.
     """
 
     def register(open_it: OpenEngine) -> OpenEngine:
@@ -69,11 +69,11 @@ class Engine:
     stop: Callable[[], None] = lambda: None
     """Makes the running chunks of this engine return the records of finished trials."""
     loss_errors: tuple[type[BaseException], ...] = LOSS_ERRORS
-    """Errors that mean that the engine lost the work, e.g. because a worker was killed."""
+    """Errors which mean that the engine lost the work, e.g. because a worker was killed."""
 
     @property
     def slots(self) -> int:
-        """Number of chunks to submit, some more than can run at once, so no worker is idle."""
+        """Number of chunks to submit. It is larger than the number that can run at once, so no worker is idle."""
         running = max(1, self.workers())
         return running + 1 + running // 2
 
@@ -129,7 +129,7 @@ def check_engine(engine: str | Executor, jobs: int | None = None) -> None:
 
 
 def _find_name(engine: str) -> str:
-    """Find the registered name of an engine; for an address, that of its form."""
+    """Find the registered name of an engine. For an address, it is the form of the address."""
     if engine == "local":  # avoids importing the modules of other engines
         return engine
     if engine in engines:
@@ -157,7 +157,7 @@ def open_local(engine: str, jobs: int | None, _packages: Iterable[str]) -> Engin
 
 
 def _wrap_executor(executor: Executor, jobs: int | None, packages: Iterable[str]) -> Engine:
-    """Wrap an executor, which the caller closes; chunks that run in other processes cannot be stopped."""
+    """Wrap an executor, which the caller must close. Chunks that run in other processes cannot be stopped."""
     work = CheckedWork.from_packages(packages)
     end = partial(end_run, work.run)
     workers = jobs or int(getattr(executor, "_max_workers", 0) or count_usable_cores())
@@ -165,7 +165,7 @@ def _wrap_executor(executor: Executor, jobs: int | None, packages: Iterable[str]
 
 
 def create_run_id() -> str:
-    """Create a globally unique id of a run."""
+    """Create a globally unique id for a run."""
     return uuid4().hex
 
 
@@ -176,14 +176,14 @@ def count_usable_cores() -> int:
 
 @dataclass(frozen=True)
 class CheckedWork:
-    """The work of a run on other machines; it refuses to run if package versions differ from the coordinator's."""
+    """The work of a run on other machines. It refuses to run if package versions differ from those of the coordinator."""
 
     run: str
     versions: Mapping[str, str]
 
     @classmethod
     def from_packages(cls, packages: Iterable[str] = ()) -> CheckedWork:
-        """Create the work of a new run that checks these packages and `DECISIVE`."""
+        """Create the work of a new run, which checks these packages and `DECISIVE`."""
         return cls(create_run_id(), get_versions(dict.fromkeys([*DECISIVE, *packages])))
 
     def __call__(self, chunk: Chunk, dataset: Dataset | None = None) -> list[TrialRecord] | DataRequest:
@@ -192,7 +192,7 @@ class CheckedWork:
         return run_chunk(self.run, chunk, dataset)
 
     def refuse_differences(self, where: str, installed: Mapping[str, str]) -> None:
-        """Raise InputError if a worker has other versions, because its records would differ."""
+        """Raise InputError if a worker has different package versions, because its records could differ."""
         mismatches = find_version_differences(self.versions, installed)
         if mismatches:
             raise InputError(
@@ -221,7 +221,7 @@ def _get_version(name: str) -> str:
 
 
 def find_version_differences(expected: Mapping[str, str], installed: Mapping[str, str]) -> list[str]:
-    """Describe the differences, one text for each package.
+    """Describe the differences between package versions, one text for each package.
 
     >>> find_version_differences({"numpy": "2.3.1"}, {"numpy": "2.0.0"})
     ['numpy 2.0.0 instead of 2.3.1']

@@ -1,4 +1,4 @@
-"""Learners of trials: unpickle, copy and seed them, and convert data to the form that they accept."""
+"""Unpickle, copy and seed the learners of trials, and convert data to the form that they accept."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from fairtrial.study.run.trial_data import TrialData
 
 
-_BY_NAME = ("ColumnTransformer",)  # select columns by name and need a frame
+_BY_NAME = ("ColumnTransformer",)  # classes that select columns by name and need a frame
 
 
 class TrialLearner:
-    """A learner that is shared by its trials. `make_estimator(seed)` makes an unfitted copy for each of them.
+    """A learner that its trials share. `make_estimator(seed)` makes an unfitted copy for each trial.
 
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> learner = TrialLearner(pickle.dumps(RandomForestClassifier()))
@@ -83,7 +83,7 @@ class PreparedEstimator:
         return data.to_frame(X) if self._by_name else X
 
     def convert_classes(self, codes: IntArray, data: TrialData) -> Any:
-        """Convert codes to labels; learners that read typed columns get a category with all declared classes."""
+        """Convert codes to labels. Learners that read typed columns get a categorical with all declared classes."""
         if not self._categories:
             return data.labels[codes]
         import pandas as pd
@@ -92,7 +92,7 @@ class PreparedEstimator:
 
 
 def extract_bare_learner(estimator: Any) -> Any:
-    """Extract the learner from a standard preparation that does nothing on finite numbers; else None.
+    """Extract the learner from a standard preparation that leaves finite numbers unchanged; return None for any other.
 
     >>> from fairtrial.learners import Prepared
     >>> from sklearn.linear_model import LogisticRegression
@@ -130,7 +130,7 @@ def _is_reader(value: Any) -> bool:
 
 
 def _is_plain_sklearn(estimator: Any) -> bool:
-    """Whether it is a scikit-learn learner without components; these accept labels in any form."""
+    """Whether the estimator is a scikit-learn learner without components. Such learners accept labels in any form."""
     components = (value for value in _get_parameters(estimator).values() if not isinstance(value, np.ndarray))
     alone = not any(hasattr(value, "fit") or isinstance(value, (list, tuple)) for value in components)
     return alone and type(estimator).__module__.split(".")[0] == "sklearn"

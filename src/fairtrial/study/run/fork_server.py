@@ -1,4 +1,4 @@
-"""Fork server: a process with all imports done that forks workers, kills their process trees, and reports their exits."""
+"""Fork server: a process that imports everything once, then forks workers, kills their process trees and reports their exits."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _IMPORTS = (
     "fairtrial.study.run.trial",
     "fairtrial.study.run.worker",
 )
-_POLL_MILLISECONDS = 1000  # interval at which the parent process is checked
+_POLL_MILLISECONDS = 1000  # how often the parent process is checked
 _ADOPT_ORPHANS = 36  # PR_SET_CHILD_SUBREAPER of Linux
 _MEMORY_UNIT = 1 if sys.platform == "darwin" else 1024
 ONE_THREAD: Mapping[str, str] = dict.fromkeys(
@@ -60,7 +60,7 @@ ENVIRONMENT: Mapping[str, str] = {
     "JE_ARROW_MALLOC_CONF": "background_thread:false",  # pyarrow's allocator must not start a thread, because the process forks
     "OBJC_DISABLE_INITIALIZE_FORK_SAFETY": "YES",  # macOS
 }
-POLL_SECONDS = 0.2  # interval at which a request to stop is noticed
+POLL_SECONDS = 0.2  # how often the client checks for a request to stop
 _MAIN = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[2]); "
     "from fairtrial.study.run.fork_server import main; main(int(sys.argv[1]))"
@@ -71,7 +71,7 @@ _CLOSE_SECONDS = 5.0
 
 
 class StoppedError(Exception):
-    """Raised to stop the run."""
+    """Raised when the run should stop."""
 
 
 class ForkServerLostError(Exception):
@@ -79,7 +79,7 @@ class ForkServerLostError(Exception):
 
 
 class Message(NamedTuple):
-    """A message of the fork server: `STARTED` or `ENDED`, the worker, and its exit."""
+    """A message from the fork server: `STARTED` or `ENDED`, the process id of the worker, and its exit."""
 
     kind: bytes
     process: int
@@ -87,7 +87,7 @@ class Message(NamedTuple):
 
 
 class _LaunchContext(NamedTuple):
-    """Import path, environment and folder that a fork server inherits."""
+    """Import path, environment variables and working folder that a fork server inherits."""
 
     path: list[str]
     environment: dict[str, str]
@@ -103,7 +103,7 @@ class _LaunchContext(NamedTuple):
 
 
 class ForkServerClient:
-    """The client of a fork server process, which it starts on demand."""
+    """The client of a fork server. It starts the server process on demand."""
 
     def __init__(self) -> None:
         self.control: socket.socket | None = None
@@ -113,11 +113,11 @@ class ForkServerClient:
         self._context: _LaunchContext | None = None
 
     def is_current(self) -> bool:
-        """Whether import path, environment and folder are still those of the fork server."""
+        """Whether the import path, environment variables and folder are still those of the fork server."""
         return self._process is None or self._context == _LaunchContext.from_process()
 
     def start_worker(self, link: socket.socket, log: int, token: bytes, is_stopped: Callable[[], bool]) -> int:
-        """Fork a worker that inherits a socket and a pipe; return its process id."""
+        """Fork a worker that inherits a socket and a pipe, and return its process id."""
         is_new = self._process is None
         if is_new:
             self._start()
@@ -138,7 +138,7 @@ class ForkServerClient:
             raise
 
     def receive(self, seconds: float) -> Message | None:
-        """Wait for a message of the fork server; None if none arrives in time."""
+        """Wait for a message from the fork server. Return None if none arrives in time."""
         assert self.control is not None
         if not _is_readable(self.control, seconds):
             return None
@@ -152,7 +152,7 @@ class ForkServerClient:
         return Message(kind, process, ProcessExit(status, peak))
 
     def kill(self, worker: int) -> ProcessExit:
-        """Kill a worker with its process tree; return its exit, even if it exited earlier."""
+        """Kill a worker with its process tree, and return its exit, even if it exited earlier."""
         self._send_request(KILL)
         end = self.wait_for_exit(worker, _KILL_SECONDS)
         if end is None:
@@ -160,7 +160,7 @@ class ForkServerClient:
         return end
 
     def wait_for_exit(self, worker: int, seconds: float) -> ProcessExit | None:
-        """Wait for the exit of the worker; None if it is not reported in time."""
+        """Wait for the exit of the worker. Return None if it is not reported in time."""
         deadline = time.monotonic() + seconds
         while (remaining := deadline - time.monotonic()) > 0:
             message = self.receive(remaining)
@@ -232,7 +232,7 @@ def _is_readable(channel: socket.socket, seconds: float) -> bool:
 
 
 def main(control: int) -> None:
-    """Serve the supervisor at the other end of this socket until it is gone."""
+    """Serve the supervisor at the other end of this socket until the supervisor is gone."""
     parent = os.getppid()
     for name in _IMPORTS:
         import_module(name)
@@ -274,7 +274,7 @@ class ForkServer:
         self._end_worker()
 
     def _handle_request(self) -> bool:
-        """Handle one request; return whether the supervisor is still connected."""
+        """Handle one request, and return whether the supervisor is still connected."""
         try:
             request, descriptors, _, _ = socket.recv_fds(self._supervisor, REQUEST_BYTES, 2)
         except ConnectionError:
@@ -301,7 +301,7 @@ class ForkServer:
         self._send_message(STARTED, self._worker)
 
     def _check_worker(self) -> None:
-        """Report the exit of the worker. It stays a zombie until its group is killed, so its process id is not reused."""
+        """Report the exit of the worker. It stays a zombie until its group is killed, so that its process id is not reused."""
         if hasattr(os, "waitid"):
             if os.waitid(os.P_PID, self._worker, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
                 self._end_worker()
@@ -338,7 +338,7 @@ def _kill_group(leader: int) -> None:
 
 
 def adopt_orphans() -> None:
-    """Become the parent of orphans of the worker, which can then be killed (Linux only)."""
+    """Become the parent of processes that the worker leaves behind, so that they can be killed (Linux only)."""
     if sys.platform == "linux":
         import ctypes
 
@@ -360,7 +360,7 @@ def _list_children() -> list[int]:
 
 
 def _reap_orphans(worker: int) -> None:
-    """Reap orphans that have exited."""
+    """Reap orphaned processes that have exited, but not the worker."""
     for pid in _list_children():
         if pid != worker:
             with suppress(ChildProcessError):

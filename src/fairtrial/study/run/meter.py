@@ -1,4 +1,4 @@
-"""Measure time and memory of a trial, and restore the settings of its process."""
+"""Measure the time and memory of a trial, and restore the settings of its process."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any, NamedTuple
 
-_RESET_PEAK = b"5"  # resets the peak resident set size, see proc(5)
+_RESET_PEAK = b"5"  # resets the peak resident set size; see proc(5)
 _PEAK_TOLERANCE = 2**20  # the system updates page counts with a delay
 _USAGE_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
 class Meter:
-    """Measures the seconds of `fit` and `predict` of one trial, and its memory in bytes.
+    """Measures how many seconds `fit` and `predict` of one trial take, and its memory in bytes.
 
     CPU time includes all threads of the process. Memory is the growth of the peak resident memory since the start. Only Linux
     can reset the peak; on other systems, only growth beyond the highest earlier peak is measured.
@@ -37,7 +37,7 @@ class Meter:
 
     @contextmanager
     def time_stage(self, name: str) -> Iterator[None]:
-        """Measure wall-clock and CPU time of a stage, even if it fails."""
+        """Measure the wall-clock and CPU time of a stage, even if it fails."""
         wall, cpu = time.perf_counter(), time.process_time()
         try:
             yield
@@ -46,7 +46,7 @@ class Meter:
             self.figures[f"{name}_cpu"] = time.process_time() - cpu
 
     def measure_memory(self) -> int:
-        """Measure the growth of the peak in bytes."""
+        """Measure by how many bytes the peak memory has grown."""
         return max(measure_resident_peak() - self._start, 0)
 
 
@@ -57,7 +57,7 @@ def measure_resident_peak() -> int:
 
 @cache
 def _can_use_rusage(_process: int) -> bool:
-    """Whether the faster call can be used; it may report a higher peak of the parent program."""
+    """Whether the faster system call is reliable here. It may report the peak of the parent program if that is higher."""
     _reset_peak()
     status_peak = _read_status_peak()
     return status_peak == 0 or _read_usage_peak() <= status_peak + _PEAK_TOLERANCE
@@ -81,8 +81,8 @@ def _reset_peak() -> None:
 
 
 def _use_system_file(path: str, flags: int, action: Callable[[int], Any]) -> Any:
-    """Open a system file and call `action`; return nothing if it does not exist or is not accessible."""
-    # The file is opened each time, because an open one would belong to the parent after a fork.
+    """Open a system file and call `action` on it. Return None if the file does not exist or is not accessible."""
+    # The file is opened each time, because a file that stays open would belong to the parent process after a fork.
     try:
         file = os.open(path, flags)
     except OSError:
@@ -110,7 +110,7 @@ class ProcessSettings:
         self._saved = [(setting, setting.read()) for setting in _list_settings()]
 
     def restore(self) -> None:
-        """Restore the settings that differ; errors of the system are raised."""
+        """Restore the settings that have changed. Errors of the operating system are raised."""
         for setting, saved in self._saved:
             if setting.read() != saved:
                 setting.write(saved)
@@ -142,7 +142,7 @@ def _list_settings() -> list[_ProcessSetting]:
 
 
 def _make_environment_setting() -> _ProcessSetting:
-    """Make the setting of environment variables, in bytes because `os.environ` would decode all of them."""
+    """Make the setting for environment variables. It uses bytes, because `os.environ` would decode all of them."""
     variables, current = os.environb, os.environb._data  # type: ignore[attr-defined]
 
     def write(saved: dict[bytes, bytes]) -> None:

@@ -1,4 +1,4 @@
-"""Check the output of a fitted learner: a class or an abstention for each row, a score for each row and class."""
+"""Check the output of a fitted learner: a class or an abstention for each row, and a score for each row and class."""
 
 from __future__ import annotations
 
@@ -21,17 +21,18 @@ _ROUNDING = 1e-5  # rounding error of single precision with a thousand classes
 
 @dataclass(frozen=True, eq=False)
 class EstimatorScores:
-    """Scores with a column for each declared class, and a note if they are not probabilities as claimed."""
+    """Scores with a column for each declared class, and a note if they should be probabilities but are not."""
 
     values: FloatArray
     kind: Kind
     note: str | None = None
 
     def add_noise(self, noise: ScoreNoise, rng: np.random.Generator) -> tuple[EstimatorScores, float, int]:
-        """Add noise; return the scores, the realised level, and the number of changed scores.
+        """Add noise, and return the scores, the realized level, and the number of changed scores.
 
-        With two classes, noise is added to the score of the second class; the first gets the complement to 1, or the negative
-        decision value. With more classes, each score gets noise. Only clipped scores of two classes remain probabilities.
+        With two classes, noise is added to the score of the second class. The first class gets the complement to 1, or the
+        negative decision value. With more classes, noise is added to each score. Only clipped scores of two classes remain
+        probabilities.
         """
         if self.values.shape[1] != 2:
             changed = noise.apply(self.values.T, None, rng)
@@ -45,7 +46,7 @@ class EstimatorScores:
 
 @dataclass(frozen=True, eq=False)
 class PredictionOutput:
-    """The output of a fitted learner; `abstention` is its label for abstentions, None if it has none."""
+    """The output of a fitted learner. `abstention` is its label for abstentions, None if it has none."""
 
     predicted: Any
     scores: Any = None
@@ -84,7 +85,7 @@ class PredictionOutput:
     def align_scores(
         self, fitted: Any, n: int, trained: IntArray, labels: npt.NDArray[Any], name: str, *, pairs: bool = False
     ) -> EstimatorScores | None:
-        """Arrange the scores in the order of the declared classes; None if the learner has no scores.
+        """Arrange the scores in the order of the declared classes. Return None if the learner has no scores.
 
         A class without training rows gets probability 0, or the smallest decision value. `trained` are the codes of the
         training rows. Decision values of pairs of classes (`pairs`) are refused.
@@ -119,7 +120,7 @@ def _is_known_label(label: Any, codes_by_label: dict[Any, int]) -> bool:
 
 
 def _get_class_codes(fitted: Any, trained: IntArray, labels: npt.NDArray[Any], name: str) -> IntArray:
-    """Get the codes of the columns of a learner: its `classes_`, else the sorted classes of the training set."""
+    """Get the class codes of a learner's columns from its `classes_`, or else from the sorted classes of the training set."""
     codes_by_label = {label: code for code, label in enumerate(labels.tolist())}
     classes = getattr(fitted, "classes_", None)
     class_labels = (
@@ -154,7 +155,7 @@ def _expand_decisions(table: FloatArray, k: int, pairs: bool, who: str) -> Float
 
 
 def _describe_invalid_probabilities(table: FloatArray, who: str) -> str | None:
-    """Describe values that are not probabilities, beyond rounding errors; None if there are none."""
+    """Describe values that are not probabilities even allowing for rounding errors. Return None if there are none."""
     if table.min() < -_ROUNDING or table.max() > 1 + _ROUNDING:
         return f"{who} returns values from {table.min():.3g} to {table.max():.3g}: stored as scores, not as probabilities"
     sums = table.sum(axis=1)

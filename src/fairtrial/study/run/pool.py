@@ -1,7 +1,7 @@
-"""Pool of supervisors of this process: each chunk borrows one; idle ones are kept for some seconds.
+"""The pool of supervisors in this process. Each chunk borrows one, and idle supervisors are kept for some seconds.
 
 Several runs may share a process, or a worker of a cluster. Each run has an id that is sent with its chunks, and ending a run
-stops only its chunks. A supervisor that changes to another run gets a new worker process, so no state or edited code of a
+stops only its chunks. A supervisor that switches to another run gets a new worker process, so no state or outdated code of a
 learner is passed on. Its fork server, which takes a second to start, is kept.
 """
 
@@ -27,7 +27,7 @@ _MAX_BYTES = 1 << 30
 
 
 def run_chunk(run: str, chunk: Chunk, dataset: Dataset | None = None) -> list[TrialRecord] | DataRequest:
-    """Run a chunk of a run; engines submit this function. Return a `DataRequest` if the data set is not cached here."""
+    """Run a chunk of a run, or return a `DataRequest` if the data set is not cached here. Engines submit this function."""
     if dataset is not None:
         if dataset.content_hash != chunk.data:
             raise InputError(f"dataset must be that of the chunk ({chunk.data}), got {dataset.name} ({dataset.content_hash})")
@@ -37,12 +37,12 @@ def run_chunk(run: str, chunk: Chunk, dataset: Dataset | None = None) -> list[Tr
 
 
 def end_run(run: str) -> None:
-    """Stop the chunks of a run in this process and end their worker processes; other runs are not affected."""
+    """Stop the chunks of a run in this process and end their worker processes. Other runs are not affected."""
     _pool.end(run)
 
 
 class SupervisorPool:
-    """Supervisors that are shared by the chunks of several runs."""
+    """Supervisors that the chunks of several runs share."""
 
     def __init__(self) -> None:
         self.forget()
@@ -55,7 +55,7 @@ class SupervisorPool:
         self._watched = False
 
     def run(self, run: str, chunk: Chunk, dataset: Dataset) -> list[TrialRecord]:
-        """Run a chunk and return its records; only those of finished trials if the run is ended."""
+        """Run a chunk and return its records. If the run is ended, return only the records of finished trials."""
         with self._lock:
             stop = self._get_stop_event(run)
         if stop.is_set():
@@ -67,7 +67,7 @@ class SupervisorPool:
             self._return_supervisor(supervisor, run, stop)
 
     def end(self, run: str) -> None:
-        """End a run: its chunks, including later ones, return the records of finished trials; its workers are ended."""
+        """End a run and its workers. Its chunks, including later ones, return only the records of finished trials."""
         with self._lock:
             self._get_stop_event(run).set()
             supervisors = [entry.supervisor for entry in self._idle if entry.run == run]
@@ -87,7 +87,7 @@ class SupervisorPool:
         return self._stops.setdefault(run, threading.Event())
 
     def _take_supervisor(self, run: str, data: str) -> Supervisor:
-        """Take an idle supervisor of this run, preferably with this data set; else any idle one; else a new one."""
+        """Take an idle supervisor of this run, preferably with this data set, else any idle one, else a new one."""
         with self._lock:
             newest_first = reversed(self._idle)
             best = max(newest_first, key=lambda entry: (entry.run == run, entry.supervisor.data == data), default=None)
@@ -105,7 +105,7 @@ class SupervisorPool:
             self._keep_idle(supervisor, run)
 
     def _keep_idle(self, supervisor: Supervisor, run: str, unless: threading.Event | None = None) -> bool:
-        """Keep a supervisor for the next chunk unless the run has ended; return whether it is kept."""
+        """Keep a supervisor for the next chunk unless the run has ended, and return whether it is kept."""
         with self._lock:
             if unless is not None and unless.is_set():
                 return False
@@ -136,7 +136,7 @@ class SupervisorPool:
 
 
 class _IdleSupervisor(NamedTuple):
-    """An idle supervisor, the run that used it last, and the time since when it is idle."""
+    """An idle supervisor, the run that used it last, and the time at which it became idle."""
 
     supervisor: Supervisor
     run: str
@@ -144,7 +144,7 @@ class _IdleSupervisor(NamedTuple):
 
 
 class DatasetCache:
-    """A cache of data sets by content hash, limited in number and bytes; the least recently used are dropped first.
+    """A cache of data sets by content hash, limited in number and bytes. The least recently used are dropped first.
 
     >>> import fairtrial
     >>> iris = fairtrial.data.load("iris")
@@ -177,7 +177,7 @@ class DatasetCache:
                 del self._datasets[oldest], self._sizes[oldest]
 
     def find(self, key: str) -> Dataset | None:
-        """Find a data set by content hash; None if it is not cached."""
+        """Find a data set by content hash. Return None if it is not cached."""
         with self._lock:
             dataset = self._datasets.pop(key, None)
             if dataset is not None:

@@ -26,7 +26,7 @@ class RunSummary:
     planned : int
         Planned trials.
     stored : int
-        Trials that an earlier run stored.
+        Trials that earlier runs stored.
     done : int
         Trials of this run, including failed ones.
     failures : mapping of str to int
@@ -90,22 +90,22 @@ class RunSummary:
 
 _MAX_LEARNERS = 12
 _MAX_NAME_LENGTH, _MAX_REASON_LENGTH = 24, 200
-_MIN_RATE_SECONDS = 2.0  # no rate is shown before
+_MIN_RATE_SECONDS = 2.0  # no rate is shown earlier
 _RATE_SECONDS = 30.0  # time constant of the smoothed rate
 LearnerRecords = Sequence[tuple[str, TrialRecord]]
 
 
 class Progress(Protocol):
-    """A display of a run: `start` is called once, `add_records` for each batch, and `stop` once."""
+    """A display of a run: `start` is called once, `add_records` for each batch of records, and `stop` once."""
 
     def start(self, study: str, learners: Sequence[str], planned: int, stored: int, where: str) -> None:
-        """Show that the run starts; `stored` of the `planned` trials are done, `where` describes the engine."""
+        """Show that the run starts. `stored` of the `planned` trials are done, and `where` describes the engine."""
 
     def add_records(self, records: LearnerRecords) -> None:
         """Show that records were stored, given as pairs of learner name and record."""
 
     def stop(self, summary: RunSummary | None) -> None:
-        """Show that the run is over; the summary is None if the run failed."""
+        """Show that the run is over. The summary is None if the run failed."""
 
 
 class SilentProgress:
@@ -129,7 +129,7 @@ class LineProgress:
 
     def start(self, study: str, learners: Sequence[str], planned: int, stored: int, where: str) -> None:
         """Print the number of trials."""
-        self._print_line(f"{study}: {format_count(planned, 'trial')}, {stored:,} stored before, {where}")
+        self._print_line(f"{study}: {format_count(planned, 'trial')}, {stored:,} already stored, {where}")
 
     def add_records(self, records: LearnerRecords) -> None:
         """Print the first failure of each kind."""
@@ -199,7 +199,7 @@ class LiveProgress(LineProgress):
         from rich.table import Column, Table
         from rich.text import Text
 
-        # Only the name is wrapped if there is little room.
+        # If there is little room, only the name is wrapped.
         others = [Column(name, no_wrap=True) for name in ("trials", "failed", "mean fit", "mean predict")]
         table = Table(Column("learner", overflow="fold"), *others, box=None, pad_edge=False)
         ordered = sorted(self._times.items(), key=lambda pair: (-pair[1].failed, -pair[1].mean))
@@ -236,7 +236,7 @@ class Rate:
 
     @property
     def value(self) -> float | None:
-        """The rate; None in the first two seconds."""
+        """Trials per second, None in the first two seconds."""
         return self._trials / self._seconds if self._last - self._started >= _MIN_RATE_SECONDS and self._trials else None
 
 
@@ -265,7 +265,7 @@ class _LearnerTimes:
 
 
 def choose_progress(progress: bool | Progress | None) -> Progress:
-    """Choose a display: True for the live one, False for none; None chooses it in a terminal or notebook, else plain lines.
+    """Choose a display: True for live, False for none, None for live in a terminal or notebook and otherwise plain lines.
 
     >>> type(choose_progress(False)).__name__
     'SilentProgress'

@@ -1,4 +1,4 @@
-"""Messages between supervisor and worker: frames over a socket, and the pipe for the output of trials."""
+"""Messages between the supervisor and its worker: frames over a socket, and a pipe for the output of trials."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ WORK, READY, DONE, REFUSED = 1, 2, 3, 4
 TAIL_BYTES = 64 * 1024
 _HEAD = struct.Struct(f"<{TOKEN_BYTES}sBIQ")
 _LENGTH = struct.Struct("<Q")
-_READS = 32  # at a time: endless output of a worker must not block the supervisor
+_READS = 32  # reads at a time, because endless output of a worker must not block the supervisor
 _READ_BYTES = 64 * 1024
 _MODULES = re.compile(r"\n*^Extension modules: .*$", re.MULTILINE)
 
 
 class MalformedMessageError(Exception):
-    """Raised for bytes that are not a message of a worker."""
+    """Raised for bytes that are not a message from a worker."""
 
 
 class Frame(NamedTuple):
@@ -63,7 +63,7 @@ class Inbox:
         self._bytes += piece
 
     def take(self) -> Frame | None:
-        """Take the next complete message, or None; raise MalformedMessageError if it does not start with the token."""
+        """Take the next complete message, or None. Raise MalformedMessageError if it does not start with the token."""
         buffer = self._bytes
         if not buffer:
             return None
@@ -81,7 +81,7 @@ class Inbox:
 
 
 class WorkMessage(NamedTuple):
-    """A chunk, and its data set unless the worker has it already."""
+    """A chunk, and its data set unless the worker already has it."""
 
     dataset: Dataset | None
     chunk: Chunk
@@ -93,7 +93,7 @@ class WorkMessage(NamedTuple):
 
     @classmethod
     def decode(cls, payload: bytes) -> WorkMessage:
-        """Decode a payload. Only workers call this, with messages of their supervisor."""
+        """Decode a payload. Only workers call this, with messages from their supervisor."""
         (length,) = _LENGTH.unpack_from(payload)
         body = memoryview(payload)[_LENGTH.size :]
         dataset = pickle.loads(body[:length]) if length else None
@@ -107,13 +107,13 @@ class RecordMessage(NamedTuple):
     last: bool
 
     def encode(self) -> bytes:
-        """Encode the payload of a DONE or REFUSED frame, which has plain values only."""
+        """Encode the payload of a DONE or REFUSED frame, which contains only plain values."""
         values = (self.last, *(_to_plain(getattr(self.record, name)) for name in _RECORD_FIELDS))
         return pickle.dumps(values, protocol=5)
 
     @classmethod
     def decode(cls, payload: bytes) -> RecordMessage:
-        """Decode a payload; raise MalformedMessageError if it is not a trial record.
+        """Decode a payload, and raise MalformedMessageError if it is not a trial record.
 
         >>> sent = RecordMessage(TrialRecord(b"k" * 16, "error", error="ValueError"), last=False)
         >>> RecordMessage.decode(sent.encode()) == sent
@@ -150,7 +150,7 @@ def _to_plain(value: Any) -> Any:
 
 
 def _get_field_types(hint: Any) -> frozenset[type]:
-    """Get the types that a field of a trial record may have; a Literal is text."""
+    """Get the types that a field of a trial record may have. A Literal counts as text."""
     parts = get_args(hint) or (hint,)
     kinds = {str if get_origin(part) is Literal or isinstance(part, str) else part for part in parts}
     return frozenset(kinds | ({int} if float in kinds else set()))
@@ -191,7 +191,7 @@ class LogTail:
             self.writer = -1
 
     def drain(self) -> bool:
-        """Read available output without waiting; return whether there was any."""
+        """Read the available output without waiting, and return whether there was any."""
         has_output = False
         for _ in range(_READS):
             try:
@@ -208,7 +208,7 @@ class LogTail:
         return has_output
 
     def get_output(self, token: bytes, number: int) -> str:
-        """Get the output of a trial, as far as it is kept."""
+        """Get the part of a trial's output that was kept."""
         marker, output_start = self.make_marker(token, number), 0
         position = self._tail.rfind(marker)
         if position >= 0:

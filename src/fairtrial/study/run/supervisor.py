@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from fairtrial.data import Dataset
 
 _READ_BYTES = 1 << 16
-_LOG_DELAY = 0.02  # the log is not polled before, because most trials end earlier
+_LOG_DELAY = 0.02  # the log is not polled sooner, because most trials end before then
 _EXIT_SECONDS = 1.0
 _STACK_SECONDS = 0.5
 _NO_SIGNAL = getattr(socket, "MSG_NOSIGNAL", 0)
@@ -76,22 +76,25 @@ class Supervisor:
 
     @property
     def usable(self) -> bool:
-        """Whether it was created in this process and is not closed."""
+        """Whether the supervisor was created in this process and is not closed."""
         return self._owner == os.getpid() and not self._processes.closing.is_set()
 
     @property
     def data(self) -> str | None:
-        """Content hash of the data set in its worker."""
+        """Content hash of the data set that its worker has."""
         return self._processes.data
 
     def reset(self) -> bool:
-        """End the worker, which may keep state of a study; return whether the supervisor can be used again."""
+        """End the worker, which may keep state from a study, and return whether the supervisor can be used again."""
         with self._busy:
             self._processes.drop_worker()
             return self.usable and self._processes.fork_server.is_current()
 
     def run(self, chunk: Chunk, dataset: Dataset, stop: threading.Event | None = None) -> list[TrialRecord]:
-        """Run a chunk and return the records in order; only finished trials if `stop` is set or it is closed."""
+        """Run a chunk and return its records in order.
+
+        If `stop` is set or the supervisor is closed, only the records of finished trials are returned.
+        """
         records: list[TrialRecord] = []
         with self._busy:
             self._processes.stop = stop
@@ -104,7 +107,7 @@ class Supervisor:
         return records
 
     def close(self) -> None:
-        """End the processes; a running chunk returns the records of finished trials."""
+        """End the processes. A running chunk returns the records of finished trials."""
         self._processes.closing.set()
         with self._busy:
             self._finalizer()
@@ -124,7 +127,7 @@ class Supervisor:
             except _ChunkRefusedError as refusal:
                 records += [replace(refusal.record, key=task.key) for task in tasks[index:]]
             except (ForkServerLostError, WorkerLostError, OutOfTimeError, MalformedMessageError) as error:
-                # `_collect` could not attribute this to a trial: the fork server is gone, or the worker did not start.
+                # `_collect` could not attribute this to a trial because the fork server is gone or the worker did not start.
                 end, log = self._processes.drop_after(error)
                 index = len(records)
                 if started and index == suspect:
@@ -152,7 +155,7 @@ class Supervisor:
         return worker
 
     def _collect(self, worker: WorkerConnection, chunk: Chunk, records: list[TrialRecord]) -> None:
-        """Collect the records of the remaining trials, up to the first one that ended the worker."""
+        """Collect the records of the remaining trials, up to the first trial that ended the worker."""
         for task in chunk.tasks[len(records) :]:
             try:
                 record, last = self._read_answer(worker, chunk, task)
@@ -201,7 +204,7 @@ def _make_worker_lost_record(worker: WorkerConnection, chunk: Chunk, task: Trial
 
 
 def _compute_growth(worker: WorkerConnection, end: ProcessExit) -> int | None:
-    """Compute the growth of the peak memory since the chunk started, in bytes; None if unknown."""
+    """Compute by how many bytes the peak memory has grown since the chunk started, None if unknown."""
     return max(0, end.peak - worker.resident) if end.peak and worker.resident else None
 
 
@@ -224,7 +227,7 @@ class OutOfTimeError(Exception):
 
 
 class WorkerConnection:
-    """The connection to a worker process; `data` is the content hash of its data set."""
+    """The connection to a worker process. `data` is the content hash of its data set."""
 
     def __init__(self, fork_server: ForkServerClient, is_stopped: Callable[[], bool]) -> None:
         self.data: str | None = None
@@ -253,7 +256,7 @@ class WorkerConnection:
         self._events_and_log.register(self._log.reader, select.POLLIN)
 
     def send(self, payload: bytes, seconds: float) -> None:
-        """Send work; raise OutOfTimeError if the worker reads nothing for `seconds`."""
+        """Send work, and raise OutOfTimeError if the worker reads nothing for `seconds`."""
         remaining = memoryview(encode_frame(self._token, Frame(WORK, self.number, payload)))
         events = select.poll()
         events.register(self._socket, select.POLLOUT)
@@ -277,7 +280,7 @@ class WorkerConnection:
             raise WorkerLostError(self._get_exit()) from None
 
     def wait_for_message(self, seconds: float | None) -> Frame:
-        """Wait for the next message of the worker; None as `seconds` sets no limit."""
+        """Wait for the next message from the worker. If `seconds` is None, there is no time limit."""
         deadline = float("inf") if seconds is None else time.monotonic() + seconds
         poll, wait = self._events, _LOG_DELAY
         while True:
@@ -312,7 +315,7 @@ class WorkerConnection:
         self._inbox.feed(piece)
 
     def _read_fork_server(self) -> None:
-        """Read a message of the fork server; if the worker has exited, read what it sent before."""
+        """Read a message from the fork server. If the worker has exited, read what it sent before it exited."""
         message = self._fork_server.receive(0)
         if message is None or (message.kind, message.process) != (ENDED, self.process):
             return
@@ -324,13 +327,13 @@ class WorkerConnection:
             pass
 
     def _get_exit(self) -> ProcessExit | None:
-        """Return the exit of the worker; None if it only closed its socket."""
+        """Return the exit of the worker, or None if it only closed its socket."""
         if self._end is None:
             self._end = self._fork_server.wait_for_exit(self.process, _EXIT_SECONDS)
         return self._end
 
     def show_stack(self) -> None:
-        """Make the worker print its stack, and wait for it briefly."""
+        """Make the worker print its stack, and wait briefly for the output."""
         self._fork_server.show_stack()
         deadline = time.monotonic() + _STACK_SECONDS
         events = select.poll()
@@ -341,24 +344,24 @@ class WorkerConnection:
                 return
 
     def kill(self) -> ProcessExit:
-        """Kill the worker with its process tree; its output is kept."""
+        """Kill the worker with its process tree, but keep its output."""
         if self._end is None:
             self._end = self._fork_server.kill(self.process)
         return self._end
 
     def log(self) -> str:
-        """Return the output of the current trial, as far as it is kept."""
+        """Return the part of the current trial's output that was kept."""
         self._log.drain()
         return self._log.get_output(self._token, self.number)
 
     def close(self) -> None:
-        """Close socket and log; this does not end the worker."""
+        """Close the socket and the log, without ending the worker."""
         self._socket.close()
         self._log.close()
 
 
 class ProcessPair:
-    """At most one fork server with at most one worker. It has no reference to its supervisor, so it can outlive it."""
+    """At most one fork server with at most one worker. The pair has no reference to its supervisor and can outlive it."""
 
     def __init__(self) -> None:
         self.closing = threading.Event()
@@ -372,17 +375,17 @@ class ProcessPair:
 
     @property
     def data(self) -> str | None:
-        """Content hash of the data set in the worker."""
+        """Content hash of the data set that the worker has."""
         return None if self._worker is None else self._worker.data
 
     def get_worker(self) -> WorkerConnection:
-        """Return the worker; start one if there is none."""
+        """Return the worker, and start one if there is none."""
         if self._worker is None:
             self._worker = WorkerConnection(self.fork_server, self.is_stopped)
         return self._worker
 
     def drop_worker(self) -> None:
-        """End the worker; the next chunk gets a new one."""
+        """End the worker. The next chunk gets a new one."""
         worker, self._worker = self._worker, None
         if worker is not None:
             try:
@@ -393,7 +396,7 @@ class ProcessPair:
                 worker.close()
 
     def drop_after(self, error: Exception) -> tuple[ProcessExit | None, str | None]:
-        """End the processes after a failure that no trial caused; return the exit of the worker, if known, and its output."""
+        """End the processes after a failure that no trial caused. Return the worker's exit, if known, and its output."""
         log = None if self._worker is None else self._worker.log()
         if isinstance(error, ForkServerLostError):
             worker, self._worker = self._worker, None

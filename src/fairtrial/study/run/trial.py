@@ -23,7 +23,7 @@ _warm: set[bytes] = set()  # learners that have run in this process
 
 
 class TrialRunner:
-    """Runs the trials of a chunk one after the other, and caches what they share.
+    """Runs the trials of a chunk one after another, and caches what they share.
 
     >>> import pickle, fairtrial
     >>> from fairtrial.conditions import Clean
@@ -64,7 +64,7 @@ class TrialRunner:
         return failure.to_record(task.key, **values, **cost) if failure else TrialRecord(task.key, "ok", **values, **cost)
 
     def _apply_condition(self, task: TrialTask) -> TrialSplit | TrialFailure:
-        """Apply the condition to the split; the result is reused for the next trial with the same condition and split."""
+        """Apply the condition to the split. The next trial reuses the result if its condition and split are the same."""
         context = (task.split, task.condition, task.condition_seed)
         if context != self._context:
             self._context = None
@@ -77,7 +77,7 @@ class TrialRunner:
         return self._split
 
     def _prepare_learner(self, index: int, split: TrialSplit) -> tuple[TrialLearner, PreparedEstimator]:
-        """Load and warm up the learner on first use, and restore process settings that this changes."""
+        """Load the learner and warm it up on first use, and restore any process settings that this changes."""
         cached_learner = self._learners.get(index)
         if cached_learner is not None:
             return cached_learner, self._select_estimator(cached_learner, split)
@@ -96,7 +96,7 @@ class TrialRunner:
         return learner.select_estimator(finite=finite)
 
     def _warm_up(self, learner: TrialLearner, prepared: PreparedEstimator, train_rows: TrialRows) -> None:
-        """Fit and predict once on a few rows, so imports and compilation do not count as time of a trial."""
+        """Fit and predict once on a few rows, so that imports and compilation do not count towards the time of a trial."""
         if learner.identity in _warm:
             return
         _warm.add(learner.identity)
@@ -167,7 +167,7 @@ def _apply_score_noise(
 
 
 def _describe_condition(split: TrialSplit) -> dict[str, Any]:
-    """Describe the realised levels and the changes of the condition in training and test set."""
+    """Describe the realized levels of the condition and its changes to the training and test set."""
     train, test = split.train, split.test
     return {"level": train.level, "changed": train.changed, "test_level": test.level, "test_changed": test.changed}
 

@@ -1,4 +1,4 @@
-"""Rows of a trial: a data set in the form for learners, and the training and test set under a condition."""
+"""Rows of a trial: a data set in the form that learners need, and its training and test sets under a condition."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
     from fairtrial.data import Dataset
 
-# These conditions use only the classes, so the table needs no column names.
+# These conditions use only the classes, so the table does not need column names.
 _CLASS_CONDITIONS = (ClassNoise, ClassProportion, PriorShift)
 _NAMES = {"train": "training", "test": "test"}
 
 
 @dataclass(frozen=True, eq=False)
 class TrialData:
-    """A data set with its columns as a matrix if all are numeric, else as a frame, and its classes as codes.
+    """A data set with its classes as codes, and its columns as a matrix if all are numeric, otherwise as a frame.
 
     `labels` are the declared classes, and codes are their indices. `finite` means that the matrix has only finite numbers.
 
@@ -83,7 +83,8 @@ class TrialData:
 class TrialRows:
     """A training or test set: positions in the data set, classes, and the table if the condition changed it.
 
-    `level` is the realised level of the condition and `changed` the number of changes; None if it was not applied.
+    `level` is the realized level of the condition, and `changed` is the number of changes. Both are None if the condition was
+    not applied.
     """
 
     rows: IntArray
@@ -110,7 +111,7 @@ class TrialRows:
 
 @dataclass(frozen=True, eq=False)
 class TrialSplit:
-    """Training and test set of a split under a condition, the noise for scores, and warnings."""
+    """The training and test set of a split under a condition, the score noise to add, and warnings."""
 
     train: TrialRows
     test: TrialRows
@@ -167,7 +168,7 @@ def _to_table(X: Any) -> Any:
 
 
 def _encode_classes(changed: Changed, data: TrialData) -> IntArray:
-    """Encode classes as indices of the declared ones."""
+    """Encode classes as indices of the declared classes."""
     import pandas as pd
 
     y: Any = changed.y.array if isinstance(changed.y, pd.Series) else changed.y
@@ -188,7 +189,7 @@ def _check_score_noise(condition: Condition) -> None:
 
 
 def _to_matrix(X: Any) -> FloatArray | None:
-    """Convert a table of numbers to a contiguous matrix; None if it has nominal columns."""
+    """Convert a table of numbers to a contiguous matrix. Return None if it has nominal columns."""
     if isinstance(X, np.ndarray):
         return np.ascontiguousarray(X, dtype=np.float64) if X.dtype.kind in "fiu" else None
     if not all(isinstance(kind, np.dtype) and kind.kind in "fiu" for kind in X.dtypes):
@@ -197,7 +198,7 @@ def _to_matrix(X: Any) -> FloatArray | None:
 
 
 def _build_label_array(kind: pd.CategoricalDtype[Any]) -> npt.NDArray[Any]:
-    """Build an array of the declared classes; text gets a text type, which sorts faster than objects."""
+    """Build an array of the declared classes. Text gets a text type, which sorts faster than objects."""
     declared = list(kind.categories)
     labels = np.array(declared)
     if labels.shape == (len(declared),) and labels.dtype.kind in "iubU" and labels.tolist() == declared:

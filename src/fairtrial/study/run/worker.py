@@ -1,4 +1,4 @@
-"""Worker process that runs trials one after the other. The fork server starts it; it may be killed at any time."""
+"""Worker process that runs trials one after another. The fork server starts it, and it may be killed at any time."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux
 _LINES = 1  # _IOLBF of C's stdio
 _READ_BYTES = 1 << 18
 _FAILED = 70
-LINK_CLOSED = 113  # exit code of a worker that cannot send messages any more
+LINK_CLOSED = 113  # exit code of a worker that can no longer send messages
 
 
 def become_worker(link: int, log: int, token: bytes, fork_server: int) -> NoReturn:
-    """Turn the forked process into a worker; it exits when its supervisor is gone."""
+    """Turn the forked process into a worker, which exits when its supervisor is gone."""
     try:
         os.setsid()
         _end_with_parent(fork_server)
@@ -63,7 +63,7 @@ def _end_with_parent(parent: int) -> None:
 
 
 def _keep_only(link: int, log: int) -> tuple[int, int]:
-    """Redirect stdin to null, stdout and stderr to the log; move link and log to high descriptors; close all others."""
+    """Redirect stdin to null and stdout and stderr to the log, move link and log to high descriptors, and close all others."""
     link, log = (fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _MIN_DESCRIPTOR) for descriptor in (link, log))
     null_descriptor = os.open(os.devnull, os.O_RDONLY)
     for target, source in enumerate((null_descriptor, log, log)):
@@ -80,7 +80,7 @@ def _keep_only(link: int, log: int) -> tuple[int, int]:
 
 
 def _print_lines_at_once() -> None:
-    """Make C libraries flush each line; buffered output would be lost in a crash or attributed to a later trial."""
+    """Make C libraries flush each line. Buffered output would be lost in a crash or attributed to a later trial."""
     import ctypes
 
     library = ctypes.CDLL(None)
@@ -100,7 +100,7 @@ def _reset_signals(log: int) -> None:
 
 
 class Worker:
-    """A worker that reads chunks from its link and sends the record of each trial as soon as it is finished."""
+    """A worker that reads chunks from its link and sends the record of each trial as soon as the trial is finished."""
 
     def __init__(self, link: socket.socket, log: int, token: bytes) -> None:
         self._link, self._log, self._token = link, log, token
@@ -178,7 +178,7 @@ def _make_failure_record(task: TrialTask, error: BaseException) -> TrialRecord:
 
 
 class ProcessState:
-    """The state of a process that one trial must not pass on to the next; the descriptor `link` must stay open."""
+    """The state of a process that one trial must not pass on to the next. The descriptor `link` must stay open."""
 
     def __init__(self, link: int) -> None:
         self._link = link
@@ -197,7 +197,7 @@ class ProcessState:
             self._resident = measure_resident_memory()
 
     def limit_memory(self, size: int | None) -> None:
-        """Limit the growth of the address space, if the system reports its size; None sets no limit."""
+        """Limit the growth of the address space, if the system reports its size. None sets no limit."""
         used = 0 if size is None else _read_statm(0)
         if size is None or not used:
             return
@@ -215,7 +215,7 @@ class ProcessState:
         self._limits_restored = not lowered
 
     def restore(self, *, check_memory: bool) -> bool:
-        """Restore the state; return whether the process is as before. `check_memory` checks its memory, too."""
+        """Restore the state, and return whether the process is as before. `check_memory` also checks its memory."""
         for signal_number, handler in self._handlers.items():
             if signal.getsignal(signal_number) is not handler:
                 signal.signal(signal_number, handler)
@@ -246,7 +246,7 @@ class ProcessState:
 
 
 def _restore_limit(resource_id: int, bounds: tuple[int, int]) -> bool:
-    """Restore a resource limit as far as possible; a lowered hard limit can rarely be raised again."""
+    """Restore a resource limit as far as possible. A lowered hard limit can rarely be raised again."""
     current = resource.getrlimit(resource_id)
     if current == bounds:
         return True
@@ -258,7 +258,7 @@ def _restore_limit(resource_id: int, bounds: tuple[int, int]) -> bool:
 
 
 def measure_resident_memory() -> int:
-    """Measure the resident memory of this process in bytes; 0 if the system does not report it."""
+    """Measure the resident memory of this process in bytes. Return 0 if the system does not report it."""
     return _read_statm(1)
 
 
