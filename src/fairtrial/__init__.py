@@ -1,4 +1,4 @@
-"""Evaluate classifiers: which one is better, how sure that is, and whether it holds under noise, imbalance and drift."""
+"""Evaluate classifiers: which is better, how certain that is, and whether it remains true under noise, imbalance and drift."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`python -m fairtrial` is the command line."""
+"""`python -m fairtrial` runs the command line."""
 
 from fairtrial.cli import app
 

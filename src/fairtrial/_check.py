@@ -1,4 +1,4 @@
-"""Argument checks: each returns the clean value or raises an InputError with name, rule, value and remedy."""
+"""Argument checks. Each returns the clean value, or raises an InputError with the name, rule, value and remedy."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ROUNDING = 1e-9
 
 
 def check_generator(name: str, seed: object) -> np.random.Generator:
-    """Return a random generator for a seed; a generator is returned unchanged."""
+    """Return a random number generator for a seed. A generator is returned unchanged."""
     if isinstance(seed, np.random.Generator):
         return seed
     if isinstance(seed, np.random.RandomState):
@@ -111,7 +111,7 @@ def check_same_length(**arrays: npt.NDArray[Any] | None) -> None:
 
 
 def _check_array(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
-    """Return an array without masked values; lists that mix numbers and text stay mixed."""
+    """Return an array, and refuse masked values. Lists that mix numbers and text stay mixed."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise InputError(f"{name} must not contain masked values, got {int(np.ma.getmaskarray(values).sum())}: drop these rows")
     try:
@@ -125,7 +125,7 @@ def _check_array(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
 
 
 def check_numbers(name: str, values: npt.ArrayLike) -> FloatArray:
-    """Return numbers as float64 of any shape; NaN and infinity are allowed."""
+    """Return numbers as a float64 array of any shape. NaN and infinity are allowed."""
     array = _check_array(name, values)
     if array.dtype.kind not in "biufO" or (array.dtype.kind == "O" and any(isinstance(value, str) for value in array.ravel())):
         raise InputError(f"{name} must contain numbers, got {_find_non_number(array)!r}: convert it first")
@@ -136,7 +136,7 @@ def check_numbers(name: str, values: npt.ArrayLike) -> FloatArray:
 
 
 def check_finite(name: str, array: FloatArray) -> FloatArray:
-    """Check that there is no NaN and no infinity."""
+    """Check that no value is NaN or infinite."""
     bad = ~np.isfinite(array)
     if bad.any():
         position = tuple(int(i) for i in np.argwhere(bad)[0])
@@ -149,7 +149,7 @@ def check_finite(name: str, array: FloatArray) -> FloatArray:
 
 
 def check_probabilities(name: str, array: FloatArray) -> FloatArray:
-    """Check that values lie in [0, 1] and rows of a matrix sum to one; remove rounding errors."""
+    """Check that values lie in [0, 1] and that rows of a matrix sum to one, and remove rounding errors."""
     check_finite(name, array)
     outside = (array < -_ROUNDING) | (array > 1 + _ROUNDING)
     if outside.any():
@@ -163,7 +163,7 @@ def check_probabilities(name: str, array: FloatArray) -> FloatArray:
         off = np.abs(sums - 1) > 1e-5  # rounding error of a thousand classes in single precision
         if off.any():
             row = int(np.argmax(off))
-            raise InputError(f"{name} must sum to 1 in each row, got {sums[row]:.9g} at row {row}: normalise the rows")
+            raise InputError(f"{name} must sum to 1 in each row, got {sums[row]:.9g} at row {row}: normalize the rows")
     return array if array.size == 0 or (array.min() >= 0 and array.max() <= 1) else np.clip(array, 0.0, 1.0)
 
 
@@ -185,7 +185,7 @@ def check_weights(sample_weight: npt.ArrayLike | None, n: int) -> FloatArray | N
 def drop_zero_weights(
     sample_weight: npt.ArrayLike | None, *columns: npt.NDArray[Any]
 ) -> tuple[FloatArray | None, tuple[npt.NDArray[Any], ...]]:
-    """Return weights and columns without the rows of weight zero."""
+    """Return weights and columns without the rows whose weight is zero."""
     array = check_weights(sample_weight, len(columns[0]))
     if array is None or array.all():
         return array, columns
@@ -195,7 +195,7 @@ def drop_zero_weights(
 
 @dataclass(frozen=True)
 class Classes:
-    """The classes of a problem in order, and the index of the positive one (None if there is none)."""
+    """The classes of a problem in order, and the index of the positive class (None if there is none)."""
 
     names: npt.NDArray[Any]
     positive: int | None
@@ -214,7 +214,7 @@ class Classes:
 def encode_labels(
     labels: Sequence[Any] | npt.NDArray[Any] | None, positive: object, **columns: npt.NDArray[Any]
 ) -> tuple[Classes, list[IntArray]]:
-    """Encode label columns as codes 0..k-1 of the same classes: those in `labels`, or all that occur, sorted.
+    """Encode label columns as codes 0..k-1 of the same classes: those in `labels`, or else all that occur, sorted.
 
     >>> classes, (codes,) = encode_labels(None, None, y_true=np.array(["no", "yes", "no"]))
     >>> classes.names.tolist(), classes.positive, codes.tolist()
@@ -238,7 +238,7 @@ def encode_labels(
 
 
 def _concat_columns(columns: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    """Concatenate columns; integers of different types must not become floats, which cannot represent them all."""
+    """Concatenate columns. Integers of different types must not become floats, which cannot represent all of them."""
     if len(columns) == 1:
         return columns[0]
     joined = np.concatenate(columns)
@@ -312,7 +312,7 @@ def _encode_sorted(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], IntArray
 
 
 def _complete_pair(names: npt.NDArray[Any], codes: IntArray) -> tuple[npt.NDArray[Any], IntArray]:
-    """Complete a single class 0, 1 or -1 to the usual pair."""
+    """If the only class is 0, 1 or -1, add the other class of the usual pair."""
     if len(names) == 1 and names.dtype.kind in "iuf":
         for pair in _CONVENTIONAL_PAIRS:
             if names[0] in pair:

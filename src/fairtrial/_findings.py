@@ -1,4 +1,4 @@
-"""Typed records of what a verdict, a judgement or a check found. Text is rendered from them by `_narrative`."""
+"""Typed records of what a verdict, a judgement or a check found. `_narrative` renders them as text."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ class Finding:
 
 @dataclass(frozen=True)
 class PairDifference:
-    """The deciding comparison of two learners or models, `better` being the one that ranks first.
+    """The deciding comparison of two learners or models. `better` is the one that ranks higher.
 
-    `difference` is the value of `better` minus that of `other` in the measure; its limits are NaN if there is no interval.
+    `difference` is the value of `better` minus that of `other` in the measure. Its limits are NaN if there is no interval.
     `p_adjusted` covers all comparisons of the ranking. `p_is_bound` marks the smallest p-value that resampling can give.
     """
 
@@ -64,11 +64,11 @@ class PairDifference:
 
 @dataclass(frozen=True)
 class Ranking:
-    """Who is best, who is not significantly worse, and who is: the answer of a verdict or a judgement.
+    """The answer of a verdict or a judgement: which is best, which are not significantly worse, and which are.
 
     `names` are ordered best first by `values`, the values of `criterion` ("mean rank", "AUC"). An empty criterion means that
-    only the order of two names is known. `measure` names what the
-    differences of `pairs` are measured in; it is empty if they have no unit. Tests are described by display names.
+    only the order of two names is known. `measure` is the measure in which the differences of `pairs` are given. It is empty
+    if they have no unit. Tests are described by display names.
     """
 
     names: tuple[str, ...]
@@ -93,7 +93,7 @@ class Ranking:
 
     @property
     def best(self) -> tuple[str, ...]:
-        """The names with the best value: several if they are equal."""
+        """The names with the best value, of which there may be several."""
         return tuple(name for name, value in zip(self.names, self.values, strict=True) if value == self.values[0])
 
     def find_pair(self, first: str, second: str) -> PairDifference | None:

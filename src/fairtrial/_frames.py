@@ -1,4 +1,4 @@
-"""Tables of typed columns as one matrix: numbers, codes of nominal values, and NaN for missing values."""
+"""Encode tables of typed columns as one matrix of numbers, codes of nominal values, and NaN for missing values."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ class EncodedTable:
         return len(self.values)
 
     def encode_like(self, X: Any) -> EncodedTable:
-        """Encode another table with the same categories; unknown nominal values are missing."""
+        """Encode another table with the same categories. Unknown nominal values become missing."""
         return EncodedTable(_encode_frame(X, self.categories).values, self.names, self.categories)
 
 
 def read_columns(X: Any, nominal: Sequence[Any] | None = None) -> EncodedTable:
     """Encode a data frame or a matrix.
 
-    Columns of category, text, Boolean or mixed type are nominal, and those listed in `nominal` by name or index. The categories
-    of pandas category columns keep their order; other values are sorted.
+    Columns of category, text, Boolean or mixed type are nominal, and so are those listed in `nominal` by name or index. The
+    categories of pandas category columns keep their order; other values are sorted.
 
     >>> import pandas as pd
     >>> table = read_columns(pd.DataFrame({"size": [1.5, None], "colour": ["red", "blue"]}))
@@ -66,7 +66,7 @@ def read_columns(X: Any, nominal: Sequence[Any] | None = None) -> EncodedTable:
 
 
 def as_frame(X: Any) -> pd.DataFrame:
-    """Convert any table to a pandas data frame; the columns of a matrix are named x0, x1, ..."""
+    """Convert any table to a pandas data frame. The columns of a matrix are named x0, x1, ..."""
     import pandas as pd
 
     if isinstance(X, pd.DataFrame):
@@ -83,7 +83,7 @@ def as_frame(X: Any) -> pd.DataFrame:
 
 
 def _to_array(X: Any) -> npt.NDArray[Any]:
-    """Convert to an array; lists that mix numbers and text stay mixed."""
+    """Convert to an array. Lists that mix numbers and text stay mixed."""
     try:
         array = np.asarray(X)
         return np.asarray(X, dtype=object) if array.dtype.kind in "US" and not isinstance(X, np.ndarray) else array
@@ -92,7 +92,7 @@ def _to_array(X: Any) -> npt.NDArray[Any]:
 
 
 def resolve_column_indices(frame: pd.DataFrame, columns: Sequence[Any] | None) -> set[int]:
-    """Return the indices of columns given by name or, if that is not a name, by index."""
+    """Return the indices of columns. Each column is given by name or, if there is no such name, by index."""
     indices = set()
     names = [str(name) for name in frame.columns]
     for column in columns if columns is not None else ():
@@ -130,7 +130,7 @@ def _find_categories(column: pd.Series[Any], nominal: bool) -> tuple[Any, ...] |
 def _encode_frame(X: Any, categories: Sequence[tuple[Any, ...] | None]) -> EncodedTable:
     frame = as_frame(X)
     if frame.shape[1] != len(categories):
-        raise InputError(f"X must have {len(categories)} columns, like the training data, got {frame.shape[1]}")
+        raise InputError(f"X must have {len(categories)} columns, as in the training data, got {frame.shape[1]}")
     values = np.empty(frame.shape, dtype=np.float64)
     for j, ((_, column), column_categories) in enumerate(zip(frame.items(), categories, strict=True)):
         values[:, j] = _convert_numbers(column) if column_categories is None else _encode_column(column, column_categories)
@@ -142,7 +142,7 @@ def _convert_numbers(column: pd.Series[Any]) -> FloatArray:
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
     except (TypeError, ValueError):
         raise InputError(
-            f"column {str(column.name)!r} must contain numbers, like the training data, got type {column.dtype}"
+            f"column {str(column.name)!r} must contain numbers, as in the training data, got type {column.dtype}"
         ) from None
 
 

@@ -1,7 +1,7 @@
-"""Turn findings into sentences, for console, notebook and page alike.
+"""Turn findings into sentences for the console, notebooks and pages.
 
-A finding has a kind and values (`_findings`). `TEMPLATES` has one template for each kind; `render` fills it. The noun
-(learner or model) is a parameter: templates write `{noun}` and `{nouns}`. An argument is written `<better=min>`: it becomes
+A finding has a kind and values (`_findings`). `TEMPLATES` has one template for each kind, which `render` fills. The noun
+(learner or model) is a parameter: templates write `{noun}` and `{nouns}`. An argument is written `<better=min>`. It becomes
 `better='min'` in Python and `--better min` on the command line. `render_ranking` writes the answer.
 """
 
@@ -29,10 +29,10 @@ from fairtrial._text import (
 )
 
 TEMPLATES: dict[str, str] = {}
-"""Template by kind of finding; the formats are those of `_text.format_text`."""
+"""Template for each kind of finding. The formats are those of `_text.format_text`."""
 
 TOPICS: dict[str, str] = {}
-"""The decision that a finding explains, by kind, for tables of reasons."""
+"""The decision that each kind of finding explains, for tables of reasons."""
 
 _MAX_LISTED_DIFFERENCES = 3
 _ALL_OF = {2: "Both", 3: "All three", 4: "All four", 5: "All five", 6: "All six", 7: "All seven", 8: "All eight"}
@@ -45,7 +45,7 @@ _ARGUMENT = re.compile(r"<(\w+)=([^<>]*)>")
 
 @contextmanager
 def name_options() -> Iterator[None]:
-    """Name options of the command line instead of arguments of Python."""
+    """Within this context, name command-line options instead of Python arguments."""
     token = _names_options.set(True)
     try:
         yield
@@ -67,7 +67,7 @@ def _format_argument(match: re.Match[str]) -> str:
 
 
 def name_argument(name: str, value: str, option_value: str | None = None) -> str:
-    """Name an argument of Python with its value, or the option on the command line.
+    """Name a Python argument with its value or, on the command line, the corresponding option.
 
     >>> name_argument("y_true", "COLUMN")
     'y_true=COLUMN'
@@ -104,7 +104,7 @@ def render_all(findings: Iterable[Finding], noun: str = "learner") -> tuple[str,
 
 
 def render_ranking(ranking: Ranking, noun: str = "learner") -> str:
-    """Write the answer: which is best, which are not significantly worse, which are, and how sure that is.
+    """Write the answer: which is best, which are not significantly worse, which are, and how certain that is.
 
     >>> pairs = [("forest", "tree", 0.004, 0.03), ("forest", "bayes", 0.001, 0.05), ("tree", "bayes", 0.4, 0.02)]
     >>> differences = tuple(PairDifference(first, second, p, d) for first, second, p, d in pairs)
@@ -183,20 +183,22 @@ def _render_leader(ranking: Ranking, scope: str, noun: str) -> str:
 
 
 def _render_worse(ranking: Ranking) -> str:
-    """Write who is beaten: by all of the leading group if each of its comparisons is significant, else by the first."""
+    """Write which are beaten: by the whole leading group if all its comparisons are significant, otherwise by the first."""
     group = (*ranking.best, *ranking.not_worse)
-    across = [ranking.find_pair(name, other) for name in group for other in ranking.worse]
-    pairs = [pair for pair in across if pair is not None]
-    if (
-        len(group) > 1
-        and len(pairs) == len(across)
-        and all(ranking.is_significant(pair) and not pair.is_reversed for pair in pairs)
-    ):
+    if len(group) > 1 and (pairs := _list_group_wins(ranking)):
         subject, verb = _ALL_OF.get(len(group), f"All {len(group)}"), "beat"
     else:
         subject, verb = "It" if len(group) == 1 else ranking.names[0], "beats"
         pairs = [pair for name in ranking.worse if (pair := ranking.find_pair(ranking.names[0], name)) is not None]
     return f"{subject} {verb} {join_names(ranking.worse)} ({_describe_pairs(ranking, pairs)})."
+
+
+def _list_group_wins(ranking: Ranking) -> list[PairDifference]:
+    """List the comparisons of the leading group with the others; empty unless all of them are significant."""
+    group = (*ranking.best, *ranking.not_worse)
+    pairs = [ranking.find_pair(name, other) for name in group for other in ranking.worse]
+    wins = [pair for pair in pairs if pair is not None and ranking.is_significant(pair) and not pair.is_reversed]
+    return wins if len(wins) == len(pairs) else []
 
 
 def _render_reversed(ranking: Ranking) -> str:
@@ -209,14 +211,12 @@ def _render_reversed(ranking: Ranking) -> str:
 
 
 def _render_other_pairs(ranking: Ranking) -> str:
-    """Write the significant pairs that neither involve the first nor separate the leading group from the others."""
-    group = (*ranking.best, *ranking.not_worse)
+    """Write the significant pairs that the sentences on the first or on the leading group do not name."""
+    named_pairs = _list_group_wins(ranking)
     others = [
         pair
         for pair in ranking.significant_pairs
-        if ranking.names[0] not in (pair.better, pair.other)
-        and not pair.is_reversed
-        and not (ranking.worse and pair.better in group and pair.other in ranking.worse)
+        if ranking.names[0] not in (pair.better, pair.other) and not pair.is_reversed and pair not in named_pairs
     ]
     if not others:
         return ""
@@ -273,7 +273,7 @@ def _append_test(text: str, ranking: Ranking) -> str:
 
 
 def _describe_pairs(ranking: Ranking, pairs: Sequence[PairDifference], with_differences: bool = True) -> str:
-    """Write the differences, the p-values, and by which test."""
+    """Write the differences, the p-values, and the test that gave them."""
     parts = [_describe_differences(ranking, pairs)] if with_differences else []
     text = ", ".join(filter(None, [*parts, _describe_p(ranking, pairs)]))
     return _append_test(text, ranking)
@@ -304,7 +304,7 @@ def _describe_p(ranking: Ranking, pairs: Sequence[PairDifference]) -> str:
 
 
 def describe_test(ranking: Ranking) -> str:
-    """Write by which test a ranking is decided: names, adjustment, number of cases.
+    """Write which test decides a ranking: names, adjustment, number of cases.
 
     >>> describe_test(Ranking(("a", "b"), (0.9, 0.8), "AUC", (), tests=("DeLong test",), n=3000, unit="row"))
     'DeLong test, 3,000 rows'
@@ -395,18 +395,18 @@ TEMPLATES |= {
     "rank_test_default": "rank-based test, the default.",
     "parametric_used": "parametric test (as requested): its assumptions are not rejected.",
     "parametric_refused": "rank-based test instead of the requested parametric test, whose assumptions do not hold.",
-    "normality_constant": "the differences of {constant} of {pairs:count pair} do not vary: their normality cannot be tested.",
+    "normality_constant": "for {constant} of {pairs:count pair}, the differences do not vary, so normality cannot be tested.",
     "normality_few_datasets": "too few data sets to test whether the differences are normal.",
     "normality_rejected": (
-        "the differences of {rejected} of {tested:count pair} are not normal (Shapiro-Wilk, smallest adjusted {p:p})."
+        "for {rejected} of {tested:count pair}, the differences are not normal (Shapiro-Wilk, smallest adjusted {p:p})."
     ),
     "normality_kept": "normality of the differences is not rejected (Shapiro-Wilk, smallest adjusted {p:p}).",
     "sphericity_few_datasets": "too few data sets to test whether all differences have the same variance.",
     "sphericity_constant": "equal variance of the differences cannot be tested because some do not vary.",
-    "sphericity_collinear": "equal variance of the differences cannot be tested because some follow from others.",
+    "sphericity_collinear": "equal variance of the differences cannot be tested because some are determined by others.",
     "sphericity_rejected": "the differences do not all have the same variance (Mauchly test, {p:p}).",
     "sphericity_kept": "equal variance of the differences is not rejected (Mauchly test, {p:p}).",
-    "test_wilcoxon": "the Wilcoxon signed-rank test compares 2 {nouns} on {n:count data set} and needs no normality.",
+    "test_wilcoxon": "the Wilcoxon signed-rank test compares 2 {nouns} on {n:count data set} and does not assume normality.",
     "test_paired_t": "the paired t test compares 2 {nouns} on several data sets (as requested).",
     "test_friedman": (
         "the Friedman test compares the ranks of {k} {nouns} on {n:count data set}. The Iman-Davenport form is less "
@@ -492,11 +492,12 @@ TEMPLATES |= {
     "delong_omitted": "the DeLong test is omitted{datasets:on}: it needs at least {needed:count row} of each class.",
     "disjoint_rows": "{first} and {second} predict no common rows{datasets:on}: they are not compared.",
     "interval_of_other_method": (
-        "the interval of {first} - {second} excludes zero, but the difference is not significant: the test uses another method."
+        "the interval of {first} - {second}{scope} excludes zero, but the difference is not significant: the test uses another "
+        "method."
     ),
     "interval_unadjusted": (
-        "the interval of {first} - {second} excludes zero, but the difference is not significant: p is adjusted, but the "
-        "interval is not."
+        "the interval of {first} - {second}{scope} excludes zero, but the difference is not significant: p is adjusted, but "
+        "the interval is not."
     ),
     "labels_from_probabilities": "no predicted labels for {models}{datasets:on}: using the most probable class.",
     "labels_from_scores": "no predicted labels for {models}{datasets:on}: using the class with the highest score.",
@@ -615,7 +616,7 @@ TEMPLATES |= {
 
 # Significance: caveats of tests
 TEMPLATES |= {
-    "all_differences_zero": "all differences are zero, therefore p is 1.",
+    "all_differences_zero": "all differences are zero, so p is 1.",
     "all_scores_equal": "all learners have equal scores on every data set: the statistic is undefined and p is 1.",
     "approximate_p": "the p-value is approximate and assumes independent data sets.",
     "assumed_folds": "the {folds} scores are assumed to be the folds of one cross-validation because test_fraction is missing.",
@@ -629,9 +630,9 @@ TEMPLATES |= {
     "few_datasets_for_prediction": "with {datasets:count data set}, the prediction for the next data set depends on the prior.",
     "few_discordant_rows": "only {rows:count discordant row}: the chi-squared approximation is poor below {needed:.0f}.",
     "fixed_training_set": "the test accounts for the choice of test rows, not for the choice of training rows.",
-    "fold_order": "p depends on the order of the folds; five_by_two_f does not.",
+    "fold_order": "the p-value depends on the order of the folds; that of five_by_two_f does not.",
     "global_auc_test": "the test shows whether any AUCs differ, not which: fairtrial.measures.differences compares pairs.",
-    "no_discordant_rows": "no row distinguishes the {nouns}, therefore p is 1.",
+    "no_discordant_rows": "no row distinguishes the {nouns}, so p is 1.",
     "no_verdict": "there is no verdict {where}.",
     "constant_differences": "undefined: all differences are equal, and their spread is unknown.",
     "constant_differences_within": "undefined: the differences within each data set are equal, and their spread is unknown.",
@@ -639,11 +640,11 @@ TEMPLATES |= {
     "odd_ties": "the number of ties is odd: one tie is ignored in p.",
     "one_dataset_posterior": "the folds of one data set do not generalize to other data sets.",
     "pair_independence": "the pairs are assumed to be independent; use corrected_resampled_t for overlapping training sets.",
-    "same_ranking": "the {nouns} rank all rows alike, therefore p is 1 and the interval is not informative.",
+    "same_ranking": "the {nouns} rank all rows in the same order, so p is 1 and the interval is not informative.",
     "same_scores": "the two {nouns} have the same score on every split.",
     "separated_by_prior": "some learners beat others on every data set: the distance between them depends on the prior.",
     "separated_learners": "some learners beat others on every data set, or were never compared: set prior above 0.",
-    "shared_scale": "the scores are swapped unchanged: both models must use the same scale.",
+    "shared_scale": "the test swaps scores between the models, so both must use the same scale.",
     "tied_differences": "tied differences receive their mean rank.",
     "tied_ranks": "tied scores receive their mean rank.",
     "ties_dropped": "{ties:count tie} {ties:was} dropped.",

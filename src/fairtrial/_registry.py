@@ -1,4 +1,4 @@
-"""Registries: objects are registered where they are defined, found with suggestions, and extended by entry points."""
+"""Registries: objects are registered where they are defined and looked up by name. Entry points can add more objects."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fairtrial.errors import InputError, UnknownNameError
 
 
 def find_similar_name(name: object, candidates: Iterable[object]) -> object | None:
-    """Find the known name that is closest to a misspelt one; None if none is close.
+    """Find the known name that is closest to a misspelt one. Return None if none is close.
 
     >>> find_similar_name("acuracy", ["accuracy", "auc"]), find_similar_name("x", ["mean", "median"])
     ('accuracy', None)
@@ -25,7 +25,7 @@ def find_similar_name(name: object, candidates: Iterable[object]) -> object | No
 
 
 def format_similar_name(name: object, candidates: Iterable[object]) -> str:
-    """Format the end of a message that suggests the closest known name; empty if none is close.
+    """Format the end of a message that suggests the closest known name. It is empty if none is close.
 
     >>> format_similar_name("acuracy", ["accuracy", "auc"]), format_similar_name("x", ["mean", "median"])
     (": did you mean 'accuracy'?", '')
@@ -49,17 +49,17 @@ T = TypeVar("T")
 
 
 def _is_same_definition(first: object, second: object) -> bool:
-    """Return whether both were defined under one name in one module."""
+    """Return whether both objects were defined under the same name in the same module."""
     return all(
         getattr(first, attribute, first) == getattr(second, attribute, second) for attribute in ("__module__", "__qualname__")
     )
 
 
 class Registry(Generic[T]):
-    """Objects by name. Other packages register theirs through the entry-point group, which is loaded at the first lookup.
+    """Objects by name. Other packages add objects through the entry-point group, which is loaded at the first lookup.
 
-    With `package`, the modules of that package are imported at the first lookup, so a new module there is enough to add an
-    entry.
+    With `package`, the modules of that package are imported at the first lookup, so adding a module there is enough to add
+    an entry.
 
     >>> shapes = Registry[int]("shape", group="example.shapes")
     >>> shapes.add("square", 4, aliases=["quad"])
@@ -79,12 +79,12 @@ class Registry(Generic[T]):
         self._loaded = False
 
     def add(self, name: str, item: T, *, aliases: Iterable[str] = ()) -> None:
-        """Register an object; an existing name is an error, unless the same definition is run again."""
+        """Register an object. An existing name is an error, unless the same definition is run again."""
         names = [name, *aliases]
         for new_name in names:
             existing = self._items.get(self._aliases.get(new_name, new_name))
             if existing is not None and not _is_same_definition(existing, item):
-                raise InputError(f"a {self._kind} called {new_name!r} exists already: choose another name")
+                raise InputError(f"a {self._kind} called {new_name!r} already exists: choose another name")
         self._items[name] = item
         self._aliases.update(dict.fromkeys(names[1:], name))
 

@@ -1,13 +1,14 @@
-"""Format values for people: numbers, p-values, intervals, durations, counts with nouns, lists of names.
+"""Format values for readers: numbers, p-values, intervals, durations, counts with nouns, and lists of names.
 
-This is the only module that formats values for sentences. `format_text` fills a template; its format specifications name the
-functions of this module.
+This is the only module that formats values for sentences. `format_text` fills a template, whose format specifications refer
+to the functions of this module.
 """
 
 from __future__ import annotations
 
 import string
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from decimal import ROUND_CEILING, Context
 from math import isinf, isnan
 from typing import Any
 
@@ -21,7 +22,7 @@ _IRREGULAR_PLURALS = {"index": "indices", "criterion": "criteria", "hypothesis":
 
 
 def collapse_whitespace(text: object, max_length: int | None = None) -> str:
-    """Replace line breaks and control characters by blanks; cut long text after a word.
+    """Replace line breaks and control characters with blanks, and cut long text after a word.
 
     >>> collapse_whitespace("cannot open\\n[/data/train]"), collapse_whitespace("no such file or directory", 16)
     ('cannot open [/data/train]', 'no such file or…')
@@ -66,7 +67,7 @@ def make_plural(noun: str) -> str:
 
 
 def join_names(names: Iterable[object], limit: int | None = _MAX_NAMES, conjunction: str = "and") -> str:
-    """Join names to a list; name the first `limit` and count the others.
+    """Join names into a list. Only the first `limit` are named, and the others are counted.
 
     >>> join_names(["a"]), join_names(["a", "b"]), join_names(["a", "b", "c"]), join_names(["a", "b", "c", "d"], 2)
     ('a', 'a and b', 'a, b and c', 'a, b and 2 more')
@@ -87,7 +88,7 @@ def capitalize(text: str) -> str:
 
 
 def format_number(value: float, number_format: str = "{:.3g}") -> str:
-    """Format a number: zero has no sign, an undefined or infinite number is written out.
+    """Format a number. Zero has no sign, and undefined or infinite numbers are written as words.
 
     >>> format_number(0.91234), format_number(-0.0001, "{:.3f}"), format_number(float("nan")), format_number(12345)
     ('0.912', '0.000', 'undefined', '12,345')
@@ -111,7 +112,7 @@ def format_difference(value: float, number_format: str = "{:.3g}") -> str:
 
 
 def format_distinct(value: float, others: Iterable[float]) -> str:
-    """Format a number with 3 significant digits, or more if it would look like another one or like 1.
+    """Format a number with 3 significant digits, or more if it would look like another number or like 1.
 
     >>> format_distinct(0.999977, [0.999977, 0.999936]), format_distinct(0.91234, [0.8]), format_distinct(1.0, [0.99999])
     ('0.99998', '0.912', '1')
@@ -125,7 +126,7 @@ def format_distinct(value: float, others: Iterable[float]) -> str:
 
 
 def format_interval(low: float, high: float, level: float | None = 0.95, number_format: str = "{:.3g}") -> str:
-    """Format a confidence interval; without a level, only the limits.
+    """Format a confidence interval. Without a level, only the limits are given.
 
     >>> format_interval(0.008, 0.0341), format_interval(-0.1, 0.2, None)
     ('95 % CI 0.008 to 0.0341', '-0.1 to 0.2')
@@ -144,18 +145,31 @@ def format_percentage(proportion: float) -> str:
 
 
 def format_p_value(p: float, alpha: float = 0.05, *, digits: int = 2, at_most: bool = False) -> str:
-    """Format a p-value so that rounding does not move it across alpha; `at_most` marks an upper bound.
+    """Format a p-value so that rounding does not move it across alpha. `at_most` marks an upper bound.
 
     >>> format_p_value(0.01234), format_p_value(0.050016), format_p_value(0.04998), format_p_value(1e-9)
     ('p = 0.012', 'p = 0.05002', 'p = 0.04998', 'p < 0.001')
-    >>> format_p_value(0.012, at_most=True), format_p_value(float("nan"))
-    ('p <= 0.012', 'p undefined')
+    >>> format_p_value(0.012, at_most=True), format_p_value(0.0121, at_most=True), format_p_value(float("nan"))
+    ('p <= 0.012', 'p <= 0.013', 'p undefined')
     """
     if isnan(p):
         return "p undefined"
     if p < SMALL_P <= alpha:
         return f"p < {SMALL_P:g}"
-    return f"p {'<=' if at_most else '='} {choose_p_format([p], alpha, digits).format(p)}"
+    if at_most:
+        return f"p <= {_round_up(p, alpha, digits)}"
+    return f"p = {choose_p_format([p], alpha, digits).format(p)}"
+
+
+def _round_up(p: float, alpha: float, digits: int) -> str:
+    """Round an upper bound of p up, with enough digits to stay on the same side of alpha."""
+    for places in range(digits, _MAX_DIGITS + 1):
+        rounded = float(f"{p:.{places}g}")
+        if rounded < p:
+            rounded = float(Context(prec=places, rounding=ROUND_CEILING).create_decimal(p))
+        if not _is_across_alpha(rounded, p, alpha) or p == alpha:
+            return f"{rounded:.{places}g}"
+    return f"{p:.{_MAX_DIGITS}g}"
 
 
 def choose_p_format(values: Iterable[float], alpha: float, digits: int = 2) -> str:
@@ -175,7 +189,7 @@ def _is_across_alpha(rounded: float, value: float, alpha: float) -> bool:
 
 
 def format_duration(seconds: float) -> str:
-    """Format a duration with two units at most.
+    """Format a duration with at most two units.
 
     >>> format_duration(0.0123), format_duration(46.2), format_duration(125), format_duration(8000), format_duration(200_000)
     ('12 ms', '46 s', '2 min 5 s', '2 h 13 min', '2 d 7 h')
@@ -195,12 +209,12 @@ def format_duration(seconds: float) -> str:
 
 
 def format_text(template: str, values: Mapping[str, Any]) -> str:
-    """Fill a template; format specifications name formats of this module.
+    """Fill a template. Its format specifications name formats of this module.
 
-    A specification is one of `number`, `difference`, `percent`, `p` (beside the value `alpha`), `interval` (low, high, level),
-    `duration`, `names` (a list), `quoted` (in quotation marks), `parentheses` (nothing if empty), `count NOUN` (a number or the
-    length of a list, with the noun), `is`, `has`, `does` or `s` (the form that agrees with a number or a list), or a format of
-    Python. A list without a specification is joined.
+    A specification is one of `number`, `difference`, `percent`, `p` (which uses the value `alpha` if given), `interval` (low,
+    high, level), `duration`, `names` (a list), `quoted` (in quotation marks), `parentheses` (nothing if empty), `count NOUN` (a
+    number or the length of a list, with the noun), `is`, `has`, `does` or `s` (the form that agrees with a number or a list),
+    or a Python format. A list without a specification is joined.
 
     >>> format_text("{models} {models:has} no scores on {n:count row} ({p:p}).", {"models": ["a", "b"], "n": 1, "p": 0.012})
     'a and b have no scores on 1 row (p = 0.012).'
@@ -273,7 +287,7 @@ def wrap_item(text: str, mark: str) -> list[str]:
 
 
 def format_table(rows: Sequence[Sequence[str]], *, indent: str = "  ", left: int = 1) -> list[str]:
-    """Align rows of text in columns; the first `left` columns are aligned left, the others right.
+    """Align rows of text in columns. The first `left` columns are aligned left, the others right.
 
     >>> format_table([["model", "AUC"], ["tree", "0.9"]])
     ['  model  AUC', '  tree   0.9']

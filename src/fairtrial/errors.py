@@ -1,4 +1,4 @@
-"""Errors and warnings of fairtrial.
+"""Errors and warnings that fairtrial raises.
 
 ```
 FairtrialError                 base class of all errors
@@ -43,7 +43,7 @@ class FairtrialError(Exception):
 
 
 class InputError(FairtrialError, ValueError):
-    """Invalid data or arguments; the message has the name, the rule, the value and the remedy."""
+    """Invalid data or arguments. The message gives the name, the rule, the value and the remedy."""
 
 
 class UnknownNameError(InputError, LookupError):
@@ -78,7 +78,7 @@ class Problem:
 
 
 class SpecError(FairtrialError):
-    """An invalid study file; the message lists all problems.
+    """An invalid study file. The message lists all problems.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ class SpecError(FairtrialError):
 
 
 def _format_problem(problem: Problem, source: str) -> str:
-    """Format a problem like a compiler: file, line, location, message."""
+    """Format a problem as compilers do: file, line, location, message."""
     if not source:
         return str(problem)
     return f"{source}:{problem}" if problem.line is not None else f"{source}: {problem}"
@@ -131,11 +131,11 @@ class StoreError(FairtrialError):
 
 
 class FairtrialWarning(UserWarning):
-    """Base class of all warnings of fairtrial."""
+    """Base class of all warnings that fairtrial gives."""
 
 
 class UndefinedMeasureWarning(FairtrialWarning):
-    """A value is undefined for this input and returned as NaN; `findings` has the details if there are several."""
+    """A value is undefined for this input and returned as NaN. `findings` has the details if there are several."""
 
     def __init__(self, message: str = "", findings: Iterable[object] = ()) -> None:
         super().__init__(message)
@@ -143,7 +143,7 @@ class UndefinedMeasureWarning(FairtrialWarning):
 
 
 class FallbackWarning(FairtrialWarning):
-    """The requested method does not apply; the result names the method used instead."""
+    """The requested method does not apply. The result names the method that was used instead."""
 
 
 class SuspectInputWarning(FairtrialWarning):

@@ -53,7 +53,7 @@ def test_holes_are_left_out():
 
 def test_without_intervals_the_figure_says_so():
     chart = draw_levels(frame().assign(low=np.nan, high=np.nan)).to_dict()
-    assert chart["title"]["subtitle"] == ["No intervals: each has a single score"]
+    assert chart["title"]["subtitle"] == ["No intervals: each point is a single score"]
 
 
 def losses():

@@ -570,7 +570,7 @@ def display(learners, study="quick", planned=1152, width=80):
 def test_lines_for_logs_start_end_and_each_kind_of_failure_once(capsys):
     play(LineProgress())
     start, failure, end = capsys.readouterr().err.splitlines()
-    assert start == "quick: 6 trials, 2 stored before, local, 2 workers"
+    assert start == "quick: 6 trials, 2 already stored, local, 2 workers"
     assert failure.startswith("slow: timeout (TimeoutError: took more than [5] s)")
     assert end == str(RunSummary(6, 2, 4, {"timeout": 2}, 1.0))
 

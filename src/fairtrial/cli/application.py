@@ -24,7 +24,7 @@ _STOPPED = "stopped: rerun the command"
 
 
 class CommandGroup(TyperGroup):
-    """The commands; Ctrl-C ends any of them with a message and exit code 130, even while it imports packages."""
+    """The group of all commands. Ctrl-C ends a command with a message and exit code 130, even while it imports packages."""
 
     def make_context(self, *names: Any, **more: Any) -> Any:
         """Parse the command line."""
@@ -68,7 +68,7 @@ def main(
 
 @contextmanager
 def errors_to_exit() -> Iterator[None]:
-    """Print an error of fairtrial as one sentence and exit with code 2."""
+    """Print a fairtrial error as one sentence, and exit with code 2."""
     try:
         with name_options():
             yield
@@ -79,7 +79,7 @@ def errors_to_exit() -> Iterator[None]:
 
 @contextmanager
 def warnings_to_stderr() -> Iterator[None]:
-    """Print warnings of fairtrial as sentences as soon as they occur."""
+    """Print fairtrial warnings as sentences as soon as they occur."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", FairtrialWarning)
         warnings.showwarning = lambda message, *_, **__: typer.echo(f"fairtrial: warning: {message}", err=True)
@@ -88,7 +88,7 @@ def warnings_to_stderr() -> Iterator[None]:
 
 @contextmanager
 def ignore_warnings() -> Iterator[None]:
-    """Ignore warnings of fairtrial, because the printed result contains them."""
+    """Ignore fairtrial warnings, because the printed result contains them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FairtrialWarning)
         yield
@@ -96,7 +96,7 @@ def ignore_warnings() -> Iterator[None]:
 
 @contextmanager
 def on_interrupt(message: str) -> Iterator[None]:
-    """Set the message of Ctrl-C, unless the interrupted code gives its own."""
+    """Set the message that Ctrl-C prints, unless the interrupted code gives its own message."""
     try:
         yield
     except KeyboardInterrupt as error:
@@ -104,7 +104,7 @@ def on_interrupt(message: str) -> Iterator[None]:
 
 
 def print_frame(frame: pd.DataFrame) -> None:
-    """Print a frame as a table of plain text with 4 significant digits.
+    """Print a frame as a plain-text table with 4 significant digits.
 
     On a terminal, long text columns are dropped or shortened. If the table is still too wide, the columns that do not fit are
     continued on the next line.
@@ -136,7 +136,7 @@ def format_cell(value: Any) -> str:
 
 
 def _format_lines(columns: Sequence[Sequence[str]], room: int | None) -> Iterator[str]:
-    """Yield the lines of a table; columns that do not fit continue on the next line, indented."""
+    """Yield the lines of a table. Columns that do not fit continue on the next line, indented."""
     from rich.cells import cell_len
 
     widths = [max(map(cell_len, column)) for column in columns]
@@ -147,7 +147,7 @@ def _format_lines(columns: Sequence[Sequence[str]], room: int | None) -> Iterato
 
 
 def _split_columns(widths: Sequence[int], room: int) -> list[list[int]]:
-    """Group the indices of columns that share a line."""
+    """Group the indices of the columns that fit on the same line."""
     groups: list[list[int]] = []
     left = 0
     for index, width in enumerate(widths):

@@ -62,14 +62,14 @@ def get_dataset(
 def audit(
     path: Annotated[str, typer.Argument(help="KEEL folds (zip or folder), or a data file or name with --splits or --scheme.")],
     splits: Annotated[
-        Path | None, typer.Option(help="CSV with columns row and fold, optionally repeat: the test fold of each row.")
+        Path | None, typer.Option(help="CSV file of the test fold of each row, with columns row, fold and optionally repeat.")
     ] = None,
     scheme: Annotated[
-        str | None, typer.Option(help="Draw new folds by this scheme of study files, e.g. stratified, kfold or dob-scv.")
+        str | None, typer.Option(help="Draw new folds with this resampling scheme, e.g. stratified, kfold or dob-scv.")
     ] = None,
     n_splits: Annotated[int, typer.Option(help="Number of folds to draw.")] = 5,
     assign: Annotated[str | None, typer.Option(help="How dob-scv assigns rows to folds: shuffled, literal or keel.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of new folds and of the audit.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed for drawing folds and for the audit.")] = 0,
     target: Annotated[str | None, typer.Option(help="Class column of the data file.")] = None,
     alpha: Annotated[float, typer.Option(help="Probability that random stratified folds are reported as shifted.")] = 0.05,
     permutations: Annotated[int, typer.Option(help="Number of random stratified partitions to compare with.")] = 499,

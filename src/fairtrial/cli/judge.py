@@ -134,7 +134,7 @@ def compare(
         ),
     ] = None,
     measure: Annotated[
-        str | None, typer.Option(help="Measure of the scores: gives the direction, and selects one if the file has several.")
+        str | None, typer.Option(help="Measure of the scores. Sets the direction, and selects one if the file has several.")
     ] = None,
     control: Annotated[str | None, typer.Option(help="Compare every learner with this one. Default: all pairs.")] = None,
     alpha: Annotated[float, typer.Option(help="Significance level.")] = 0.05,
@@ -143,7 +143,7 @@ def compare(
     ] = None,
     posthoc: Annotated[
         str | None,
-        typer.Option(help="Post-hoc procedure: bergmann-hommel, shaffer, holm, nemenyi, finner ... Default: chosen."),
+        typer.Option(help="Post-hoc procedure: bergmann-hommel, shaffer, holm, nemenyi, finner ... Default: automatic."),
     ] = None,
     test_fraction: Annotated[
         float | None, typer.Option(help="Fraction of rows in each test set, for repeated hold-out scores.")
@@ -193,7 +193,7 @@ def compare(
 
 
 def _format_comparison(verdict: Verdict, explain: bool) -> list[str]:
-    """Format the answer, the test and how to learn more; with reasons and tables if asked for."""
+    """Format the answer, the test and how to learn more. With `explain`, add reasons and tables."""
     answer = wrap_lines(verdict.summary)
     if explain:
         reasons = [line for text in verdict.explain().splitlines() for line in wrap_lines(text, indent="  ")]

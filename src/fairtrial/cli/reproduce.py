@@ -55,7 +55,7 @@ def reproduce(
 
 
 def _run_all(run: Callable[..., Reproduction], out: Path, measures: Sequence[str]) -> None:
-    """Run all experiments; skip an experiment with a message if its data are missing."""
+    """Run all experiments. If the data of an experiment are missing, skip it with a message."""
     from fairtrial.reproduce import load_experiments
 
     errors = []

@@ -38,7 +38,7 @@ def run(
         bool, typer.Option("--dry-run", help="Print the number of trials and the expected time; run nothing.")
     ] = False,
     retry: Annotated[
-        list[str] | None, typer.Option(help="Rerun trials that failed by error, timeout, memory or crash. Repeatable.")
+        list[str] | None, typer.Option(help="Rerun failed trials with status error, timeout, memory or crash. Repeatable.")
     ] = None,
     shard: Annotated[
         str | None, typer.Option(help="Run only part I of N, given as I/N, with its own --store; see fairtrial merge.")
@@ -60,7 +60,7 @@ def run(
         ),
     ] = None,
 ) -> None:
-    """Run a study. Trials already in the results file are not repeated; press Ctrl-C to stop, rerun to resume."""
+    """Run a study. Trials already in the results file are not repeated. Press Ctrl-C to stop; rerun to resume."""
     with errors_to_exit(), warnings_to_stderr(), on_interrupt("stopped before any trial ran: rerun the command"):
         from fairtrial.study.run.coordinator import run_study
         from fairtrial.study.run.dry_run import dry_run as plan_only
@@ -101,7 +101,7 @@ def _print_results(path: Path, name: str, shard: tuple[int, int] | None) -> None
 
 
 def _print_hints(*hints: str) -> None:
-    """Print hints on one line of at most 80 columns, else one hint per line."""
+    """Print hints on one line if they fit into 80 columns, otherwise one hint per line."""
     line = "  " + "  ".join(hints)
     typer.echo(line if len(line) <= 80 else "\n".join(f"  {hint}" for hint in hints))
 
@@ -172,7 +172,7 @@ def report(
     title: Annotated[str | None, typer.Option(help="Title of the page. Default: the name of the study.")] = None,
     study: StudyName = None,
 ) -> None:
-    """Write the report of a study as one self-contained HTML file; optionally its figures and tables."""
+    """Write the report of a study as one self-contained HTML file, and optionally its figures and tables."""
     from fairtrial import open_results
     from fairtrial.report.report import write_files
 
@@ -224,7 +224,7 @@ def merge(
 
 
 def resolve_jobs(jobs: int | None) -> int:
-    """Return the number of trials run in parallel; by default the cores that this process may use."""
+    """Return the number of trials to run in parallel. Default: the number of cores that this process may use."""
     from fairtrial._check import check_whole_number
     from fairtrial.study.run.engine import count_usable_cores
 
@@ -246,7 +246,7 @@ def parse_shard(text: str | None) -> tuple[int, int] | None:
 
 
 def override_limits(study: Study, time: str | None, memory: str | None) -> ResourceLimits | None:
-    """Override the limits of the study; None if there is nothing to override."""
+    """Override the limits of the study. Return None if there is nothing to override."""
     from fairtrial.study.spec.models import LimitsSpec, validate_table
 
     if time is None and memory is None:
@@ -256,7 +256,7 @@ def override_limits(study: Study, time: str | None, memory: str | None) -> Resou
 
 
 def _parse_number(text: str) -> str | float:
-    """Parse a plain number, which means seconds or bytes; return other text unchanged."""
+    """Parse a plain number, which means seconds or bytes. Other text is returned unchanged."""
     plain = text.strip()
     if not re.fullmatch(r"\d+(\.\d+)?", plain):
         return plain
@@ -266,7 +266,7 @@ def _parse_number(text: str) -> str | float:
 def get_results_view(
     results: Results, view: str, *, measure: str | None, condition: str | None, level: float | None, exact: bool = False
 ) -> Any:
-    """Get one view of the results: text or a readable frame, or with `exact` the unchanged frame."""
+    """Get one view of the results: text or a readable frame or, with `exact`, the unchanged frame."""
     from fairtrial._check import check_one_of
 
     check_one_of("show", view, RESULT_VIEWS)
@@ -302,7 +302,7 @@ def _get_view_frame(results: Results, view: str, measure: str | None, selection:
 
 
 def _format_robustness(frame: pd.DataFrame) -> pd.DataFrame:
-    """Format the losses by data set, followed by the means over all data sets; each interval is one cell."""
+    """Format the losses by data set, followed by the means over all data sets. Each interval is one cell."""
     import pandas as pd
 
     from fairtrial.study.results.robustness import average_losses
@@ -331,7 +331,7 @@ def _format_interval(value: float, low: float, high: float) -> str:
 
 
 def _format_times(frame: pd.DataFrame) -> pd.DataFrame:
-    """Convert times to milliseconds and memory to megabytes; column names give the units."""
+    """Convert times to milliseconds and memory to megabytes. Column names give the units."""
     names = {"fit_time": "fit", "predict_time": "predict", "fit_cpu": "fit CPU", "predict_cpu": "predict CPU"}
     table = frame.assign(**{column: 1000 * frame[column] for column in names}, memory=frame["memory"] / 1e6)
     return table.rename(columns={"memory": "memory (MB)"} | {column: f"{name} (ms)" for column, name in names.items()})

@@ -31,14 +31,14 @@ _WHOLE_LIMIT = 2.0**53
 
 @dataclass(frozen=True, eq=False)
 class Range:
-    """Numbers from `low` to `high`; `whole` if the attribute contains whole numbers only."""
+    """Numbers from `low` to `high`; `whole` means that the attribute contains only whole numbers."""
 
     low: float
     high: float
     whole: bool
 
     def draw_other(self, old: FloatArray, rng: np.random.Generator, kind: Any = np.float64) -> FloatArray:
-        """Draw a different value for each old one, with equal probability; also different after conversion to `kind`."""
+        """Draw a different value for each old value, with equal probability; it also differs after conversion to `kind`."""
         if self.whole:
             inside = (old >= self.low) & (old <= self.high)
             new = self.low + rng.integers(0, np.where(inside, self.high - self.low, self.high - self.low + 1).astype(np.int64))
@@ -48,7 +48,7 @@ class Range:
         return np.where(new == old, np.where(old == self.low, self.high, self.low), new)
 
     def clip(self, values: FloatArray) -> FloatArray:
-        """Replace each value by the nearest one in the range."""
+        """Replace each value by the nearest value in the range."""
         return np.clip(np.round(values) if self.whole else values, self.low, self.high)
 
 
@@ -59,7 +59,7 @@ class Choice:
     values: tuple[Any, ...]
 
     def draw_other(self, old: Sequence[Any], rng: np.random.Generator) -> list[Any]:
-        """Draw a different value for each old one, with equal probability."""
+        """Draw a different value for each old value, with equal probability."""
         k = len(self.values)
         codes_by_value = {value: code for code, value in enumerate(self.values)}
         codes = np.array([codes_by_value.get(value, -1) for value in old], dtype=np.intp)
@@ -71,8 +71,8 @@ class Choice:
 def find_domain(table: EncodedTable, index: int, declared: Any = None) -> Range | Choice | None:
     """Return the declared domain of an attribute, else the domain of its values; None if it is constant.
 
-    `declared` is the lowest and highest number of a numeric attribute, or a list of the values of a nominal one. Categories
-    that do not occur are not part of the domain unless they are declared.
+    `declared` is the lowest and highest number of a numeric attribute, or a list of the values of a nominal attribute.
+    Categories that do not occur are not part of the domain unless they are declared.
     """
     values = table.values[:, index]
     seen = values[~np.isnan(values)]
@@ -123,9 +123,9 @@ class AttributeNoise(Condition):
     - `"unconditional-gaussian"`: add a normal error to every number, with variance `level` times the variance of the attribute,
       clipped to the range. A proportion `level` of nominal values is replaced by another value.
 
-    Whole numbers stay whole, missing values stay missing. Constant attributes are skipped with a warning. The realised level is
-    the proportion of changed values. For "unconditional-gaussian" it is the variance of the errors relative to the variance of
-    the values, averaged over the attributes.
+    Whole numbers stay whole, and missing values stay missing. Constant attributes are skipped with a warning. The realised
+    level is the proportion of changed values. For "unconditional-gaussian" it is the variance of the errors relative to the
+    variance of the values, averaged over the attributes.
 
     Parameters
     ----------
@@ -138,9 +138,9 @@ class AttributeNoise(Condition):
     same_rows : bool, default False
         Whether to change the same rows in all attributes.
     columns : list, optional
-        Names or indices of the columns to change. Default: all.
+        Names or indices of the columns to change. Default: all columns.
     ranges : mapping, optional
-        Lowest and highest number of numeric columns, or list of values of nominal columns. Default: those of the data.
+        Lowest and highest number of numeric columns, or list of values of nominal columns. Default: taken from the data.
     part : {"train", "test", "all"}, default "train"
         Data that the condition changes: training set, test set, or both.
 

@@ -21,7 +21,7 @@ Values = npt.NDArray[Any] | list[Any] | None
 
 
 def read_table(X: Any) -> EncodedTable:
-    """Read a table as numbers, with codes for nominal values and NaN for missing ones; refuse infinity.
+    """Read a table as numbers, with codes for nominal values and NaN for missing values; reject infinity.
 
     Columns of category, text, boolean or mixed type are nominal. A column of a list of rows or of an object matrix is numeric
     if all its values are numbers.
@@ -73,7 +73,7 @@ def match_column(column_names: list[Any], column: Any, name: str) -> int:
 
 
 def get_values(X: Any, index: int) -> Any:
-    """Return the values of a column in their own type."""
+    """Return the values of a column in their original type."""
     if _is_frame(X):
         return X.iloc[:, index].array
     return np.asarray(X)[:, index] if isinstance(X, np.ndarray) else _to_object_array([row[index] for row in X])
@@ -86,14 +86,14 @@ def compare_values(old: Any, new: Any, rows: IntArray) -> npt.NDArray[np.bool_]:
 
 
 def get_float_type(column: Any) -> Any:
-    """Return the float type of a column; float64 if it has another type."""
+    """Return the float type of a column; float64 if the column has a different type."""
     kind = getattr(column, "dtype", None)
     numpy_kind = getattr(kind, "numpy_dtype", kind)
     return numpy_kind if isinstance(numpy_kind, np.dtype) and numpy_kind.kind == "f" else np.dtype(np.float64)
 
 
 def replace_cells(X: Any, changes: Mapping[int, tuple[IntArray, Values]]) -> Any:
-    """Copy a table with new values in some cells: rows and values by column index; None makes the cells missing.
+    """Copy a table with new values in some cells, given as rows and values by column index; None makes the cells missing.
 
     NumPy integers cannot be missing, so a frame column or a whole matrix becomes float64. NumPy booleans and texts become
     objects.
@@ -215,7 +215,7 @@ def _replace_in_rows(X: Any, changes: Mapping[int, tuple[IntArray, Values]]) -> 
 
 
 def _cast_like(old: Any, new: Any) -> Any:
-    """Convert to a Python value; a whole number if the old value was one."""
+    """Convert to a Python value, which is a whole number if the old value was one."""
     new = new.item() if isinstance(new, np.generic) else new
     whole = isinstance(new, float) and new.is_integer()
     return int(new) if whole and isinstance(old, int) and not isinstance(old, bool) else new

@@ -26,9 +26,9 @@ _BLOCK = 2_000_000
 def compute_class_distances(X: Any, codes: IntArray, k: int, neighbours: int) -> FloatArray:
     """Compute distances of each case to its nearest other cases in each class, in ascending order: (n, k, neighbours).
 
-    Distances are Euclidean distances of standardised numbers. If some columns are nominal or some values are missing, numbers
-    are scaled to their range, nominal values have distance 0 or 1, and missing values distance 1 (HEOM, Wilson and Martinez
-    1997). The distance is infinite if a class has too few cases.
+    Distances are Euclidean distances between standardized numbers. If some columns are nominal or some values are missing, the
+    distance is HEOM (Wilson and Martinez 1997). Numbers are then scaled to their range, nominal values have distance 0 or 1,
+    and missing values have distance 1. The distance is infinite if a class has too few cases.
     """
     table = read_table(X)
     distances = np.full((len(codes), k, neighbours), np.inf)
@@ -39,7 +39,7 @@ def compute_class_distances(X: Any, codes: IntArray, k: int, neighbours: int) ->
 
 
 def encode_points(table: EncodedTable) -> FloatArray:
-    """Encode a table as points: standardise numbers, one-hot encode nominal values, replace missing numbers by the mean."""
+    """Encode a table as points: standardize numbers, one-hot encode nominal values, replace missing numbers by the mean."""
     columns: list[FloatArray] = []
     for j, categories in enumerate(table.categories):
         values = table.values[:, j]
@@ -70,7 +70,7 @@ def _compute_member_distances(table: EncodedTable, members: IntArray, neighbours
 
 
 def _build_points(table: EncodedTable) -> FloatArray:
-    """Encode rows without missing values as points whose Euclidean distances are the distances of the rows."""
+    """Encode rows without missing values as points whose Euclidean distances are the distances between the rows."""
     if not table.nominal.any():
         return np.column_stack([_standardise(table.values[:, j]) for j in range(table.values.shape[1])])
     columns = []
@@ -86,7 +86,7 @@ def _build_points(table: EncodedTable) -> FloatArray:
 def _query_tree(points: FloatArray, members: IntArray, neighbours: int) -> FloatArray:
     from scipy.spatial import cKDTree
 
-    n_query = min(neighbours + 1, len(members))  # one more, because a member finds itself
+    n_query = min(neighbours + 1, len(members))  # one more, because each member also finds itself
     far, index = cKDTree(points[members]).query(points, k=n_query)
     far, index = (np.asarray(array).reshape(len(points), n_query) for array in (far, index))
     itself = members[index] == np.arange(len(points))[:, None]
@@ -178,7 +178,7 @@ class NoiseProblem:
         return len(self._find_cases(eligible)) if self.noise.of == "class" else len(self.codes)
 
     def _find_cases(self, eligible: list[int]) -> IntArray:
-        """Find the cases of these classes."""
+        """Find the cases of the eligible classes."""
         if len(eligible) == self.k:
             return np.arange(len(self.codes))
         return np.flatnonzero(np.isin(self.codes, eligible))
@@ -231,9 +231,9 @@ def flip_majority_to_second(problem: NoiseProblem, rng: np.random.Generator) -> 
 
 
 def flip_minority_driven(problem: NoiseProblem, rng: np.random.Generator) -> Relabelling:
-    """Swap smallest and largest class in level * 2 * (size of the smallest class) cases (Folleco et al. 2008).
+    """Swap the smallest and the largest class in level * 2 * (size of the smallest class) cases (Folleco et al. 2008).
 
-    A proportion `minority_share` of them is from the smallest class. Ties are broken by the order of the classes.
+    A proportion `minority_share` of these cases is from the smallest class. Ties are broken by the order of the classes.
     """
     counts = problem.labels.counts
     present = np.flatnonzero(counts)
@@ -259,7 +259,7 @@ def flip_minority_driven(problem: NoiseProblem, rng: np.random.Generator) -> Rel
 def flip_by_transition_matrix(problem: NoiseProblem, rng: np.random.Generator) -> Relabelling:
     """Draw another class by the off-diagonal probabilities of the transition matrix.
 
-    With a level, exactly that proportion of the cases changes. Without a level, the proportion of each class that changes is 1
+    If a level is given, exactly that proportion of the cases changes. Otherwise, the proportion of each class that changes is 1
     minus its diagonal element.
     """
     matrix = _build_transition_matrix(problem)
@@ -327,7 +327,7 @@ def flip_by_margin(problem: NoiseProblem, _rng: np.random.Generator) -> Relabell
 
 
 def compute_distance_ratios(near: FloatArray, codes: IntArray) -> FloatArray:
-    """Divide the distance to the own class by that to the nearest other class; 1 if both are 0.
+    """Divide the distance to the case's own class by that to the nearest other class; 1 if both are 0.
 
     `near` contains the distances of `compute_class_distances`.
 
@@ -347,8 +347,8 @@ def compute_margins(problem: NoiseProblem) -> tuple[FloatArray, BoolArray]:
     """Compute the distance of each case to the decision boundary, and whether the case is classified correctly.
 
     The classifier is scikit-learn's SVC with C = 1 and the `kernel` of the noise: linear, or Gaussian with gamma = 1 / number
-    of columns. Numbers are standardised, nominal values are one-hot encoded, missing numbers are replaced by the mean. With
-    more than two classes, the nearest of the boundaries between the own class and another class counts.
+    of columns. Numbers are standardized, nominal values are one-hot encoded, and missing numbers are replaced by the mean. With
+    more than two classes, the nearest boundary between the case's own class and another class counts.
     """
     from sklearn.svm import SVC
 
@@ -366,7 +366,7 @@ def compute_margins(problem: NoiseProblem) -> tuple[FloatArray, BoolArray]:
 
 
 def _flip_first(problem: NoiseProblem, order: IntArray, near: FloatArray) -> Relabelling:
-    """Change the first cases of the order, as many as the level requires, to the class of their neighbours."""
+    """Change as many of the first cases in `order` as the level requires to the class of their neighbours."""
     all_classes = list(range(problem.k))
     chosen = [order[np.isin(order, group)][:m] for group, m in problem.plan_changes(all_classes)]
     rows = np.sort(np.concatenate(chosen)).astype(np.intp)
@@ -375,7 +375,7 @@ def _flip_first(problem: NoiseProblem, order: IntArray, near: FloatArray) -> Rel
 
 
 def find_neighbouring_class(near: FloatArray, own_class: int) -> int:
-    """Find the most frequent class among the nearest cases of other classes, as many as `near` has columns.
+    """Find the most frequent class among the nearest cases of other classes; `near` has one column per case.
 
     Equal distances are ordered by class. If several classes are most frequent, the class with the nearest case is chosen.
 
@@ -404,11 +404,11 @@ SCHEMES: dict[str, Scheme] = {
 }
 
 
-# Parameters of a single scheme.
+# Parameters that apply to a single scheme.
 _SCHEME_PARAMETERS: dict[str, str] = {"transition": "transition-matrix", "pairs": "pairwise"}
 
 
-# Schemes that need two classes with cases.
+# Schemes that need at least two classes with cases.
 _TWO_CLASS_SCHEMES = ("majority-to-second", "minority-driven", "neighbourwise-borderline", "margin-borderline")
 
 
@@ -429,26 +429,26 @@ class ClassNoise(Condition):
     - `"minority-driven"`: smallest and largest class are swapped in round(level * 2 * size of the smallest class) cases.
     - `"neighbourwise-borderline"`: the cases with the largest distance to their own class, relative to another class, get the
       most frequent class among their nearest cases of other classes.
-    - `"margin-borderline"`: the cases nearest to the decision boundary of a support vector machine, correctly classified ones
-      first, get the most frequent class among their nearest cases of other classes.
+    - `"margin-borderline"`: the cases nearest to the decision boundary of a support vector machine (correctly classified cases
+      first) get the most frequent class among their nearest cases of other classes.
 
     Parameters
     ----------
     level : float or None
-        Proportion of cases to change, from 0 to 1. With None, "transition-matrix" changes the proportion 1 minus the diagonal
-        element of each class.
+        Proportion of cases to change, from 0 to 1. If it is None, "transition-matrix" changes a proportion of each class: 1
+        minus its diagonal element.
     scheme : str, default "symmetric-uniform"
         One of the schemes above.
     transition : matrix or mapping, optional
         Transition probabilities: rows that sum to 1, or {class: {class: probability}}.
     pairs : list of pairs or mapping, optional
-        Pairs (old class, new class) of "pairwise".
+        Pairs (old class, new class) for "pairwise".
     of : {"all", "class"}, default "all"
         Whether the level is a proportion of all cases, or of each class that the scheme changes.
     classes : {"present", "declared"} or list, default "present"
-        Possible classes in order: those that occur, the categories of a pandas category, or a list.
+        Possible classes in order: those that occur, the categories of a pandas categorical column, or a list.
     minority_share : float, default 0.1
-        Proportion of the cases of "minority-driven" that are from the smallest class.
+        Proportion of the cases changed by "minority-driven" that are from the smallest class.
     neighbours : int, default 1
         Number of nearest cases for the borderline schemes.
     kernel : {"linear", "rbf"}, default "linear"

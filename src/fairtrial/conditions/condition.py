@@ -44,7 +44,7 @@ def to_plain(value: Any) -> Any:
 
 
 def encode_canonical(described: Any) -> str:
-    """Write plain values as text; equal values give equal texts, whatever the order of dictionaries.
+    """Write plain values as text; equal values give equal texts, regardless of the order of dictionary keys.
 
     >>> encode_canonical({"b": 1, "a": [0.1]})
     "{'a': [0.1], 'b': 1}"
@@ -94,11 +94,11 @@ class Changed:
     X, y : table, array-like
         Attributes and classes after the change, of the same types as before.
     mask : ndarray of bool
-        Changed cells, shape (n, d), if attributes change. Changed or removed rows, shape (n,), otherwise.
+        Changed cells of shape (n, d) if attributes change; otherwise changed or removed rows of shape (n,).
     level : float
         Realised level, in the units of the declared level.
     rows : ndarray of int
-        Positions of the rows in the original data. Removed rows do not occur, rows drawn twice occur twice.
+        Positions of the rows in the original data. Removed rows do not occur; rows drawn twice occur twice.
     chosen : int
         Number of cells or rows drawn for a change. Some may have drawn their old value, which `mask` does not mark.
     steps : tuple of Changed
@@ -131,7 +131,7 @@ class Changed:
         return f"<Changed: {self}>"
 
     def frame(self) -> pd.DataFrame:
-        """Return the row, and for a cell the column, of each change."""
+        """Return the row of each change and, if cells change, its column."""
         import pandas as pd
 
         return pd.DataFrame(np.argwhere(self.mask), columns=["row", "column"][: self.mask.ndim])
@@ -150,7 +150,7 @@ class Condition:
     """Base class of conditions: declared changes of the training set, the test set, or both.
 
     A subclass is a frozen dataclass, registered with the decorator `condition`. It defines `_apply(X, y, rng)`, which returns a
-    `Changed` and must not modify its input, and `_describe_change()`, which describes the change in a short phrase.
+    `Changed` and must not modify its input. It also defines `_describe_change()`, which describes the change in a short phrase.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ class Condition:
         check_one_of("part", self.part, ["train", "test", "all"])
         self._check()
         level = getattr(self, "level", None)
-        if level is not None:  # 1 and 1.0 are the same level, and must have the same hash
+        if level is not None:  # 1 and 1.0 are the same level and must have the same hash
             object.__setattr__(self, "level", float(level))
 
     def _check(self) -> None:
@@ -187,7 +187,7 @@ class Condition:
         return count_rows(X)
 
     def apply(self, X: Any, y: Any = None, rng: Any = None) -> Changed:
-        """Apply the condition to data, whatever its `part`.
+        """Apply the condition to data, regardless of its `part`.
 
         Parameters
         ----------
@@ -267,7 +267,7 @@ def round_count(level: float, n: int) -> int:
 
 
 def condition(name: str) -> Any:
-    """Register a condition class under a name, which study files use.
+    """Register a condition class under the name that study files use.
 
     Parameters
     ----------
@@ -304,7 +304,7 @@ def condition(name: str) -> Any:
 @condition("clean")
 @dataclass(frozen=True, kw_only=True)
 class Clean(Condition):
-    """The identity: no data change.
+    """The identity: it leaves the data unchanged.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ from fairtrial.conditions.sequence import Sequence
 from fairtrial.conditions.shift import CovariateShift, NoRowsLeftError, PriorShift, take_rows
 from fairtrial.errors import InputError
 
-# Fewer rows may lack a class or a group that a condition needs.
+# A smaller sample may lack a class or a group that a condition needs.
 _MIN_ROWS = 1000
 # A condition is impossible if this many times the requested rows are not enough.
 _MAX_OVERSAMPLING = 1000
@@ -22,9 +22,9 @@ _MAX_OVERSAMPLING = 1000
 
 @runtime_checkable
 class Environment(Protocol):
-    """Protocol of objects to draw rows from.
+    """Protocol of objects from which rows can be drawn.
 
-    Any class with this method is an environment. Its parameters (`*args`, `**kwargs`) are its own.
+    Any class with this method is an environment. It may have any parameters (`*args`, `**kwargs`).
 
     Parameters
     ----------
@@ -58,9 +58,9 @@ class Environment(Protocol):
 
 @dataclass(frozen=True)
 class Altered:
-    """An environment to which conditions are applied one after the other.
+    """An environment to which conditions are applied one after another.
 
-    The conditions change all rows, whatever their `part`. If they remove rows, more rows are drawn. No row occurs twice:
+    The conditions change all rows, regardless of their `part`. If they remove rows, more rows are drawn. No row occurs twice:
     conditions with `method="draw"` remove rows in the same proportions instead, and ignore `size`.
 
     Parameters

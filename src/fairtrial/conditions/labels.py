@@ -27,7 +27,7 @@ class EncodedLabels:
         return np.bincount(self.codes, minlength=len(self.names))
 
     def find_code(self, label: Any, name: str) -> int:
-        """Find the index of a class that an argument names."""
+        """Find the index of the class that an argument names."""
         code = find_label(self.names, label)
         if code is None:
             raise InputError(f"{name} must name classes of y, got {label!r}: {suggest_name(label, self.names)}")
@@ -35,7 +35,7 @@ class EncodedLabels:
 
 
 def find_label(names: Sequence[Any], label: Any) -> int | None:
-    """Find the index of a class; None if there is none. The text '1' also finds the class 1, as keys of study files are text.
+    """Find the index of a class, or None; the text '1' also finds the class 1, because keys in study files are text.
 
     >>> find_label((0, 1), "1"), find_label((0, 1), 1), find_label((0, 1), "2")
     (1, 1, None)
@@ -47,7 +47,7 @@ def find_label(names: Sequence[Any], label: Any) -> int | None:
 
 
 def convert_label(label: Any, names: Sequence[Any], name: str) -> Any:
-    """Return one of these classes, or a new one of the same kind: text or whole number.
+    """Return one of these classes, or a new class of the same kind: text or whole number.
 
     >>> convert_label("1", (0, 1), "labels"), convert_label(2.0, (0, 1), "labels")
     (1, 2)
@@ -72,7 +72,7 @@ def _describe_kind(value: Any) -> str:
 
 
 def read_labels(y: Any, classes: Sequence[Any] | str = "present") -> EncodedLabels:
-    """Encode the classes of y: those that are present, all categories with `"declared"`, or the given ones in their order.
+    """Encode the classes of y: those that are present, all categories if `"declared"`, or the given classes in order.
 
     Classes are in the order of pandas categories, or else sorted.
 
@@ -100,7 +100,7 @@ def _encode_classes(y: Any, declared: list[Any] | None) -> tuple[tuple[Any, ...]
 
 
 def _read_declared_codes(y: Any, declared: list[Any] | None) -> tuple[tuple[Any, ...], IntArray] | None:
-    """Return the codes of a pandas category; None if its values must be checked."""
+    """Return the codes of a pandas categorical column; None if its values must be checked."""
     if declared is None or not (all(isinstance(category, str) for category in declared) or _are_whole(declared)):
         return None
     codes = np.asarray(_get_array(y).codes, dtype=np.intp)

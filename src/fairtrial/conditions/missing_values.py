@@ -14,7 +14,7 @@ from fairtrial.conditions import cells
 from fairtrial.conditions.condition import Changed, Condition, check_level, condition, count_rows, round_count
 from fairtrial.errors import InputError
 
-# With this log odds, randomness only decides between equal values.
+# At these log odds, randomness only decides between equal values.
 _SURE = 1e9
 
 
@@ -25,11 +25,11 @@ class MissingValues(Condition):
 
     In each attribute, round(level * n) of the n present values are removed, with halves rounded to even. The mechanisms are:
 
-    - `"mcar"` (missing completely at random): all values are equally likely.
-    - `"mar"` (missing at random): values are more likely in rows with a large value in the column `by`.
-    - `"mnar"` (missing not at random): large values are more likely.
+    - `"mcar"` (missing completely at random): all values are equally likely to be removed.
+    - `"mar"` (missing at random): values are more likely to be removed in rows with a large value in the column `by`.
+    - `"mnar"` (missing not at random): large values are more likely to be removed.
 
-    Numbers become NaN, nominal values None or NaN. NumPy integers become float64.
+    Numbers become NaN; nominal values become None or NaN. NumPy integers become float64.
 
     Parameters
     ----------
@@ -38,16 +38,16 @@ class MissingValues(Condition):
     mechanism : {"mcar", "mar", "mnar"}, default "mcar"
         Which values are more likely to be removed.
     by : str or int, optional
-        Column that decides for "mar". It loses no values. Rows without a value in it count as median.
+        Column that determines the odds for "mar". It loses no values. Rows without a value in this column count as median.
     odds : float, default 10
-        Odds of removal in the row with the largest value, relative to the row with the smallest. The others lie between them
-        according to their rank. Nominal values are ranked by their category.
+        Odds of removal in the row with the largest value, relative to the row with the smallest value. The odds of other rows
+        lie between these two, according to rank. Nominal values are ranked by their category.
     tail : {"high", "low"}, default "high"
         Whether large or small values are more likely to be removed.
     spread : {"attribute", "table"}, default "attribute"
         Whether the level is a proportion of each attribute or of the whole table.
     columns : list, optional
-        Names or indices of the columns that lose values. Default: all.
+        Names or indices of the columns that lose values. Default: all columns.
     part : {"train", "test", "all"}, default "train"
         Data that the condition changes: training set, test set, or both.
 

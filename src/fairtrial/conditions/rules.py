@@ -1,9 +1,9 @@
 """Rules that select or weight rows, as expressions or functions.
 
-An expression may use the columns of X, the class `y`, numbers, texts, lists, comparisons (also chained), `in`, `and`, `or`,
+An expression may use the columns of X, the class `y`, numbers, texts, lists, (chained) comparisons, `in`, `and`, `or`,
 `not`, arithmetic, and abs, exp, log, sqrt. Nothing else is evaluated, so study files are safe. Column names that are not plain
 words are written in backticks. A column of X named y hides the class. Comparisons with missing values are false. If a text is
-compared with a number, the number is converted to text: `size == 1` matches the value '1', `y == '1'` matches the class 1.
+compared with a number, the number is converted to text: `size == 1` matches the value '1', and `y == '1'` matches the class 1.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def find_matching_rows(name: str, rule: Rule, X: Any, y: Any = None, *, with_cla
 
 
 def compute_weights(name: str, rule: Weights, X: Any, y: Any = None, *, with_class: bool = False) -> FloatArray:
-    """Compute the weight of each row; a mapping from expressions to numbers gives the product of those that apply.
+    """Compute the weight of each row; with a mapping from expressions to numbers, multiply the numbers that apply.
 
     >>> compute_weights("weights", {"x0 > 1": 3, "x0 > 2": 0.5}, np.array([[1], [2], [3]])).tolist()
     [1.0, 3.0, 1.5]
@@ -133,7 +133,7 @@ def _parse_rule(name: str, text: str) -> ast.expr:
 
 
 def _quote_column(column: str) -> str:
-    """Write a column in backticks as bytes, which do not occur in expressions otherwise."""
+    """Write a column in backticks as bytes, which do not otherwise occur in expressions."""
     return repr(column.encode())
 
 
@@ -260,7 +260,7 @@ def _to_texts(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _to_text(value: Any) -> Any:
-    """Convert a number to text, a whole number without a point; return other values unchanged."""
+    """Convert a number to text (whole numbers without a decimal point); return other values unchanged."""
     if not isinstance(value, _NUMBERS):
         return value
     return str(int(value)) if isinstance(value, (float, np.floating)) and float(value).is_integer() else str(value)

@@ -96,7 +96,7 @@ class ScoreNoise(Condition):
 
 
 def _convert_like(X: Any, new: Any) -> Any:
-    """Convert the scores to the type of the original ones; integers become floats."""
+    """Convert the scores to the type of the original scores; integers become floats."""
     if isinstance(X, (list, tuple)):
         return type(X)(new.tolist())
     if hasattr(X, "columns"):

@@ -1,4 +1,4 @@
-"""Apply several conditions one after the other."""
+"""Apply several conditions one after another."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from fairtrial.errors import InputError
 @condition("sequence")
 @dataclass(frozen=True)
 class Sequence(Condition):
-    """Conditions that are applied one after the other.
+    """Conditions that are applied one after another.
 
     Each step keeps its own `part`: `limit_to("train")` returns the steps for the training set, while `apply` applies all steps.
     If all steps change cells, the mask of the result marks the cells that any step changed; otherwise it marks rows. The level
-    is the marked proportion. Each step has its own random generator, so its draws do not depend on the levels of other steps.
+    is the proportion that the mask marks. Each step has its own random generator, so its draws do not depend on the levels of
+    other steps.
 
     Parameters
     ----------
@@ -77,7 +78,7 @@ class Sequence(Condition):
 
 
 def _combine_masks(masks: list[tuple[BoolArray, IntArray]], n: int) -> BoolArray:
-    """Combine masks to one of the original rows; each comes with the positions of its rows in the original data."""
+    """Combine masks into one mask of the original rows; each mask comes with its row positions in the original data."""
     widths = {mask.shape[1:] for mask, _ in masks}
     if len(widths) > 1:
         masks = [(np.asarray(mask.reshape(len(mask), -1).any(axis=1)), rows) for mask, rows in masks]

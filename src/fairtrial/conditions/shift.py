@@ -46,14 +46,14 @@ def check_size(size: object) -> None:
 
 
 def resolve_size(size: Size, n: int, default: int) -> int:
-    """Compute the number of rows that a size means, out of n."""
+    """Compute the number of rows, out of n, that a size stands for."""
     if size is None:
         return default
     return round_count(float(size), n) if isinstance(size, (float, np.floating)) else int(size)
 
 
 def divide_by_proportion(proportions: FloatArray, n: int) -> IntArray:
-    """Divide n rows by these proportions, with the largest remainder method: each count is rounded up or down.
+    """Divide n rows in these proportions by the largest remainder method: each count is rounded up or down.
 
     >>> divide_by_proportion(np.array([0.5, 0.3, 0.2]), 7).tolist()
     [4, 2, 1]
@@ -76,7 +76,7 @@ def find_largest_total(proportions: FloatArray, available: IntArray) -> int:
 
 
 def compute_inclusion_probabilities(weights: FloatArray, size: int) -> FloatArray:
-    """Compute probabilities of being kept that are proportional to the weights, at most 1, and sum to `size`.
+    """Compute the probability of keeping each row: proportional to its weight, at most 1, with sum `size`.
 
     >>> compute_inclusion_probabilities(np.array([1.0, 1.0, 2.0, 12.0]), 2).tolist()
     [0.25, 0.25, 0.5, 1.0]
@@ -195,8 +195,8 @@ class PriorShift(Condition):
     method : {"remove", "draw"}, default "remove"
         Whether to remove as few rows as possible, or to draw rows with replacement.
     size : int or float, optional
-        Number of rows afterwards, or their proportion of the rows before. Default: as many as possible for "remove", as many
-        as before for "draw".
+        Number of rows afterwards, or their proportion of the rows before. Default: as many as possible for "remove", and as
+        many as before for "draw".
     part : {"train", "test", "all"}, default "test"
         Data that the condition changes: training set, test set, or both.
 
@@ -308,10 +308,10 @@ class CovariateShift(Condition):
         e.g. {"age >= 65": 3, "sex == 'f'": 0.5}. Factors that apply to the same row are multiplied.
     method : {"draw", "remove"}, default "draw"
         Whether to draw rows with replacement in proportion to their weights, or to keep each row at most once with a
-        probability in proportion to its weight.
+        probability proportional to its weight.
     size : int or float, optional
         Number of rows afterwards, or their proportion of the rows before. Default: as many as before for "draw", as many as the
-        weights allow for "remove", all rows to keep without weights.
+        weights allow for "remove", and all rows to keep if there are no weights.
     part : {"train", "test", "all"}, default "test"
         Data that the condition changes: training set, test set, or both.
 
@@ -372,11 +372,11 @@ class SelectionBias(Condition):
     Parameters
     ----------
     chance : str, callable or mapping
-        Probability to keep a row: an expression over the columns and the class `y`, a function of X and y, or a mapping from
+        Probability of keeping a row: an expression over the columns and the class `y`, a function of X and y, or a mapping from
         expressions to probabilities, e.g. {"y == 'sick' and age > 65": 0.2}. Probabilities that apply to the same row are
         multiplied; the default is 1.
     size : int or float, optional
-        Exact number of rows to keep, or their proportion, with probabilities in proportion to `chance`. Default: the sum of the
+        Exact number of rows to keep, or their proportion, with probabilities proportional to `chance`. Default: the sum of the
         probabilities, rounded up or down at random.
     part : {"train", "test", "all"}, default "train"
         Data that the condition changes: training set, test set, or both.
@@ -420,9 +420,9 @@ class ConceptChange(Condition):
     ----------
     labels : mapping or callable
         New class of each old class, e.g. {"well": "sick"}, or a function of X and y that returns the new classes. New classes
-        must have the type of the old ones.
+        must have the same type as the old ones.
     where : str or callable, optional
-        Rows to change: an expression over the columns and the class `y`, or a function of X and y. Default: all.
+        Rows to change: an expression over the columns and the class `y`, or a function of X and y. Default: all rows.
     level : float, default 1
         Exact proportion of these rows that change, drawn at random.
     part : {"train", "test", "all"}, default "test"

@@ -77,15 +77,15 @@ ARFF = FileFormat(lists={}, missing=("?",), plain=False, make_splitter=_RowSplit
 def read_arff(source: Source, target: str | None = None, *, name: str | None = None, encoding: str = "utf-8") -> Dataset:
     """Read a data set from an ARFF file of WEKA, with dense or sparse rows.
 
-    Numeric, nominal, string and date attributes are read. Strings become nominal, dates become seconds since 1970 (UTC). A
-    value that a sparse row leaves out is 0 or the first declared value. Row weights and relational attributes are refused.
+    Numeric, nominal, string and date attributes are read. Strings become nominal, and dates become seconds since 1970 (UTC). A
+    value that a sparse row leaves out is 0 or the first declared value. Row weights and relational attributes raise an error.
 
     Parameters
     ----------
     source : path, bytes or open file
         ARFF file, its content, or an open file.
     target : str, optional
-        Class attribute. Default: the last one.
+        Class attribute. Default: the last attribute.
     name : str, optional
         Name of the data set. Default: the name of the file, else of the relation.
     encoding : str, default "utf-8"

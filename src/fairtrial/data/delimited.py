@@ -1,4 +1,4 @@
-"""Read data sets from CSV, TSV and similar text tables; column types are inferred, errors name the line.
+"""Read data sets from CSV, TSV and similar text tables; column types are inferred, and errors name the line.
 
 Text categories are sorted as text: '10' before '9'.
 """
@@ -55,7 +55,7 @@ _NUMBER_FORMATS = {
 
 
 def detect_number_format(texts: Sequence[str], decimal: str) -> tuple[str, str] | None:
-    """Find the format of distinct texts that look like numbers or dates but cannot be read, with an example; None for others.
+    """Find the format, with an example, of texts that look like numbers or dates but cannot be read; None for others.
 
     >>> detect_number_format(["1,5", "2"], ".")
     ('decimal commas', '1,5')
@@ -131,7 +131,7 @@ _BOOLEANS = {"false": False, "true": True}
 
 
 def as_numbers(cells: Any, missing: Collection[str], decimal: str = ".") -> FloatArray | None:
-    """Convert an Arrow column of text to float64, with NaN for missing cells; None if another cell is not a number.
+    """Convert an Arrow column of text to float64, with NaN for missing cells; None if any other cell is not a number.
 
     >>> import pyarrow as pa
     >>> as_numbers(pa.chunked_array([["1", "?", " 2.5"]]), ["?"]).tolist()
@@ -149,7 +149,7 @@ def as_numbers(cells: Any, missing: Collection[str], decimal: str = ".") -> Floa
 
 
 def as_dates(cells: Any, missing: Collection[str]) -> FloatArray | None:
-    """Convert an Arrow column of ISO 8601 dates to seconds since 1970; None if another cell is not a date.
+    """Convert an Arrow column of ISO 8601 dates to seconds since 1970; None if a cell that is not missing is not a date.
 
     >>> import pyarrow as pa
     >>> as_dates(pa.chunked_array([["1970-01-02", "?", "1970-01-01 00:01"]]), ["?"]).tolist()
@@ -211,7 +211,7 @@ def find_non_number(cells: Any, missing: Collection[str], decimal: str = ".") ->
 
 
 def find_isolated_text(cells: Any, missing: Collection[str], decimal: str = ".") -> tuple[int, str, int] | None:
-    """Find the first text, its row and the count of numbers, in a column in which nearly all values are numbers.
+    """Find the first text, its row and the number of numeric cells in a column in which nearly all values are numbers.
 
     >>> import pyarrow as pa
     >>> find_isolated_text(pa.chunked_array([["1"] * 30 + ["oops"]]), [])
@@ -229,7 +229,7 @@ def find_isolated_text(cells: Any, missing: Collection[str], decimal: str = ".")
 
 
 def _with_points(present: Any, decimal: str) -> Any:
-    """Apply `with_point` to a column."""
+    """Replace decimal commas by points in a column, with `with_point`."""
     import pyarrow.compute as pc
 
     if decimal == ".":
@@ -239,7 +239,7 @@ def _with_points(present: Any, decimal: str) -> Any:
 
 
 def _mask_missing(cells: Any, missing: Collection[str]) -> Any:
-    """Strip blanks from the cells, and replace missing ones by null."""
+    """Strip blanks from the cells, and replace missing cells by null."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -345,11 +345,11 @@ def read_delimited(
     drop : sequence of str, optional
         Columns to leave out.
     delimiter : str, optional
-        Single character between cells; " " stands for any blanks. Detected by default.
+        Single character between cells; " " stands for any blanks. Default: detected.
     header : bool, optional
-        Whether the first row names the columns. Detected by default.
+        Whether the first row names the columns. Default: detected.
     columns : sequence of str, optional
-        Names of the columns. Default: those of the header, else x0, x1, ...
+        Names of the columns. Default: the names in the header, else x0, x1, ...
     missing : collection of str
         Texts that mean a missing value. An empty cell is always missing.
     decimal : {".", ","}, default "."

@@ -1,8 +1,8 @@
-"""Published data files that are known to be corrupted, recognised by their content.
+"""Published data files that are known to be corrupted, recognized by their content.
 
 Two hashes identify each file. The fingerprint is a hash of the sorted rows, with all values written in the same way. It finds
-a copy with another name, other attribute names, no header or shuffled rows. The hash of the declared ranges finds parts of a
-file, such as KEEL's folds, which repeat its header.
+copies with a different name, different attribute names, no header or shuffled rows. The hash of the declared ranges finds parts
+of a file, such as KEEL's folds, which repeat its header.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class KnownFault:
     problem : str
         What is wrong with the values.
     remedy : str
-        Where to get a good copy.
+        Where to find a correct copy.
     """
 
     name: str

@@ -43,9 +43,9 @@ def compute_row_keys(frame: pd.DataFrame) -> IntArray:
 
 
 def count_copies(test_keys: Sequence[IntArray], train_keys: Sequence[IntArray]) -> IntArray:
-    """Count the rows of each key: the median over the folds, but at least the largest count in any training or test set.
+    """Count the rows with each key: the median over the folds, but at least the largest count in any training or test set.
 
-    In correct folds, each fold contains every row once in training and test set together. The median ignores a fold in which a
+    In correct folds, the training and test sets of a fold together contain every row once. The median ignores a fold in which a
     row leaks or is lost.
 
     >>> tests, leaking = [[0, 1], [2], [3]], [[2, 3, 0], [0, 1, 3], [0, 1, 2]]
@@ -63,7 +63,8 @@ def match_rows(test_keys: Sequence[IntArray], train_keys: Sequence[IntArray]) ->
     """Match the rows of all test and training sets to positions in one table.
 
     Return the positions of each set, all test sets first, and for each position its row in the joined sets. No set contains a
-    position twice. A test set prefers rows that are not yet tested, a training set rows that its own fold does not test.
+    position twice. A test set prefers rows that are not yet tested; a training set prefers rows that its own fold does not
+    test.
 
     >>> match_rows([np.array([0, 1]), np.array([2])], [np.array([2]), np.array([1, 0])])
     ([[0, 1], [2], [2], [1, 0]], [0, 1, 2])
@@ -155,17 +156,17 @@ def read_folds(
     """Read KEEL's folds from a folder or a zip archive.
 
     KEEL's files repeat the rows without numbering them, so rows are matched by their values. If a training row equals several
-    rows, it is matched to one that its fold does not test; if there is none, the fold leaks. Folds that leak or never test some
-    rows cause a SuspectInputWarning.
+    rows, it is matched to a row that its fold does not test. If there is no such row, the fold leaks. Folds that leak or never
+    test some rows cause a SuspectInputWarning.
 
     Parameters
     ----------
     path : path
         Folder or zip archive with pairs of files such as `x-5-1tra.dat` and `x-5-1tst.dat`.
     scheme : str, optional
-        Text before the number of the fold, e.g. `x-5`. Required if there are files of several schemes.
+        Text before the number of the fold, e.g. `x-5`. It is required if there are files of several schemes.
     target : str, optional
-        Class attribute. Default: the attribute that `@outputs` names, else the last one.
+        Class attribute. Default: the attribute named in `@outputs`, else the last attribute.
     encoding : str, default "utf-8"
         Text encoding of the files.
 

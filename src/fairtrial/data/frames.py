@@ -32,7 +32,7 @@ def read_frame(
     source: str = "",
     notes: Sequence[str] = (),
 ) -> Dataset:
-    """Read a data set from a frame of pandas, polars or Arrow.
+    """Read a data set from a pandas, polars or Arrow table.
 
     Columns of numbers and times are numeric, all others nominal.
 
@@ -45,7 +45,7 @@ def read_frame(
     name : str, default "data"
         Name of the data set.
     nominal : sequence of str, optional
-        Columns to read as nominal although they contain numbers. A class that is named here becomes text.
+        Columns to read as nominal although they contain numbers. A class column that is listed here becomes text.
     numeric : sequence of str, optional
         Columns to read as numbers although they contain text.
     drop : sequence of str, optional
@@ -127,7 +127,7 @@ def convert_to_pandas(frame: Any) -> pd.DataFrame:
 
 
 def _to_arrow_table(frame: Any) -> Any:
-    """Convert an object that streams Arrow data; None if it streams a single column."""
+    """Convert an object that streams Arrow data to an Arrow table; None if it streams a single column."""
     import pyarrow as pa
 
     try:
@@ -137,7 +137,7 @@ def _to_arrow_table(frame: Any) -> Any:
 
 
 def convert_arrow_table(table: Any) -> pd.DataFrame:
-    """Convert an Arrow table to pandas; refuse nested columns."""
+    """Convert an Arrow table to pandas; reject nested columns."""
     import pyarrow as pa
 
     types = pa.types
@@ -164,7 +164,7 @@ def _get_integer_type(kind: Any) -> Any:
 
 
 def check_column_names(argument: str, names: Iterable[str] | None, columns: Iterable[Any], where: str) -> list[str]:
-    """Return the names that an argument gives; each must be a column."""
+    """Return the names passed as an argument; each must name a column."""
     column_names = [str(column) for column in columns]
     if names is not None and not isinstance(names, Iterable):
         raise InputError(f"{argument} must name columns of {where}, got {names!r}: pass a list of names")
@@ -218,7 +218,7 @@ def _check_class_column(values: pd.Series[Any], where: str, *, as_text: bool) ->
 
 
 def _describe_measurements(values: list[Any]) -> str:
-    """Say why distinct values look like measurements rather than classes; empty if they do not."""
+    """Explain why distinct values look like measurements rather than classes; empty if they do not."""
     numbers = [value for value in values if isinstance(value, (int, float)) and not isinstance(value, bool)]
     fractional = [number for number in numbers if number % 1]
     if fractional:
@@ -236,7 +236,7 @@ def _is_text(values: pd.Series[Any]) -> bool:
 
 
 def is_bunch(source: Any) -> bool:
-    """Whether an object is a scikit-learn bunch: a mapping with data and target."""
+    """Return whether an object is a scikit-learn bunch: a mapping with data and target."""
     return isinstance(source, Mapping) and "data" in source and "target" in source
 
 
@@ -257,11 +257,11 @@ def read_bunch(
     Parameters
     ----------
     bunch : mapping
-        Bunch with `data` and `target`, as the loaders of scikit-learn return it.
+        Bunch with `data` and `target`, as returned by the loaders of scikit-learn.
     name : str, default "data"
         Name of the data set.
     nominal : sequence of str, optional
-        Columns to read as nominal although they contain numbers. A class that is named here becomes text.
+        Columns to read as nominal although they contain numbers. A class column that is listed here becomes text.
     numeric : sequence of str, optional
         Columns to read as numbers although they contain text.
     drop : sequence of str, optional
@@ -342,7 +342,7 @@ def read_parquet(
     name : str, optional
         Name of the data set. Default: the name of the file.
     nominal : sequence of str, optional
-        Columns to read as nominal although they contain numbers. A class that is named here becomes text.
+        Columns to read as nominal although they contain numbers. A class column that is listed here becomes text.
     numeric : sequence of str, optional
         Columns to read as numbers although they contain text.
     drop : sequence of str, optional

@@ -24,16 +24,16 @@ KEEL = FileFormat(
 def read_keel(source: Source, *, target: str | None = None, name: str | None = None, encoding: str = "utf-8") -> Dataset:
     """Read a data set from a KEEL file.
 
-    Attributes that the file lists neither as inputs nor as outputs are left out, as in KEEL. Missing values are written `?` or
-    `<null>`. Declared classes and values keep their order, and declared ranges are kept in `Dataset.ranges`. Values outside
-    these ranges and files that are known to be corrupted cause a SuspectInputWarning.
+    Attributes that the file lists neither as inputs nor as outputs are left out, as in KEEL. In KEEL files, missing values are
+    written `?` or `<null>`. Declared classes and values keep their order, and declared ranges are kept in `Dataset.ranges`.
+    Values outside these ranges and files that are known to be corrupted cause a SuspectInputWarning.
 
     Parameters
     ----------
     source : path, bytes or open file
         KEEL file, its content, or an open file such as a member of a zip archive.
     target : str, optional
-        Class attribute. Default: the attribute that `@outputs` names, else the last one.
+        Class attribute. Default: the attribute named in `@outputs`, else the last attribute.
     name : str, optional
         Name of the data set. Default: the name of the file, else of the relation.
     encoding : str, default "utf-8"

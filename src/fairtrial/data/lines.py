@@ -40,7 +40,7 @@ class LineBlock:
         return enumerate(self.lines, self.first)
 
     def take_after(self, line: int) -> LineBlock:
-        """Return the lines after a line."""
+        """Return the lines that follow the given line."""
         return LineBlock(line + 1, self.lines[line + 1 - self.first :])
 
 
@@ -62,7 +62,7 @@ def describe_source(source: Source) -> str:
 
 
 def get_source_stem(source: Source, default: str) -> str:
-    """Return the name of a data set: the name of its file without suffix, or the default."""
+    """Return the name of a data set: the file name without suffix, or the default."""
     name = describe_source(source)
     return Path(name).stem if name not in (_BYTES, _FILE) else default or "data"
 
@@ -71,7 +71,7 @@ def get_source_stem(source: Source, default: str) -> str:
 def open_lines(source: Source, encoding: str = "utf-8", remedy: str | None = None) -> Iterator[Iterator[LineBlock]]:
     """Read the lines of a path, of bytes or of an open file in blocks; an open file stays open.
 
-    `remedy` says what to do if the file has another encoding. Default: pass another `encoding`.
+    `remedy` states what to do if the file has a different encoding. Default: pass another `encoding`.
 
     >>> with open_lines(b"one\\r\\ntwo") as blocks:
     ...     [line for block in blocks for line in block]
@@ -104,7 +104,7 @@ def _open_file(path: str) -> IO[bytes]:
 
 
 class _Codec(NamedTuple):
-    """A text encoding, and what to do if a file is not in it."""
+    """A text encoding, and the remedy to suggest if a file uses a different one."""
 
     name: str
     remedy: str

@@ -1,4 +1,4 @@
-"""Load data sets from OpenML by number or name; each is downloaded once and kept in a cache."""
+"""Load data sets from OpenML by number or name; each data set is downloaded once and kept in a cache."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ _NOT_THERE = (404, 412)
 
 
 def load_openml(which: str | int) -> Dataset:
-    """Load the data set with this number, or the oldest active one with this name, from the cache or the network.
+    """Load the data set with this number, or the oldest active data set with this name, from the cache or the network.
 
-    The class is OpenML's default target. Columns that OpenML marks as row ids or to be ignored are left out.
+    The class is OpenML's default target. Columns that OpenML marks as row ids or as columns to ignore are left out.
     """
     text = str(which).strip()
     if not text:

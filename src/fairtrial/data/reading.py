@@ -46,7 +46,7 @@ def read(
     ----------
     source : path, dataframe or bunch
         KEEL file (.dat that begins with @relation), ARFF file, text table (.csv, .tsv, .txt, .data, .dat) or Parquet file. Text
-        files may be compressed (.gz). Or a frame of pandas, Arrow or polars, or a scikit-learn bunch.
+        files may be compressed (.gz). A pandas, Arrow or polars table or a scikit-learn bunch is also accepted.
     target : str, optional
         Class column. Default: the class that the file declares, else the last column.
     name : str, optional
@@ -58,10 +58,10 @@ def read(
     drop : sequence of str, optional
         Columns to leave out.
     format : {"keel", "arff", "delimited", "csv", "parquet"}, optional
-        File format. Default: by suffix.
+        File format. Default: determined by the suffix.
     **layout
         Options of `read_delimited` for text tables: `delimiter`, `header`, `columns`, `missing`, `decimal`, `text`, `encoding`.
-        KEEL and ARFF files take `encoding`.
+        For KEEL and ARFF files: `encoding`.
 
     Returns
     -------
@@ -137,7 +137,7 @@ def _detect_format(path: Path, declared: str | None) -> str:
 
 
 def _is_keel_file(path: Path) -> bool:
-    """Whether the first line that is neither blank nor a comment begins with @."""
+    """Return whether the first line that is neither blank nor a comment begins with @."""
     source = text_tables.open_unpacked(path)
     try:
         with source.open("rb") if isinstance(source, Path) else source as file:
@@ -184,7 +184,7 @@ def convert_dataset_types(
     numeric: Sequence[str] | None = None,
     drop: Sequence[str] | None = None,
 ) -> Dataset:
-    """Convert attributes to another type, or drop them; the class column stays the same."""
+    """Convert attributes to a different type, or drop them; the class column does not change."""
     if not (nominal or numeric or drop):
         return data
     where = data.source or data.name

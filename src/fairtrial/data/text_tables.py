@@ -57,7 +57,7 @@ _LEAST_AGREEMENT, _NEARLY_ALL_ROWS = 0.5, 0.9
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell is a number without decimal comma and without separators of thousands.
+    """Return whether a cell is a number without a decimal comma and without thousands separators.
 
     >>> [is_number(cell) for cell in ("-1.5e3", ".5", "1,5", "x", "1_000")]
     [True, True, False, False, False]
@@ -66,7 +66,7 @@ def is_number(cell: str) -> bool:
 
 
 def with_point(cell: str, decimal: str) -> str:
-    """Replace a decimal comma by a point; with decimal commas, a cell that contains points is not a number.
+    """Replace a decimal comma by a point; if numbers have decimal commas, a cell that contains points is not a number.
 
     >>> with_point("1,5", ","), with_point("1.5", "."), is_number(with_point("1.234", ","))
     ('1.5', '1.5', False)
@@ -112,8 +112,8 @@ def _strip_double_quotes(cell: str) -> str:
 def sniff_delimiter(lines: Sequence[str]) -> str | None:
     """Find the delimiter of a text table in its first lines; None if no delimiter splits them.
 
-    The delimiter splits the first row, and most rows into the same number of cells. If several delimiters do, prefer the one
-    whose cells contain the fewest other delimiters, then tab, semicolon, bar, comma and blanks, in this order. Quoted
+    The delimiter must split the first row, and most rows into the same number of cells. If several delimiters do, prefer the
+    one whose cells contain the fewest other delimiters, then tab, semicolon, bar, comma and blanks, in this order. Quoted
     delimiters and decimal commas do not count.
 
     >>> sniff_delimiter(["a;b;c", "1,5;2;x"]), sniff_delimiter(["1  2 3", "4 5  6"]), sniff_delimiter(["word"])
@@ -125,7 +125,7 @@ def sniff_delimiter(lines: Sequence[str]) -> str | None:
     best = max(fits, key=lambda delimiter: (fits[delimiter], -DELIMITERS.index(delimiter)))
     other = max(DELIMITERS[:-1], key=lambda delimiter: (fits[delimiter], -DELIMITERS.index(delimiter)))
     if best == WHITESPACE and fits[other].is_plausible and _is_in_most_rows(other, lines):
-        best = other  # the words of a text column, or dates and times, may be as regular as the columns
+        best = other  # the words of a text column, or dates with times, may be as regular as the columns
     return best if fits[best].agreement > 0 else None
 
 
@@ -158,7 +158,7 @@ def _rate_delimiter(lines: Sequence[str], delimiter: str) -> _DelimiterFit:
 
 
 def _is_in_most_rows(delimiter: str, lines: Sequence[str]) -> bool:
-    """Whether nearly all lines contain the delimiter; quoted words and decimal commas do not count."""
+    """Return whether nearly all lines contain the delimiter; quoted words and decimal commas do not count."""
     rows = [line for line in lines if line.strip()]
     if delimiter == "\t":
         n_rows = sum(delimiter in row for row in rows)
@@ -168,7 +168,7 @@ def _is_in_most_rows(delimiter: str, lines: Sequence[str]) -> bool:
 
 
 def _is_value(word: str) -> bool:
-    """Whether a word is quoted or a number, perhaps with a decimal comma."""
+    """Return whether a word is quoted, or a number that may have a decimal comma."""
     return _strip_double_quotes(word) != word or _is_number_like(word)
 
 
@@ -184,9 +184,9 @@ def detect_delimiter(path: Path, lines: Sequence[str]) -> str | None:
 
 
 def sniff_header(rows: Sequence[Sequence[str]], missing: frozenset[str] = frozenset(MISSING)) -> bool:
-    """Whether the first row names the columns.
+    """Return whether the first row names the columns.
 
-    It does if it contains no number, but a text above a column of numbers. If all columns contain text, each name must be
+    It does if it contains no number but a text above a column of numbers. If all columns contain text, each name must be
     unique and must not be a value of its column. Names may count the columns from 0, as in pandas, if another name is a new
     text. A name that means a missing value, such as NA, is allowed only next to a text above numbers. Decimal commas are
     allowed.
@@ -207,7 +207,7 @@ def sniff_header(rows: Sequence[Sequence[str]], missing: frozenset[str] = frozen
 
 
 def _has_counting_names(first: Sequence[str]) -> bool:
-    """Whether the numbers among the names count the columns from 0; a column of row numbers may precede them."""
+    """Return whether the numbers among the names count the columns from 0; a column of row numbers may precede them."""
     names = first[1:] if first[0] == "" else first
     return sum(map(is_number, names)) >= 3 and all(cell == str(index) for index, cell in enumerate(names) if is_number(cell))
 
@@ -284,9 +284,9 @@ def open_unpacked(path: Path) -> Path | IO[bytes]:
 
 
 def read_content(path: Path, encoding: str = "utf-8", remedy: str | None = None) -> Content:
-    """Read the text of a file; refuse NUL bytes, invalid bytes, overlong lines and empty files.
+    """Read the text of a file; reject NUL bytes, invalid bytes, overlong lines and empty files.
 
-    A byte order mark of UTF-8 is dropped. `remedy` says what to do if the file has another encoding.
+    A byte order mark of UTF-8 is dropped. `remedy` states what to do if the file has a different encoding.
     """
     data = _read_utf8(path) if encoding == "utf-8" else None
     if data is None:
@@ -303,7 +303,7 @@ def read_content(path: Path, encoding: str = "utf-8", remedy: str | None = None)
 
 
 def _read_utf8(path: Path) -> bytes | None:
-    """Read a valid file without its lines; None if it is compressed, too large or invalid, or cannot be opened."""
+    """Read a valid file without splitting it into lines; None if it is compressed, too large, invalid or unreadable."""
     try:
         if path.suffix.lower() in _OPENERS or path.stat().st_size > LONGEST_LINE:
             return None
@@ -330,7 +330,7 @@ class Content:
         return io.TextIOWrapper(io.BytesIO(self.data), encoding="utf-8", newline="")
 
     def detect_delimiter(self) -> str | None:
-        """Find the delimiter; None if the lines have none."""
+        """Find the delimiter; None if the lines do not contain one."""
         return detect_delimiter(self.path, _take_sample(self.iter_lines()))
 
     def iter_rows(self, delimiter: str) -> Iterator[tuple[int, list[str]]]:
@@ -347,7 +347,7 @@ class Content:
 
 @dataclass(frozen=True)
 class TableLayout:
-    """The delimiter, whether the first row is a header, the column names, and which of them the file or the user gave."""
+    """The delimiter, whether the first row is a header, the column names, and which of them the file or user gave."""
 
     delimiter: str
     header: bool
@@ -503,7 +503,7 @@ def read_typed_table(path: Path, missing: Sequence[str]) -> pd.DataFrame:
     """Read a text table with a header as a frame whose column types pandas infers.
 
     If the delimiter is not a comma, columns of numbers with decimal commas become numbers. The reader fills short rows with
-    missing values and refuses long rows.
+    missing values and rejects long rows.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -520,7 +520,7 @@ def read_typed_table(path: Path, missing: Sequence[str]) -> pd.DataFrame:
 
 
 def _detect_file_delimiter(path: Path) -> str:
-    """Find the delimiter from the first lines of a file; a comma if the lines have none."""
+    """Find the delimiter from the first lines of a file; return a comma if they do not contain one."""
     if path.suffix.lower() in _ARCHIVES:
         return ","
     source = open_unpacked(path)
@@ -564,7 +564,7 @@ def _parse_comma_decimals(column: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def _check_row_lengths(content: Content, delimiter: str) -> None:
-    """Refuse the first row that has more cells than the first two rows."""
+    """Reject the first row that has more cells than the first two rows."""
     widths: list[int] = []
     for line, row in content.iter_rows(delimiter):
         if len(widths) > 1 and len(row) > max(widths):

@@ -22,7 +22,7 @@ _PLAIN = re.compile(r"[\w.+:/-]+", re.ASCII)
 def write(data: Dataset, path: str | os.PathLike[str], *, format: str | None = None, overwrite: bool = False) -> Path:  # noqa: A002
     """Write a data set to a CSV, Parquet or ARFF file, with the class last.
 
-    Parquet and ARFF files keep column types and declared classes, CSV files keep values only.
+    Parquet and ARFF files keep column types and declared classes; CSV files keep only values.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def write(data: Dataset, path: str | os.PathLike[str], *, format: str | None = N
     path : path
         Output file.
     format : {"csv", "parquet", "arff"}, optional
-        File format. Default: the suffix of the file.
+        File format. Default: determined by the suffix of the file.
     overwrite : bool, default False
         Whether to replace an existing file.
 

@@ -193,7 +193,7 @@ def _count_known(
 
 @kernel
 def _compute_min_side(known_weight: float, declared: int, min_cases: float) -> float:
-    """Compute the minimum weight on each side of a cut: a tenth of the mean class weight, limited to `min_cases` to 25."""
+    """Compute the minimum weight on each side of a cut: a tenth of the mean class weight, clipped to [`min_cases`, 25]."""
     least = 0.1 * known_weight / declared
     if least - min_cases < SMALL:
         return min_cases

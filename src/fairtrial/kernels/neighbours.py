@@ -151,7 +151,7 @@ _WORTH_BUILDING = 128
 def find_groups_by_class(
     points: FloatArray, kinds: Kinds, classes: Sequence[Numbers], seeds: Sequence[Numbers], size: int
 ) -> list[Numbers]:
-    """Apply `find_nearest_groups` to each class; `classes` contains its sorted rows, `seeds` the order of indices among them."""
+    """Apply `find_nearest_groups` to each class; `classes` lists its sorted rows, `seeds` the order of indices among them."""
     engine: Engine = "batched" if points.shape[1] > _FEW_COLUMNS and not kinds.any() else "tree"
 
     def find_class_groups(class_index: int) -> Numbers:
@@ -296,10 +296,10 @@ def find_keel_groups(
 ) -> tuple[Numbers, Numbers]:
     """List all points, group after group, with the position of each in its group (0 is the seed).
 
-    Points differ by a quarter of the weight times the difference in numeric columns (weight >= 0), by the class `proportions`
-    of the two values (columns, codes, classes) in nominal columns (weight < 0), and by 1 if a value is missing. A point at
-    distance 0 is not taken and becomes a seed later. KEEL assigns cases with missing values twice, because they differ from
-    themselves; this is not reproduced.
+    In numeric columns (weight >= 0), points differ by a quarter of the weight times the difference. In nominal columns
+    (weight < 0), they differ by the class `proportions` of the two values (columns, codes, classes). They differ by 1 if a
+    value is missing. A point at distance 0 is not taken and becomes a seed later. KEEL assigns cases with missing values twice
+    because they differ from themselves; this is not reproduced.
     """
     n = points.shape[0]
     members, positions = np.empty(n, np.int64), np.empty(n, np.int64)

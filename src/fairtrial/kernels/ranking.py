@@ -1,7 +1,7 @@
 """Measures of scores in one linear pass over tallies: rows of `pos` and `neg` are tallies, highest score first.
 
-An entry with pos = neg = 0, from resampling or padding, does not count as a threshold. The value is NaN without positives or
-without negatives.
+An entry with pos = neg = 0, from resampling or padding, does not count as a threshold. The value is NaN if there are no
+positives or no negatives.
 """
 
 from __future__ import annotations

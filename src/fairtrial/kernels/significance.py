@@ -69,7 +69,7 @@ def compute_max_pairs(adjacent: Masks, k: int) -> Counts:
 def compute_regions(
     weights: npt.NDArray[np.float32], above: IntArray, below: IntArray, to_sides: float, out: FloatArray
 ) -> None:
-    """Compute the probability of each region for each row of weights; the fraction `to_sides` of the middle weight goes to each side."""
+    """Compute region probabilities for each row of weights; a fraction `to_sides` of the middle weight goes to each side."""
     rows, n = weights.shape
     sums = np.zeros(n + 1)
     for r in range(rows):
@@ -146,7 +146,7 @@ def run_chain(
     samples: int,
     warm_up: int,
 ) -> tuple[FloatArray, FloatArray]:
-    """Run one chain. mu_i is integrated out when mu0, sigma0 and sigma_i are updated, so the chain mixes well even if sigma0 is small."""
+    """Run one chain; integrating mu_i out when mu0, sigma0 and sigma_i are updated lets it mix even if sigma0 is small."""
     q = means.size
     sigma = np.sqrt(np.maximum(squares / folds, bounds[0] ** 2 * 4)) * np.exp(0.3 * rng.standard_normal(q))
     sigma = np.minimum(np.maximum(sigma, bounds[0] * 1.01), bounds[1])

@@ -1,7 +1,7 @@
 """Sort and order floats by their bits.
 
-NumPy's SIMD sort is fastest for short columns. For long columns a radix sort was at least as fast on all tested CPUs, and six
-times faster on AMD Zen 4, whose AVX-512 compress instructions are microcoded.
+NumPy's SIMD sort is fastest for short columns. For long columns, a radix sort was at least as fast on all tested CPUs. It was
+six times faster on AMD Zen 4, whose AVX-512 compress instructions are microcoded.
 """
 
 from __future__ import annotations

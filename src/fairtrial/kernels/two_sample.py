@@ -1,6 +1,6 @@
 """Distances between the test and training rows of many splits (KS, Hellinger, energy), and duplicates between them.
 
-`sides[b, i, s]` has the first bit set if row i is a test row of split s in arrangement b, and the second bit if it is a
+The first bit of `sides[b, i, s]` is set if row i is a test row of split s in arrangement b. The second bit is set if it is a
 training row. A row may be both, or neither. The statistic is NaN if a split has no test or no training rows.
 
 The energy distance (Szekely & Rizzo) is 2 mean d(test, train) - mean d(test, test) - mean d(train, train). It is zero for equal

@@ -152,9 +152,9 @@ class OneR(Learner):
 def find_intervals(values: FloatArray, codes: IntArray, k: int, min_count: int) -> tuple[FloatArray, IntArray]:
     """Find the cut points of a numeric column and the class counts of each interval.
 
-    Each distinct value starts as an interval. From left to right, an interval is merged with the next if it has fewer than
-    `min_count` rows of its majority class, or if both have the same majority class. Finally, neighbours with the same majority
-    class are merged.
+    Each distinct value starts as an interval. From left to right, an interval is merged with the next one if it has fewer than
+    `min_count` rows of its majority class. It is also merged if both have the same majority class. Finally, neighbours with the
+    same majority class are merged.
 
     >>> cuts, counts = find_intervals(np.array([1.0, 2, 3, 4, 5, 6]), np.array([0, 0, 1, 1, 1, 0]), 2, 2)
     >>> cuts.tolist(), counts.tolist()

@@ -1,4 +1,4 @@
-"""A learner with the preparation that it needs (imputation, encoding, scaling, sampling), fitted on training rows only."""
+"""A learner with the preparation that it needs (imputation, encoding, scaling, sampling), fitted only on training rows."""
 
 from __future__ import annotations
 
@@ -266,7 +266,7 @@ def to_frame(columns: EncodedTable) -> Any:
 class Prepared(TypedClassifier):
     """A learner for any table: the input that it does not accept is prepared within each fold.
 
-    The preparation is fitted on the training rows only.
+    The preparation is fitted only on the training rows.
 
     Parameters
     ----------

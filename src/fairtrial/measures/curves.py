@@ -244,8 +244,8 @@ def gain_curve(tally: ScoreTally) -> CurveColumns:
 def tpr_fpr_curve(tally: ScoreTally) -> CurveColumns:
     """Kolmogorov-Smirnov chart: true and false positive rate over the thresholds (Berrar 2014).
 
-    The thresholds are equally spaced from 0 to 1. The largest absolute difference is the Kolmogorov-Smirnov statistic (`ks`),
-    the area between the curves is `abc`, and the mean difference without the first and the last threshold is `taks`.
+    The thresholds are equally spaced from 0 to 1. The largest absolute difference is the Kolmogorov-Smirnov statistic (`ks`).
+    The area between the curves is `abc`. The mean difference without the first and the last threshold is `taks`.
 
     Returns
     -------

@@ -93,7 +93,8 @@ def differences(
         Predictions by model: labels, scores, probabilities or values, depending on the measure.
     method : str, default "auto"
         "auto", "bca", "percentile", "delong" or "newcombe". For two-class AUCs of unweighted rows, "auto" is DeLong, or
-        Newcombe (Zou & Donner 2008) with fewer than 20 cases in a class or an AUC above 0.95. Otherwise it is BCa.
+        Newcombe (Zou & Donner 2008) if a class has fewer than 20 cases or an AUC exceeds 0.95. For all other measures it is
+        BCa.
     level : float, default 0.95
         Confidence level.
     resamples : int, default 2000

@@ -217,7 +217,7 @@ class _EvaluationInput:
         if needs == "probabilities" and self.columns["y_score"] is not None:
             return f"y_score does not contain probabilities ({self._not_probabilities})"
         if needs == "results":
-            return "call it on the values of other measures"
+            return "call it with the values of other measures"
         return f"pass {_COLUMN[needs]}="
 
     def count_classes(self) -> int:
@@ -274,7 +274,7 @@ def _select_measures(measures: str | Measure | Iterable[str | Measure], inputs: 
         possible = [needs for needs in _INPUT_KINDS if inputs.has_input(needs)]
         for needs in _INPUT_KINDS:
             if needs not in possible:
-                inputs.notes.append(f"without measures of {needs}: {inputs.explain_missing(needs)}")
+                inputs.notes.append(f"measures of {needs} are omitted: {inputs.explain_missing(needs)}")
         possible_measures = [measure for needs in possible for measure in registry.values() if measure.facts.needs == needs]
         return (
             possible_measures

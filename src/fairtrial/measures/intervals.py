@@ -209,8 +209,8 @@ def interval(
     method : str, default "auto"
         One of the following:
 
-        - "auto": Wilson for proportions of unweighted rows. For two-class AUCs of unweighted rows DeLong, or Newcombe with
-          fewer than 20 cases in a class or an AUC above 0.95. BCa otherwise.
+        - "auto": Wilson for proportions of unweighted rows. For two-class AUCs of unweighted rows, DeLong, or Newcombe if a
+          class has fewer than 20 cases or the AUC exceeds 0.95. Otherwise, BCa.
         - "bca", "percentile": bootstrap.
         - "wilson", "clopper-pearson": proportions of unweighted rows, e.g. accuracy, recall and precision.
         - "delong" (on the logit scale), "newcombe": two-class AUCs of unweighted rows.

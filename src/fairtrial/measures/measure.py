@@ -479,7 +479,7 @@ COMMON_PARAMETERS = {
     "labels": ("list, optional", "All classes, in the order of the columns of scores. Default: the sorted classes that occur."),
     "average": (
         '{"auto", "binary", "macro", "weighted"} or None, default "auto"',
-        'Average over classes. "binary" is the value of the positive class, None returns one value per class.\n'
+        'Average over classes. "binary" is the value of the positive class; None returns one value per class.\n'
         '"auto" is "binary" with two classes, else "macro".',
     ),
     "sample_weight": ("array-like of shape (n,), optional", "Weights of the rows."),
@@ -548,7 +548,7 @@ def _describe_value(measure: Measure) -> str:
     kind = "float, or ndarray of shape (k,) if `average` is None" if None in measure.averages else "float"
     kind = "float or ndarray" if facts.needs == "results" else kind
     direction = "higher" if facts.direction == "max" else "lower"
-    chance = "" if facts.chance is None else f" Random guessing has {facts.chance:g}."
+    chance = "" if facts.chance is None else f" Random guessing scores {facts.chance:g}."
     return (
         f"{kind}\n    {_describe_range(*facts.range)}; {direction} is better.{chance}\n"
         f"    NaN, with an `UndefinedMeasureWarning`, if {facts.undefined}."

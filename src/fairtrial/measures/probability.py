@@ -110,8 +110,10 @@ def information_score(
         Prior probability of each class, for all rows or for each row; preferably from the training data.
         Default: the class proportions in `y_true`.
 
-    Notes ----- WEKA reports all three kinds. Its prior is (1 + count) / (classes + rows) in the training fold, and its relative
-    score uses the entropy of the last fold.
+    Notes
+    -----
+    WEKA reports all three kinds. Its prior is (1 + count) / (classes + rows) in the training fold. Its relative score uses the
+    entropy of the last fold.
 
     Examples
     --------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -176,17 +175,16 @@ class Roles:
 
 
 def _abbreviate_columns(columns: Sequence[tuple[str, str]]) -> str:
-    """List columns, given with the names of their models; a star replaces the part in which many names differ.
+    """List columns, given with the names of their models; a star replaces the names of several models or classes.
 
     >>> _abbreviate_columns([("tree", "tree_p"), ("svm", "svm_p")]), _abbreviate_columns([("tree", "tree"), ("svm", "svm")])
     ('*_p', 'tree and svm')
     >>> _abbreviate_columns([("", f"score[{name}]") for name in "abcde"])
     'score[*]'
     """
-    names = [name for _, name in columns]
-    prefix, suffix = os.path.commonprefix(names), os.path.commonprefix([name[::-1] for name in names])[::-1]
-    if len(names) > 3 and prefix and min(map(len, names)) >= len(prefix) + len(suffix):
-        return f"{prefix}*{suffix}"
+    stems = {name.partition("[")[0] for _, name in columns if name.endswith("]")}
+    if len(columns) > 3 and len(stems) == 1 and all(name.endswith("]") for _, name in columns):
+        return f"{stems.pop()}[*]"
     patterns = [f"*{column.removeprefix(model)}" if model and column.startswith(model) else column for model, column in columns]
     has_pattern = len(set(patterns)) < len(patterns) and "*" not in patterns
     return join_names(dict.fromkeys(patterns) if has_pattern else [column for _, column in columns], 4)

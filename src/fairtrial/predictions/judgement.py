@@ -400,7 +400,9 @@ class Judgement:
             excludes_zero = line["low"] > 0 or line["high"] < 0
             if excludes_zero and line["p_adjusted"] > self.alpha:
                 kind = "interval_unadjusted" if line["p_value"] <= self.alpha else "interval_of_other_method"
-                findings.append(Finding.of(kind, first=line["first"], second=line["second"]))
+                first, second = (line["first"], line["second"]) if line["difference"] > 0 else (line["second"], line["first"])
+                scope = f" on {line['dataset']}" if len(self.findings) > 1 else ""
+                findings.append(Finding.of(kind, first=first, second=second, scope=scope))
         return findings
 
     def _repr_html_(self) -> str:
@@ -597,7 +599,7 @@ def _estimate_lines(path: Path) -> float:
 def _select_measures(models: Sequence[ModelStatistics], requested: Any) -> list[Measure]:
     """Select the requested measures, or those that suit the models; models are compared by the first one.
 
-    By default that is AUC if every model has scores of a positive class, else accuracy.
+    By default, the first measure is AUC if every model has scores of a positive class, else accuracy.
     """
     if requested is None:
         return _select_default_measures(models)

@@ -231,10 +231,10 @@ def read_predictions(
 ) -> PredictionFile:
     """Read predictions of one or more models from a file or a frame.
 
-    A long table has one row per case and model: a column that names the model (none for a single model), a column of predicted
-    labels, and a column of scores for each class (`score_a`, `p_a`, `proba(a)`, `score[a]`) or one `score` of the positive
-    class. A wide table has one row per case and columns for each model: `forest`, `forest_label`, `forest_score`, `forest[a]`.
-    Files written by `fairtrial export` can be read.
+    A long table has one row per case and model. It has a column that names the model (not needed for a single model) and a
+    column of predicted labels. It also has a column of scores for each class (`score_a`, `p_a`, `proba(a)`, `score[a]`) or one
+    `score` of the positive class. A wide table has one row per case and columns for each model: `forest`, `forest_label`,
+    `forest_score`, `forest[a]`. Files written by `fairtrial export` can be read.
 
     Parameters
     ----------
@@ -314,7 +314,7 @@ def _find_files(source: str | PathLike[str]) -> list[Path]:
 
 
 def _check_kind(path: Path) -> None:
-    """Refuse spreadsheets."""
+    """Raise an error if the file is a spreadsheet."""
     if path.suffix.lower() in _SPREADSHEETS:
         raise InputError(f"predictions must be a CSV, TSV or Parquet file, got the spreadsheet {path.name!r}: save it as CSV")
 

@@ -110,7 +110,7 @@ class ModelStatistics(Protocol):
         """Count the rows of each subgroup that a column defines."""
 
     def select_subgroup(self, column: str, subgroup: str) -> ModelStatistics:
-        """Restrict the model to the rows of a subgroup; a streamed subgroup has labels only."""
+        """Restrict the model to the rows of a subgroup; a streamed subgroup has only labels."""
 
     def pair_with(self, other: Self) -> PairStatistics | None:
         """Pair two models on the rows that both predict; None if no column identifies the rows of a streamed file."""
@@ -288,7 +288,7 @@ class PositiveClasses:
 
     @property
     def remedy(self) -> str:
-        """Advice for the case that the scores are those of the other class."""
+        """Advice if the scores are those of the other class."""
         if not self.can_flip:
             return "check which class each score column belongs to"
         negatives = {negative for _, negative in self.classes.values()}
@@ -416,7 +416,7 @@ class InMemoryModel:
             ]
 
     def tally(self, code: int, max_scores: int) -> ScoreTally:
-        """Tally all scores of a class, whatever `max_scores` is."""
+        """Tally all scores of a class, regardless of `max_scores`."""
         del max_scores
         scores = np.empty((0, len(self.classes))) if self.scores is None else self.scores
         return tally_scores(self.y_true == code, np.ascontiguousarray(scores[:, code]), self.weights)

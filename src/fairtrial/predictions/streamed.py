@@ -71,8 +71,8 @@ if TYPE_CHECKING:
 
 MEMORY = "512MB"
 
-# DeLong's test places scores exactly between so many rows of the rarer class; if there are more, it places them between so
-# many quantiles.
+# Up to this many rows of the rarer class, DeLong's test places scores exactly between them. If there are more rows, it places
+# scores between this many quantiles.
 MAX_MARKS = 1 << 22
 
 _SAMPLE = 10_000
@@ -770,7 +770,7 @@ class _RawModel:
 
 
 class _ScoreSummary(NamedTuple):
-    """Extremes of score columns, largest deviation of a sum from 1, number of lines with a sum near 1 and of zero lines."""
+    """Extremes of score columns, largest deviation of a sum from 1, lines with a sum near 1, and all-zero lines."""
 
     least: float
     most: float
@@ -1064,7 +1064,7 @@ def compute_rank_contrast(file: StreamedFile, lines: str, positive: int) -> Rank
 
     `lines` is SQL that returns true classes t and scores s1 and s2. The rows are written to a table that spills to disk, so
     models are joined once. Only the scores of the rarer class are kept in memory. Every other score equals one of them or lies
-    between two of them, which determines the number of rows of one class below each row of the other.
+    between two of them. This determines the number of rows of one class below each row of the other class.
     """
     file.fetch_rows(f"CREATE OR REPLACE TEMP TABLE met AS SELECT t = {positive} AS p, s1, s2 FROM {lines}")
     try:

@@ -239,9 +239,9 @@ def reproduce(
     Raises
     ------
     InputError
-        If an argument is invalid, if no data set is found, or if `out` contains a page of something else.
+        If an argument is invalid, if no data set is found, or if `out` contains the page of another experiment.
     UnknownNameError
-        If there is no experiment of this name.
+        If there is no experiment with this name.
 
     Examples
     --------
@@ -357,8 +357,8 @@ def compare_with_published(
 ) -> pd.DataFrame:
     """Join our values with the published ones and compute the difference with its interval.
 
-    Both frames have the keys and a column `value`; ours also has `low` and `high`. Rows of only one frame are kept and have
-    missing values. The published value is treated as fixed, because its sampling error is unknown.
+    Both frames have the keys and a column `value`; ours also has `low` and `high`. Rows that occur in only one frame are kept
+    and have missing values. The published value is treated as fixed, because its sampling error is unknown.
 
     >>> import pandas as pd
     >>> ours = pd.DataFrame({"set": ["iris"], "value": [94.0], "low": [92.0], "high": [96.0]})

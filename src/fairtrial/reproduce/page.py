@@ -32,7 +32,7 @@ _PACKAGES = ("fairtrial", "numpy", "scikit-learn", "pandas")
 
 
 def write_page(experiment: Experiment, request: Request, reproduction: Reproduction, durations: Sequence[float]) -> Path:
-    """Write tables, figures and `index.md` to the folder of the request; `durations` are those of all runs, in seconds."""
+    """Write tables, figures and `index.md` to the folder of the request; `durations` are those of all its runs in seconds."""
     folder = request.out
     frames = {table.name: table.frame for table in reproduction.tables} | {"claims": tabulate_claims(reproduction.claims)}
     for name, frame in frames.items():

@@ -1,4 +1,4 @@
-"""Shared code of both ranking experiments: names of the six measures, intervals of error rates, threads."""
+"""Shared code of both ranking experiments: names of the six measures, intervals of error rates, and threads."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def compute_percent_limits(percent: float, repeats: float, level: float = 0.95) 
 def compute_difference_limits(
     ours: float, published: float, repeats: float, published_repeats: float = PUBLISHED_REPEATS, level: float = 0.95
 ) -> tuple[float, float]:
-    """Compute Newcombe's interval of the difference of two independent proportions in percent (1998, method 10).
+    """Compute Newcombe's interval of the difference between two independent proportions in percent (1998, method 10).
 
     Both are proportions of repeats. Ties count half, so the true sampling errors are slightly smaller.
 

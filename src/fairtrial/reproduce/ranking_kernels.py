@@ -381,7 +381,7 @@ def compare_noisy_pairs(
 
 @kernel
 def draw_pair(state: State, replaced: int, items: IntArray, better: FloatArray, worse: FloatArray, classes: Classes) -> None:
-    """Draw scores and their classes; replace some scores at random, and in the second ranking as many further ones."""
+    """Draw scores and their classes, and replace some scores at random; the second ranking replaces as many further scores."""
     cases = better.size
     for i in range(cases):
         better[i] = draw_uniform(state)
@@ -439,8 +439,8 @@ NONE, LABELS, TRAINING_LABELS, ATTRIBUTES, TRAINING_ATTRIBUTES = 0, 1, 2, 3, 4
 class NoisePlan(NamedTuple):
     """Settings of a repeat.
 
-    `proportion` is that of the rows, values and scores that are changed. Their number is rounded to the nearest whole number
-    (halves to the even one), or down with `round_down`. `style` is the style of naive Bayes, INTERVALS or DENSITIES.
+    `proportion` is the proportion of rows, values and scores that are changed. Their number is rounded to the nearest whole
+    number (halves to the even number), or down with `round_down`. `style` is the style of naive Bayes, INTERVALS or DENSITIES.
     """
 
     experiment: int

@@ -44,11 +44,11 @@ TOO_ALIKE = "too alike"
 
 @dataclass(frozen=True, eq=False)
 class Leaks:
-    """Numbers of test rows with a duplicate in the training set, of the same class (`duplicates`) or another one (`conflicts`).
+    """Numbers of test rows with a duplicate in the training set, of the same (`duplicates`) or another class (`conflicts`).
 
     The expected numbers are means over random stratified folds of the same sizes; they are NaN for splits that are not
-    examined. p is the proportion of these folds with at least as many duplicates. `n_drawn` is their number: 0 if no two rows
-    are equal.
+    examined. p is the proportion of these folds with at least as many duplicates. `n_drawn` is the number of these folds: 0 if
+    no two rows are equal.
     """
 
     duplicates: IntArray
@@ -87,7 +87,7 @@ def count_leaks(layout: SplitLayout, n_permutations: int, rng: np.random.Generat
 
 
 def find_equal_rows(values: FloatArray) -> tuple[IntArray, IntArray]:
-    """Find the rows that equal another one in all attributes (missing equals missing), with the number of their group.
+    """Find the rows that equal another row in all attributes (missing equals missing), with the number of their group.
 
     >>> rows, groups = find_equal_rows(np.array([[1.0, np.nan], [2.0, 3.0], [1.0, np.nan]]))
     >>> rows.tolist(), groups.tolist()
@@ -151,7 +151,7 @@ def find_leak_problems(layout: SplitLayout, leak_counts: Leaks, alpha: float) ->
 def find_shift_problems(
     layout: SplitLayout, shift_tests: Sequence[ShiftTest], similarity_tests: Sequence[SimilarityTest], alpha: float
 ) -> list[AuditFinding]:
-    """Report shift, outlying folds, and training and test sets that are more similar than by chance."""
+    """Report shift, outlying folds, and training and test sets that are more similar than expected by chance."""
     return [
         *_find_shifted(layout, shift_tests, alpha),
         *_find_outlying(layout, shift_tests, alpha),
@@ -175,7 +175,7 @@ def _find_shifted(layout: SplitLayout, shift_tests: Sequence[ShiftTest], alpha: 
 
 
 def _get_severity(layout: SplitLayout) -> tuple[Level, str]:
-    """Return level and remark: shift is a fault, except between groups, where it is expected."""
+    """Return level and remark: shift is a fault unless it is between groups, where it is expected."""
     return ("note", "group_shift") if is_grouped(layout.splits.scheme) else ("fault", "unintended_shift")
 
 
@@ -251,7 +251,7 @@ def _find_similar(similarity_tests: Sequence[SimilarityTest], alpha: float) -> I
 class Audit:
     """Result of an audit of splits.
 
-    Data frames count folds from 0, as splits do; texts count them from 1.
+    Data frames count folds from 0, like splits; texts count them from 1.
 
     Attributes
     ----------
@@ -266,7 +266,7 @@ class Audit:
     findings : tuple of AuditFinding
         Findings, sorted by level: faults, cautions, notes.
     basis : tuple of Finding
-        How the tests were made.
+        How the tests were performed.
 
     Examples
     --------
@@ -427,7 +427,7 @@ def audit(
     splits : Splits, splitter, or iterable of (train, test)
         Splits to audit. A splitter is frozen first; pairs contain indices or masks.
     dataset : Dataset or tuple (X, y)
-        Data set that the splits are of. y may be None.
+        Data set to which the splits belong. y may be None.
     n_permutations : int, default 499
         Number of random stratified partitions of the same sizes to compare with.
     random_state : int, default 0

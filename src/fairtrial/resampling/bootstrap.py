@@ -1,4 +1,4 @@
-"""Bootstrap splits: training rows are drawn with replacement, the other rows are the test set."""
+"""Bootstrap splits: training rows are drawn with replacement, and the other rows are the test set."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class Bootstrap(Splitter):
     """Bootstrap samples as training sets; the rows not drawn (about 36.8 %) are the test set.
 
     Each sample is a repeat. A sample that leaves no row out is drawn again. The mean error over these splits is pessimistic
-    because a training set has only 63.2 % of the rows; `estimate` corrects it.
+    because a training set contains only 63.2 % of the rows; `estimate` corrects this bias.
 
     Parameters
     ----------
     n_splits : int, default 200
         Number of bootstrap samples.
     stratify : bool, default False
-        Draw within each class; each training set then has all classes.
+        Draw within each class; each training set then contains all classes.
     random_state : int, Generator, SeedSequence or RandomState, optional
         Seed. An integer gives the same splits at every call. Default: random.
 

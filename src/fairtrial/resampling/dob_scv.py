@@ -1,8 +1,8 @@
 """Distribution optimally balanced stratified cross-validation (Moreno-Torres et al. 2012; Lopez et al. 2014).
 
-Distances are standardised Euclidean, or HEOM if any value is nominal or missing. HEOM, the heterogeneous Euclidean-overlap
-metric (Wilson & Martinez 1997), sums squares: the difference of numbers relative to their range, 1 if nominal values differ,
-and 1 if a value is missing.
+Distances are standardized Euclidean, or HEOM if any value is nominal or missing. HEOM, the heterogeneous Euclidean-overlap
+metric (Wilson & Martinez 1997), sums squares: the difference between numbers relative to their range, 1 if nominal values
+differ, and 1 if a value is missing.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ROUGH_BITS = 24
 
 @dataclass(frozen=True, eq=False)
 class EncodedCases:
-    """Cases as points; squared distances are sums over the columns, each by its kind."""
+    """Cases as points; squared distances are sums over the columns, computed by the kind of each column."""
 
     points: FloatArray
     kinds: npt.NDArray[np.int8]
@@ -36,7 +36,7 @@ class EncodedCases:
 
 @dataclass(frozen=True, eq=False)
 class KeelCases:
-    """Cases as compared by KEEL."""
+    """Cases in the form in which KEEL compares them."""
 
     points: FloatArray
     weights: FloatArray
@@ -57,7 +57,7 @@ def split_rows_by_class(codes: IntArray) -> list[IntArray]:
 
 
 def as_cases(X: Any) -> EncodedCases:
-    """Return standardised numbers, or the input of HEOM if values are nominal or missing.
+    """Return standardized numbers, or the input of HEOM if values are nominal or missing.
 
     >>> as_cases([[1.0, 7.0], [3.0, 7.0]]).points.tolist()
     [[0.0], [2.0]]
@@ -111,7 +111,7 @@ def _encode_heom(values: FloatArray, nominal: BoolArray, missing: BoolArray) -> 
 
 
 def _make_cases(columns: list[FloatArray], kinds: list[int], n: int) -> EncodedCases:
-    """Combine the columns; without any column all cases are one point."""
+    """Combine the columns; if there are no columns, all cases are the same point."""
     if not columns:
         columns, kinds = [np.zeros(n)], [SQUARE]
     return EncodedCases(np.ascontiguousarray(np.column_stack(columns)), np.array(kinds, np.int8))
@@ -120,7 +120,7 @@ def _make_cases(columns: list[FloatArray], kinds: list[int], n: int) -> EncodedC
 def _scale_column(column: FloatArray, spread: Callable[[FloatArray], float]) -> FloatArray:
     """Subtract the minimum and divide by the spread; missing values stay missing.
 
-    The factor is rounded down to 24 bits. Equal steps between integers then stay exactly equal, and ties are ties.
+    The factor is rounded down to 24 bits. Equal steps between integers then stay exactly equal, and ties remain ties.
     """
     largest = np.nanmax(np.abs(column))
     if not 1e-100 < largest < 1e100:  # squares must not underflow or overflow
@@ -148,7 +148,7 @@ class DBSCV(FoldSplitter):
     """Distribution-balanced stratified folds, dealt along a walk through each class.
 
     The walk starts at a random case of the class and continues with the nearest case not yet visited. Consecutive cases are
-    assigned to consecutive folds, also from one class to the next. Sizes therefore differ by at most one, in total and within
+    assigned to consecutive folds, even from one class to the next. Sizes therefore differ by at most one, in total and within
     each class. Distances are those of `DOBSCV`.
 
     Parameters
@@ -186,7 +186,7 @@ class DOBSCV(FoldSplitter):
     """Distribution optimally balanced stratified folds: near neighbours are in different folds.
 
     A random unassigned case of a class and its `n_splits - 1` nearest unassigned neighbours of the same class form a group.
-    Each member is assigned to a different fold, until no case is left. Distances are standardised Euclidean, or HEOM if a value
+    Each member is assigned to a different fold, until no case is left. Distances are standardized Euclidean, or HEOM if a value
     is nominal or missing; ties are broken by row. Estimates for independent cases are slightly optimistic.
 
     Parameters
@@ -219,7 +219,7 @@ class DOBSCV(FoldSplitter):
     def _assign_folds(self, rows: SplitterInput, rng: np.random.Generator) -> IntArray:
         classes = split_rows_by_class(rows.require_classes("DOBSCV"))
         check_class_sizes(rows, self.n_splits, "DOBSCV")
-        # In a random order, the next case without a fold is a random one.
+        # Because the order is random, the next case without a fold is a random case.
         seeds = [rng.permutation(len(members)) for members in classes]
         if self.assign == "keel":
             return assign_keel_folds(rows, classes, seeds, self.n_splits)
@@ -253,7 +253,7 @@ def assign_keel_folds(rows: SplitterInput, classes: list[IntArray], seeds: list[
 
 def assign_literal_folds(counts: list[int], n_splits: int, rng: np.random.Generator) -> IntArray:
     """Assign each member, class after class, to the fold of its position in its group."""
-    del rng  # not random
+    del rng  # this assignment is not random
     return np.concatenate([np.arange(count) % n_splits for count in counts])
 
 

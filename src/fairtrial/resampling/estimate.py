@@ -67,7 +67,7 @@ def estimate(
     Parameters
     ----------
     learner : estimator
-        scikit-learn estimator.
+        A scikit-learn estimator.
     X, y : array-like
         Data.
     method : str, default "632+"
@@ -90,8 +90,10 @@ def estimate(
     -------
     ErrorEstimates
 
-    Notes ----- Standard errors use the delta method of Efron & Tibshirani, corrected for the finite number of samples. Those of
-    .632 and .632+ treat the predictions on the training cases as fixed. If the leave-one-out bootstrap exceeds the
+    Notes
+    -----
+    Standard errors use the delta method of Efron & Tibshirani, corrected for the finite number of samples. The standard errors
+    of .632 and .632+ treat the predictions on the training cases as fixed. If the leave-one-out bootstrap exceeds the
     no-information rate, .632+ uses the no-information rate instead.
 
     Examples
@@ -243,7 +245,7 @@ class ErrorEstimates:
     weight : float
         Weight of the out-of-bag losses in .632+; 0.368 of it belongs to the no-information rate if the losses exceed that rate.
     monte_carlo_error : float
-        Standard deviation of the leave-one-out bootstrap over other random samples. More resamples reduce it.
+        Standard deviation of the leave-one-out bootstrap over different random samples. More resamples reduce it.
 
     Examples
     --------
@@ -400,7 +402,7 @@ def out_of_bag_estimates(
     losses : array-like of shape (samples, n)
         Loss on each case of the learner trained on each bootstrap sample.
     counts : array-like of shape (samples, n)
-        How often each case is in each sample. Only losses with count 0 are used.
+        How often each case occurs in each sample. Only losses with count 0 are used.
     resubstitution : array-like of shape (n,)
         Loss on each case of the learner trained on all cases.
     no_information : float or NoInformation
@@ -542,7 +544,7 @@ def _compute_632_plus(error: float, e1: float, gamma: float) -> tuple[float, flo
 def _compute_standard_error(
     error_influence: FloatArray, left_out: _OutOfBagLosses, gamma_influence: FloatArray, slopes: tuple[float, float, float]
 ) -> float:
-    """Apply the delta method and remove the Monte Carlo noise; the losses alone give a lower bound."""
+    """Apply the delta method and remove the Monte Carlo noise; the plain influence of the losses gives a lower bound."""
     a, b, c = slopes
     variance = ((a * error_influence + b * left_out.influence + c * gamma_influence) ** 2).sum() - b**2 * left_out.noise
     minimum = ((a * error_influence + b * left_out.plain_influence + c * gamma_influence) ** 2).sum()

@@ -23,8 +23,8 @@ class GroupKFold(FoldSplitter):
     n_splits : int, default 5
         Number of folds.
     balance : bool, default True
-        Balance the numbers of rows: assign the largest group first, each to the smallest fold, groups of equal size in random
-        order. If all sizes differ, the folds are not random. False balances the numbers of groups at random.
+        Balance the numbers of rows: assign the largest groups first, each to the smallest fold, and groups of equal size in
+        random order. If all sizes differ, the folds are not random. False balances the numbers of groups at random.
     random_state : int, Generator, SeedSequence or RandomState, optional
         Seed. An integer gives the same splits at every call. Default: random.
 
@@ -56,7 +56,7 @@ class GroupKFold(FoldSplitter):
 
 
 class StratifiedGroupKFold(FoldSplitter):
-    """Folds of whole groups with class proportions as equal as the groups allow.
+    """Folds of whole groups with class proportions that are as equal as the groups allow.
 
     Groups with the most unequal class counts are assigned first, each to the fold with the fewest cases of its classes.
 

@@ -31,7 +31,7 @@ class AuditFinding:
     Attributes
     ----------
     level : {"fault", "caution", "note"}
-        A fault makes estimates from these splits wrong. A caution may be intended, but has consequences. A note is information.
+        A fault makes estimates from these splits wrong. A caution may be intended but has consequences. A note is information.
     check : str
         Check that made the finding, as in `Audit.frame`.
     details : tuple of Finding
@@ -89,7 +89,7 @@ def _join_items(items: Iterable[Finding]) -> str:
 
 
 TEST, TRAIN = 1, 2
-# More splits than this are counted, but not compared with random ones.
+# Splits beyond this number are counted but not compared with random splits.
 MAX_EXAMINED_SPLITS = 100
 _MAX_COMPARED = 40
 
@@ -110,7 +110,7 @@ class SplitLayout:
 
     @cached_property
     def repeats(self) -> tuple[tuple[int, ...], ...]:
-        """Return the indices of the splits of each repeat; one repeat that tests all rows several times is divided."""
+        """Return the indices of the splits of each repeat; a single repeat that tests all rows several times is divided."""
         members: dict[int, list[int]] = {}
         for s, split in enumerate(self.splits):
             members.setdefault(split.repeat, []).append(s)
@@ -119,7 +119,7 @@ class SplitLayout:
 
     @cached_property
     def split_names(self) -> list[str]:
-        """Return the names of the splits in texts, counted from 1."""
+        """Return the names of the splits for use in texts, counted from 1."""
         several = len(self.repeats) > 1
         names = {
             s: f"fold {fold + 1}" + (f" of repeat {repeat + 1}" if several else "")
@@ -136,12 +136,12 @@ class SplitLayout:
 
     @cached_property
     def examined_splits(self) -> IntArray:
-        """Return the splits that are compared with random ones: all, or 100 that are equally spaced."""
+        """Return the splits that are compared with random splits: all of them, or 100 equally spaced ones."""
         n = len(self.splits)
         return np.unique(np.linspace(0, n - 1, min(n, MAX_EXAMINED_SPLITS)).round().astype(np.intp))
 
     def compute_sides(self, split_indices: IntArray | None = None) -> npt.NDArray[np.uint8]:
-        """Return for each row and split (default: those examined) bit 1 if it is in the test, bit 2 if in the training set."""
+        """For each row and split (default: examined splits), set bit 1 for the test set and bit 2 for the training set."""
         split_indices = self.examined_splits if split_indices is None else split_indices
         sides = np.zeros((self.n_rows, len(split_indices)), dtype=np.uint8)
         for position, s in enumerate(split_indices):
@@ -163,7 +163,7 @@ class SplitLayout:
 
     @cached_property
     def scaled_values(self) -> FloatArray:
-        """Return the attributes scaled for distances: standardised, or by range if values are nominal or missing (HEOM)."""
+        """Return the attributes scaled for distances: standardized, or by range if values are nominal or missing (HEOM)."""
         values, numeric = self.columns.values.copy(), self.columns.numeric
         numbers = values[:, numeric]
         heom = bool(np.isnan(values).any()) or not numeric.all()
@@ -378,7 +378,7 @@ def _find_untested(layout: SplitLayout, coverage: Coverage, repeats: list[int]) 
 def _find_absent_classes(layout: SplitLayout, coverage: Coverage, names: list[str]) -> Iterator[AuditFinding]:
     for side, counts in (("training", coverage.train), ("test", coverage.test)):
         if side == "test" and (counts.sum(axis=1) <= 1).all():
-            continue  # a single row cannot be of all classes
+            continue  # a single row cannot contain all classes
         absent = tuple(
             Finding.of("absent_class", class_name=layout.classes[code], split=names[s]) for s, code in np.argwhere(counts == 0)
         )

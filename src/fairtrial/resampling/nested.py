@@ -69,7 +69,7 @@ class Nested:
 
     @cached_property
     def standard_error(self) -> float:
-        """Return the corrected standard error of Nadeau & Bengio (2003), an approximation; NaN with one split."""
+        """Return the corrected standard error of Nadeau & Bengio (2003), an approximation; NaN if there is only one split."""
         if len(self.folds) < 2:
             return float("nan")
         ratio = np.mean([fold.n_test / fold.n_train for fold in self.folds])
@@ -128,12 +128,12 @@ def nested(
 ) -> Nested:
     """Choose settings on inner splits and evaluate the choice on outer splits.
 
-    The result equals scikit-learn's `cross_val_score` of a `GridSearchCV` on the same splits.
+    The result is the same as scikit-learn's `cross_val_score` of a `GridSearchCV` on the same splits.
 
     Parameters
     ----------
     learner : estimator
-        scikit-learn estimator.
+        A scikit-learn estimator.
     grid : mapping of str to list, or list of such mappings
         Parameter values to search, as in `GridSearchCV`.
     X, y : array-like
@@ -141,13 +141,13 @@ def nested(
     inner, outer : splitter, optional
         Splitters of this package or of scikit-learn. Default: five folds, stratified for classifiers.
     scoring : str or callable, optional
-        scikit-learn scorer; higher is better.
+        A scikit-learn scorer; higher is better.
     groups : array-like of shape (n,), optional
         Group of each row, for splitters that use groups.
     n_jobs : int, optional
         Number of parallel jobs of the search.
     random_state : int, Generator, SeedSequence or RandomState, optional
-        Seed of splitters of this package that have no seed of their own.
+        Seed for splitters of this package that do not have their own seed.
 
     Returns
     -------

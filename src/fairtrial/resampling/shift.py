@@ -4,8 +4,8 @@ The statistics are computed within each class, to detect the shift of one class,
 common shift. A permutation reassigns the rows of a class among the splits. It keeps sizes, class counts and overlaps, so splits
 that ignore the attributes are exchangeable with the permutations.
 
-Each statistic is standardised by its own permutations. Within a family (energy distances, AUCs, attributes, outlying rows) the
-maximum is tested (Westfall & Young's max T); between families, the smallest p. The given splits count as one of the
+Each statistic is standardized by its own permutations. Within a family (energy distances, AUCs, attributes, outlying rows) the
+maximum is tested (Westfall & Young's max T); between families, the smallest p is tested. The given splits count as one of the
 permutations, so the probability of *any* finding under random stratified folds is at most alpha.
 """
 
@@ -52,7 +52,7 @@ def rank_within_classes(values: FloatArray, nominal: BoolArray, labels: IntArray
 
 
 def compute_centre(values: FloatArray, nominal: BoolArray) -> FloatArray:
-    """Compute the mean of each numeric and the mode of each nominal column; NaN if all values are missing.
+    """Compute the mean of each numeric column and the mode of each nominal column; NaN if all values are missing.
 
     >>> compute_centre(np.array([[1.0, 2.0], [3.0, 2.0], [np.nan, 0.0]]), np.array([False, True])).tolist()
     [2.0, 2.0]
@@ -79,7 +79,7 @@ def compute_outlyingness(values: FloatArray, nominal: BoolArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class PermutedStatistic:
-    """One statistic by split, class and attribute (-1 is all): `values[0]` of the given splits, then of the permutations."""
+    """One statistic by split, class and attribute (-1 means all): `values[0]` for the given splits, then the permutations."""
 
     check: str
     values: npt.NDArray[np.float32] | FloatArray
@@ -122,7 +122,7 @@ class Shift:
 
 
 def compute_shift(layout: SplitLayout, n_permutations: int, max_rows: int, seed: np.random.SeedSequence) -> Shift:
-    """Compute the statistics of the examined splits and of their permutations; single test rows have none.
+    """Compute the statistics of the examined splits and of their permutations; a single test row has no statistics.
 
     >>> from fairtrial.resampling.layout import read_layout
     >>> x, fold = np.arange(20.0)[:, None], np.arange(20) // 10
@@ -227,7 +227,7 @@ def _find_neighbours(queries: IntArray, rows: FloatArray, nominal: BoolArray, k:
 
 
 def _order_values(values: FloatArray, nominal: bool) -> tuple[IntArray, BoolArray] | tuple[IntArray, int]:
-    """Return codes and their number for a nominal column, order and ends of ties for numbers; missing values are last."""
+    """Return codes and their number for a nominal column, else order and ends of ties; missing values are last."""
     present, codes = np.unique(values, return_inverse=True)
     if nominal:
         return codes.astype(np.intp), len(present)
@@ -237,7 +237,7 @@ def _order_values(values: FloatArray, nominal: bool) -> tuple[IntArray, BoolArra
 
 @dataclass(frozen=True, eq=False)
 class _ClassStatistics:
-    """Statistics of one class, or all, by permutation and split: energy distances, AUCs, attributes, and outlying sums."""
+    """Statistics of one class, or of all, by permutation and split: energy distances, AUCs, attributes, outlying sums."""
 
     energy: FloatArray
     auc: FloatArray
@@ -349,7 +349,7 @@ def _make_wildcards(n: int) -> tuple[IntArray, IntArray]:
 
 @dataclass(frozen=True, eq=False)
 class ShiftTest:
-    """Cells of one statistic with mean and central 95 % limits of the permutations, single and adjusted p."""
+    """Cells of one statistic with mean and central 95 % limits of the permutations, and with single and adjusted p."""
 
     statistic: PermutedStatistic
     expected: FloatArray
@@ -361,7 +361,7 @@ class ShiftTest:
 
 @dataclass(frozen=True)
 class SimilarityTest:
-    """Test whether training and test sets are more similar than by chance: mean statistic, its expectation and adjusted p."""
+    """Test of whether training and test sets are too similar: mean statistic, its expectation and adjusted p."""
 
     check: str
     mean: float
@@ -420,7 +420,7 @@ def _get_family(statistic: PermutedStatistic) -> str:
 
 
 def _standardise(statistic: PermutedStatistic) -> FloatArray:
-    """Standardise by mean and standard deviation of the permutations, rounded to keep equal statistics equal.
+    """Standardize by mean and standard deviation of the permutations, rounded to keep equal statistics equal.
 
     Outlying splits are tested two-sided. Undefined and constant statistics are zero.
     """
@@ -448,7 +448,7 @@ def _compute_p_values(reference: FloatArray, observed: FloatArray) -> FloatArray
 
 
 def _adjust_for_families(smallest: FloatArray, p: FloatArray) -> FloatArray:
-    """Adjust p for the number of families: the proportion of permutations with a smallest p that is not larger."""
+    """Adjust p for the number of families: the proportion of permutations whose smallest p is not larger."""
     return np.asarray(np.searchsorted(np.sort(smallest), p + 1e-12, side="right") / len(smallest))
 
 

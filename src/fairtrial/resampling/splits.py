@@ -60,7 +60,7 @@ class Splits:
     splits : tuple of Split
         The splits.
     scheme : str
-        Splitter that drew them, or "given".
+        Splitter that drew the splits, or "given".
 
     Examples
     --------
@@ -113,7 +113,7 @@ class Splits:
         Parameters
         ----------
         X : table or list, optional
-            Data with as many rows as the splits.
+            Data with the same number of rows as the splits.
         y, groups : object, optional
             Ignored.
 

@@ -1,4 +1,4 @@
-"""Base classes of splitters: a subclass supplies one method, the base class checks, seeds and freezes."""
+"""Base classes of splitters: a subclass supplies one method, and the base class checks, seeds and freezes."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ class Splitter:
 
     random_state: Seed = None
     _uses_classes = False
-    """Whether the scheme uses y; only then must y contain classes."""
+    """Whether the scheme uses y; y must contain classes only if it does."""
     _uses_groups = False
-    """Whether the scheme uses groups; only then must they be given."""
+    """Whether the scheme uses groups; they must be given only if it does."""
     _is_random = True
     """Whether the scheme is random."""
     _keeps_seed = False
@@ -105,7 +105,7 @@ class Splitter:
         groups : array-like of shape (n,), optional
             Group of each row.
         random_state : int, Generator, SeedSequence or RandomState, optional
-            Seed. Default: that of the splitter.
+            Seed. Default: the seed of the splitter.
 
         Returns
         -------
@@ -144,7 +144,7 @@ class Splitter:
         return self
 
     def get_metadata_routing(self) -> Any:
-        """Return the metadata routing of scikit-learn: schemes with groups request them."""
+        """Return the metadata routing for scikit-learn: schemes that use groups request them."""
         from sklearn.utils.metadata_routing import MetadataRequest
 
         request = MetadataRequest(owner=self)
@@ -264,7 +264,7 @@ class FoldSplitter(Splitter):
 def check_class_sizes(rows: SplitterInput, n_splits: int, scheme: str) -> None:
     """Check that stratified folds can contain each class.
 
-    It is an error if no class has a row for each fold, and a warning if some class has too few.
+    It raises an error if no class has a row for each fold, and warns if some classes have too few rows.
     """
     counts = np.bincount(rows.require_classes(scheme))
     if counts.max() < n_splits:
@@ -311,7 +311,7 @@ def _encode_class_labels(labels: npt.NDArray[Any], scheme: str) -> tuple[IntArra
 
 
 def _encode_groups(members: npt.NDArray[Any]) -> IntArray:
-    """Return the codes of the groups; missing groups are an error, because such rows would form one group."""
+    """Return the codes of the groups; missing groups raise an error, because such rows would form one group."""
     if members.dtype.kind == "f" and not np.isnan(members).any():
         return np.unique(members, return_inverse=True)[1].astype(np.intp)
     _, (codes,) = encode_labels(None, None, groups=members)

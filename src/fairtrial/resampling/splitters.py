@@ -70,7 +70,7 @@ class StratifiedKFold(FoldSplitter):
         y = number_by_appearance(rows.require_classes("StratifiedKFold"))
         check_class_sizes(rows, self.n_splits, "StratifiedKFold")
         folds = np.empty(rows.n, dtype=np.intp)
-        # The folds that are larger by one row are random, too.
+        # The choice of the folds that are larger by one row is also random.
         folds[shuffle_by_class(y, rng)] = rng.permutation(self.n_splits)[np.arange(rows.n) % self.n_splits]
         return folds
 
@@ -95,7 +95,7 @@ def shuffle_by_class(y: IntArray, rng: np.random.Generator) -> IntArray:
 class LeaveOneOut(Splitter):
     """Each row is the test set once.
 
-    The estimate has low bias and high variance, and needs one training per row. The scheme is not random.
+    The estimate has low bias and high variance, and requires one training run per row. The scheme is not random.
 
     Examples
     --------
@@ -206,7 +206,7 @@ def draw_holdout(
 
 
 def _count_test_rows(test_size: TestSize, n: int) -> int:
-    """Return the number of test rows; proportions are rounded up as in scikit-learn, up to rounding errors."""
+    """Return the number of test rows; proportions are rounded up as in scikit-learn, ignoring rounding errors."""
     n_test = math.ceil(round(test_size * n, 9)) if isinstance(test_size, float) else test_size
     if not 0 < n_test < n:
         raise InputError(f"test_size must leave at least 1 training row, got {test_size!r} of {n} rows")
@@ -284,7 +284,7 @@ class RandomSubsampling(Splitter):
 class Repeated(Splitter):
     """Repeat a splitter with new random splits.
 
-    The first repeats do not depend on the number of repeats. Give the seed here or to the splitter, not to both.
+    The first repeats do not depend on the number of repeats. Pass the seed here or to the splitter, not to both.
 
     Parameters
     ----------

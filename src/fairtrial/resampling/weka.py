@@ -1,4 +1,4 @@
-"""The folds of WEKA, to repeat published experiments on the same splits."""
+"""The folds of WEKA, to reproduce published experiments on the same splits."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class WekaFolds(FoldSplitter):
 
 
 def _order_by_class(order: list[int], codes: IntArray) -> list[int]:
-    """Sort rows by class with the swaps of WEKA, beginning with the class of the first row."""
+    """Sort rows by class with the same swaps as WEKA, beginning with the class of the first row."""
     order = order.copy()
     position = 1
     while position < len(order):
@@ -75,5 +75,5 @@ def _order_by_class(order: list[int], codes: IntArray) -> list[int]:
 
 
 def _order_by_fold(order: list[int], n_splits: int) -> list[int]:
-    """Take every n-th row from the first, then from the second, and so on."""
+    """Take every n-th row, starting with the first row, then with the second, and so on."""
     return [row for start in range(n_splits) for row in order[start::n_splits]]

@@ -169,10 +169,10 @@ def correlated_t(
 ) -> Posterior:
     """Compare two learners on one data set by the Bayesian correlated t test.
 
-    Training sets of different folds overlap, and the scores are therefore correlated. The test estimates the correlation rho
-    by the proportion of test rows (Nadeau & Bengio 2003). The posterior of the mean difference is a Student distribution with
-    n - 1 degrees of freedom and squared scale (1/n + rho / (1 - rho)) s^2, where s^2 is the variance of the differences
-    (Corani & Benavoli 2015). It is computed in closed form.
+    Training sets of different folds overlap, and the scores are therefore correlated. The test estimates the correlation rho by
+    the proportion of test rows (Nadeau & Bengio 2003). The posterior of the mean difference is a Student distribution with
+    n - 1 degrees of freedom (Corani & Benavoli 2015). Its squared scale is (1/n + rho / (1 - rho)) s^2, where s^2 is the
+    variance of the differences. It is computed in closed form.
 
     Parameters
     ----------

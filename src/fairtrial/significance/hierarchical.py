@@ -134,10 +134,10 @@ def hierarchical(
     Returns
     -------
     HierarchicalPosterior
-        `p_first`, `p_rope` and `p_second` are the probabilities that the difference on the next data set lies above, within
-        and below the rope. `parameters` has the medians of mu0, sigma0 and nu, R-hat, the effective sample size, and the
-        proportions of draws in which each region is the most probable one (`most_first` ..., as in baycomp). R-hat above 1.05
-        adds a caveat.
+        `p_first`, `p_rope` and `p_second` are the probabilities that the difference on the next data set lies above, within and
+        below the rope. `parameters` contains the medians of mu0, sigma0 and nu, R-hat, and the effective sample size. It also
+        contains the proportions of draws in which each region is the most probable one (`most_first` ..., as in baycomp). R-hat
+        above 1.05 adds a caveat.
 
     Notes
     -----

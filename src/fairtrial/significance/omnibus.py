@@ -53,8 +53,8 @@ _ALL_SCORES_EQUAL = Finding.of("all_scores_equal")
 class RankScores:
     """Rank scores of k learners on N data sets, as exact multiples of a fraction: equal sums are equal floats.
 
-    `without_ties` is the sum of squares without ties, `unit` converts a sum of rank scores to the mean of a learner, and
-    `centre` is the mean over all learners.
+    `without_ties` is the sum of squares without ties. `unit` converts a sum of rank scores to the mean of a learner. `centre`
+    is the mean over all learners.
     """
 
     cells: FloatArray
@@ -126,8 +126,8 @@ def friedman(scores: pd.DataFrame | npt.ArrayLike, *, better: Better = "max", ti
     Returns
     -------
     Outcome
-        The effect is Kendall's W; its interval is the wider of the noncentral F and the jackknife interval. `details` has the
-        mean ranks. If all scores of every data set are equal, the statistic is NaN and p is 1.
+        The effect is Kendall's W; its interval is the wider of the noncentral F and the jackknife interval. `details` contains
+        the mean ranks. If all scores of every data set are equal, the statistic is NaN and p is 1.
 
     Examples
     --------
@@ -159,8 +159,8 @@ def aligned_ranks(scores: pd.DataFrame | npt.ArrayLike, *, better: Better = "max
     Returns
     -------
     Outcome
-        The effect is Kendall's W; its interval is the wider of the noncentral F and the jackknife interval. `details` has the
-        mean ranks. If all scores of every data set are equal, the statistic is NaN and p is 1.
+        The effect is Kendall's W; its interval is the wider of the noncentral F and the jackknife interval. `details` contains
+        the mean ranks. If all scores of every data set are equal, the statistic is NaN and p is 1.
 
     Examples
     --------
@@ -191,8 +191,8 @@ def iman_davenport(scores: pd.DataFrame | npt.ArrayLike, *, better: Better = "ma
     Returns
     -------
     Outcome
-        The effect is Kendall's W; its interval is the wider of the noncentral F and the jackknife interval. `details` has the
-        mean ranks. If all scores of every data set are equal, the statistic is NaN and p is 1.
+        The effect is Kendall's W; its interval is the wider of the noncentral F and the jackknife interval. `details` contains
+        the mean ranks. If all scores of every data set are equal, the statistic is NaN and p is 1.
 
     Examples
     --------
@@ -226,8 +226,8 @@ def quade(scores: pd.DataFrame | npt.ArrayLike, *, better: Better = "max") -> Ou
     Returns
     -------
     Outcome
-        The effect is Kendall's W; its interval is the wider of the noncentral F and the jackknife interval. `details` has the
-        mean ranks. If all scores of every data set are equal, the statistic is NaN and p is 1.
+        The effect is Kendall's W; its interval is the wider of the noncentral F and the jackknife interval. `details` contains
+        the mean ranks. If all scores of every data set are equal, the statistic is NaN and p is 1.
 
     Examples
     --------
@@ -255,9 +255,9 @@ def anova(scores: pd.DataFrame | npt.ArrayLike) -> Outcome:
     Returns
     -------
     Outcome
-        `p_value` assumes sphericity: all differences between learners have the same variance. `details` has `epsilon` of
-        Greenhouse and Geisser (1 means sphericity) and `p_corrected`, which does not assume it. The effect is partial eta
-        squared with an interval from the noncentral F distribution.
+        `p_value` assumes sphericity: all differences between learners have the same variance. `details` contains `epsilon` of
+        Greenhouse and Geisser (1 means sphericity) and `p_corrected`, which does not assume sphericity. The effect is partial
+        eta squared with an interval from the noncentral F distribution.
 
     Notes
     -----
@@ -394,7 +394,7 @@ def _build_rank_outcome(
         df=df,
         n=len(table.datasets),
         variant=variant,
-        ties=Finding.of("tied_ranks"),
+        ties=Finding.of("tied_ranks") if _has_ties(table) else None,
         effect=_compute_concordance(table, better),
         details={f"mean rank {name}": float(mean) for name, mean in zip(table.learners, rank_scores.means, strict=True)},
         caveats=tuple(caveats),
@@ -479,6 +479,11 @@ def compute_noncentral_f_limits(f: float, df1: float, df2: float, level: float) 
         return float(brentq(lambda nc: ncfdtr(df1, df2, nc, f) - probability, 0.0, top, xtol=1e-10 * top))
 
     return find_noncentrality((1 + level) / 2), find_noncentrality((1 - level) / 2)
+
+
+def _has_ties(table: ScoreTable) -> bool:
+    """Whether two learners have the same score on a data set."""
+    return any(len(np.unique(row)) < len(row) for row in table.values)
 
 
 def _warn_omnibus_undefined(test: str, reason: str) -> None:

@@ -144,7 +144,7 @@ def ten_by_ten(a: npt.ArrayLike, b: npt.ArrayLike, *, variant: str = "calibrated
 def five_by_two_t(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) -> Outcome:
     """Compare two learners by the 5x2 cv t test (Dietterich 1998).
 
-    The numerator is the difference on the first fold only. A different order of the folds therefore gives a different p-value;
+    The numerator is only the difference on the first fold. A different order of the folds therefore gives a different p-value;
     `five_by_two_f` does not depend on the order.
 
     Parameters

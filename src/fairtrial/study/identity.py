@@ -156,7 +156,7 @@ def _map_distributions() -> dict[str, list[str]]:
 
 
 def _find_install_kind(name: str, file: Path) -> str | None:
-    """Find how a distribution installed this file; None if the file is not part of it."""
+    """Find how a distribution installed this file. Return None if the file is not part of the distribution."""
     try:
         distribution = importlib.metadata.distribution(name)
     except importlib.metadata.PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""Contract tests for learners, splitters, measures, engines and stores of third parties."""
+"""Contract tests for third-party learners, splitters, measures, engines and stores."""
 
 from fairtrial.testing.contract import ContractRule, find_violations, list_rules, parametrize_with_contract
 from fairtrial.testing.engines import check_engine

@@ -82,7 +82,7 @@ class ContractRule:
         subject : object
             The object that the description names.
         case : object
-            What the contract prepared for the object, such as a fitted copy of a learner.
+            The material that the contract prepared for the object, such as a fitted copy of a learner.
 
         Returns
         -------
@@ -124,7 +124,7 @@ class Contract:
         return add_rule
 
     def find_violations(self, subject: Any) -> dict[str, str]:
-        """Check all rules that apply; return the violated ones by name with their descriptions."""
+        """Check all rules that apply; return a description of each violated rule by name."""
         with self.open_case(subject) as case:
             violations = {rule.name: rule.find_violation(subject, case) for rule in self.rules if rule.applies(subject)}
         return {name: text for name, text in violations.items() if text is not None}

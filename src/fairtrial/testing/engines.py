@@ -23,7 +23,7 @@ from fairtrial.study.run.supervisor import Supervisor
 from fairtrial.testing.contract import Contract, require
 
 _LEARNERS = ("naive Bayes", "random forest", "raises", "kills its process", "hangs")
-_STATUSES = ("ok", "ok", "error", "crash", "timeout")  # those that succeed come first
+_STATUSES = ("ok", "ok", "error", "crash", "timeout")  # the learners that succeed come first
 _HANGING = _LEARNERS.index("hangs")
 _N_FOLDS = 2
 _N_CHUNKS = 24
@@ -66,17 +66,17 @@ class _EngineCase:
 
     @cached_property
     def records(self) -> list[TrialRecord]:
-        """The records of all learners, also of those that fail."""
+        """The records of all learners, including those that fail."""
         return self.run(_make_chunks(self.dataset))
 
     @cached_property
     def expected(self) -> dict[bytes, TrialRecord]:
-        """The records of the learners that succeed, from a process of their own."""
+        """The records of the learners that succeed, computed in a separate process."""
         chunks = [_make_chunk(self.dataset, fold, range(_STATUSES.count("ok"))) for fold in range(_N_FOLDS)]
         return {record.key: record for record in _run_serially(chunks, self.dataset)}
 
     def run(self, chunks: Sequence[Chunk]) -> list[TrialRecord]:
-        """Run chunks like the coordinator of a study, and count the requests for the data set."""
+        """Run chunks as the coordinator of a study does, and count the requests for the data set."""
         flight, records = InFlight(self.engine, self._get_dataset), list[TrialRecord]()
         for chunk in chunks:
             flight.send(chunk)
@@ -112,12 +112,12 @@ _contract = Contract("engine", _open_case)
 def check_engine(engine: Engine) -> None:
     """Check that an engine meets the contract of engines. It is closed afterwards.
 
-    A few trials run on the engine and, for comparison, in a process of their own. This takes some seconds.
+    A few trials run on the engine and, for comparison, in a separate process. This takes a few seconds.
 
     Parameters
     ----------
     engine : Engine
-        An open engine, as the function that you pass to `register_engine` returns it.
+        An open engine, as returned by the function that you pass to `register_engine`.
 
     Raises
     ------
@@ -181,7 +181,7 @@ def check_each_trial_is_answered_once(case: _EngineCase) -> None:
 
 @_contract.rule("let `work` supervise the learners: do not replace it and do not change its answer")
 def check_failing_learners_fail_alone(case: _EngineCase) -> None:
-    """A learner that raises, hangs or kills its process must fail its own trials only."""
+    """A learner that raises, hangs or kills its process must fail only its own trials."""
     for record in sorted(case.records, key=lambda item: item.key):
         learner = record.key[1]
         name = f"the learner that {_LEARNERS[learner]}" if _STATUSES[learner] != "ok" else _LEARNERS[learner]
@@ -240,7 +240,7 @@ def check_stop_lets_chunks_come_back(case: _EngineCase) -> None:
 
 @_contract.rule("shut the workers down in shutdown(), or do nothing if they belong to the caller")
 def check_close_can_be_repeated(case: _EngineCase) -> None:
-    """close() must not raise, also if it is called twice."""
+    """close() must not raise, even if it is called twice."""
     case.engine.close()
     case.engine.close()
 
@@ -253,11 +253,11 @@ def _run_serially(chunks: Iterable[Chunk], dataset: Dataset) -> list[TrialRecord
 def _require_same_record(record: TrialRecord, expected: TrialRecord, source: str) -> None:
     for field in fields(TrialRecord):
         same = getattr(record, field.name) == getattr(expected, field.name)
-        require(field.name in _MEASURED or same, f"another {field.name} of {_LEARNERS[record.key[1]]} than {source}")
+        require(field.name in _MEASURED or same, f"a different {field.name} of {_LEARNERS[record.key[1]]} than {source}")
 
 
 def _make_dataset() -> Dataset:
-    """Make a data set with new random numbers, which no worker can have."""
+    """Make a data set of new random numbers, which no worker can have received."""
     import pandas as pd
 
     rng = np.random.default_rng()

@@ -28,7 +28,7 @@ _TOLERANCE = 1e-6
 
 
 class _LearnerCase:
-    """A learner, a training set of 60 rows in three classes that are well separated, and a fitted copy."""
+    """A learner, a training set of 60 rows in three well-separated classes, and a fitted copy."""
 
     def __init__(self, learner: Any) -> None:
         rng = np.random.default_rng(_SEED)
@@ -36,7 +36,7 @@ class _LearnerCase:
         self.codes = rng.permutation(np.repeat(np.arange(3), _N_PER_CLASS))
         self.y: npt.NDArray[Any] = self.codes if facts_of(learner).numbered else _CLASSES[self.codes]
         centres = np.array([[0.2, 0.2, 0.5], [0.8, 0.3, 0.1], [0.4, 0.9, 0.9]])
-        # Between 0 and 1: some learners take only numbers that are not negative.
+        # The values lie between 0 and 1 because some learners accept only nonnegative numbers.
         self.X = np.clip(centres[self.codes] + rng.normal(scale=0.06, size=(3 * _N_PER_CLASS, 3)), 0.0, 1.0)
 
     def copy_learner(self) -> Any:
@@ -46,7 +46,7 @@ class _LearnerCase:
         return learner.set_params(**seeds) if seeds else learner
 
     def fit(self, X: Any = None, y: Any = None) -> Any:
-        """Fit a copy; default: to the training set."""
+        """Fit a copy, by default to the training set."""
         learner = self.copy_learner()
         learner.fit(self.X.copy() if X is None else X, self.y.copy() if y is None else y)
         return learner
@@ -86,7 +86,7 @@ def check_learner(learner: Any) -> None:
     ----------
     learner : classifier
         An unfitted classifier that follows the conventions of scikit-learn. `fairtrial.learners.facts_of` determines
-        whether it must take nominal columns and missing values.
+        whether it must accept nominal columns and missing values.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def _takes_missing(learner: Any) -> bool:
 
 
 def _ignores_columns(learner: Any) -> bool:
-    """Whether the learner declares by scikit-learn's tags that it does not check X, like DummyClassifier."""
+    """Return whether scikit-learn's tags declare that the learner does not check X, like DummyClassifier."""
     try:
         return bool(get_tags(learner).no_validation)
     except (AttributeError, TypeError):
@@ -133,7 +133,7 @@ def check_parameters_round_trip(case: _LearnerCase) -> None:
     for name, value in copied.get_params(deep=False).items():
         same = type(value) is type(parameters[name]) and repr(value) == repr(parameters[name])
         require(same, f"{name}={value!r} instead of {parameters[name]!r} in a clone")
-    require(copied.set_params(**copied.get_params(deep=False)) is copied, "another object from set_params")
+    require(copied.set_params(**copied.get_params(deep=False)) is copied, "a different object from set_params")
     for name, value in copied.get_params(deep=False).items():
         require(repr(value) == repr(parameters[name]), f"{name}={value!r} instead of {parameters[name]!r} after set_params")
 
@@ -195,7 +195,7 @@ def check_probabilities_follow_classes(case: _LearnerCase) -> None:
 def check_decision_values_have_columns(case: _LearnerCase) -> None:
     """decision_function must return a column for each of three classes and one value per row for two."""
     values = np.asarray(case.fitted.decision_function(case.X.copy()))
-    pairs = 3  # as many as classes; one-vs-one values of three classes have three columns, too
+    pairs = 3  # as many as classes: one-vs-one values of three classes also have three columns
     require(values.shape == (len(case.X), pairs), f"shape {values.shape} for {len(case.X)} rows and 3 classes")
     two = case.codes < 2
     values = np.asarray(case.fit(case.X[two], case.y[two]).decision_function(case.X[two]))
@@ -218,7 +218,7 @@ def check_refit_forgets(case: _LearnerCase) -> None:
     case.require_same_predictions(learner.predict(case.X.copy()), "after another fit")
 
 
-@_contract.rule("compute each prediction from its own row only")
+@_contract.rule("compute each prediction only from its own row")
 def check_rows_are_predicted_independently(case: _LearnerCase) -> None:
     """The prediction of a row must not depend on the other rows."""
     expected = np.asarray(case.fitted.predict(case.X.copy()))[5:12]
@@ -256,7 +256,7 @@ def check_labels_keep_their_type(case: _LearnerCase) -> None:
 
 @_contract.rule("encode nominal columns, or declare `fairtrial_facts = Facts(nominal=False, ...)`", applies=_takes_nominal)
 def check_nominal_columns_are_accepted(case: _LearnerCase) -> None:
-    """A learner that declares nominal columns must take columns of categories."""
+    """A learner that declares nominal columns must accept columns of categories."""
     import pandas as pd
 
     colour = pd.Categorical(np.array(["dark", "light", "none"])[case.codes])
@@ -269,7 +269,7 @@ def check_nominal_columns_are_accepted(case: _LearnerCase) -> None:
     "handle NaN in fit and predict, or declare `fairtrial_facts = Facts(missing=False, ...)`", applies=_takes_missing
 )
 def check_missing_values_are_accepted(case: _LearnerCase) -> None:
-    """A learner that declares missing values must take NaN in fit and predict."""
+    """A learner that declares missing values must accept NaN in fit and predict."""
     X = _remove_values(case.X)
     learner = case.fit(X.copy(), case.y.copy())
     _require_known_labels(learner.predict(X.copy()), case.y, learner)

@@ -26,7 +26,7 @@ _CLASS_NAMES = np.array(["ant", "bee", "cat"])
 
 
 class _Columns(NamedTuple):
-    """Random columns for one call of a measure: k classes (1 for numbers), true values, predictions and weights."""
+    """Random columns for one call of a measure: number of classes k (1 for numbers), true values, predictions and weights."""
 
     k: int
     y_true: npt.NDArray[Any]
@@ -52,7 +52,7 @@ class _MeasureCase:
                 yield _Columns(k, y_true, self.draw_predictions(rng, y_true, k), weights, rng)
 
     def draw_true_values(self, rng: np.random.Generator, k: int) -> npt.NDArray[Any]:
-        """Draw numbers, or classes each of which occurs."""
+        """Draw numbers, or classes that all occur."""
         if self.needs == "values":
             return rng.normal(size=_N_ROWS)
         y_true = rng.integers(0, k, _N_ROWS)
@@ -71,14 +71,14 @@ class _MeasureCase:
         return np.asarray(scores[:, 1] if k == 2 else scores)
 
     def make_perfect_predictions(self, columns: _Columns) -> list[npt.NDArray[Any]]:
-        """Return the true values in the form of predictions; scores also with as many distinct values as the predictions."""
+        """Return the true values as predictions; for scores, also with as many distinct values as the predictions."""
         if self.needs in ("labels", "values"):
             return [columns.y_true]
         certain = columns.y_true.astype(float) if columns.k == 2 else np.eye(columns.k)[columns.y_true]
         return [certain, (certain + columns.y) / 2] if self.needs == "scores" else [certain]
 
     def compute(self, y_true: Any, y: Any, k: int = 1, **options: Any) -> Any:
-        """Call the measure without warnings; all k classes count although some may have no rows."""
+        """Call the measure without warnings; all k classes count even if some have no rows."""
         if k > 1:
             options.setdefault("labels", list(range(k)))
         with warnings.catch_warnings():
@@ -100,7 +100,7 @@ def check_measure(measure: Measure) -> None:
     Parameters
     ----------
     measure : Measure
-        The measure, as the decorator `fairtrial.measures.measure` returns it.
+        The measure, as returned by the decorator `fairtrial.measures.measure`.
 
     Raises
     ------
@@ -116,7 +116,7 @@ def check_measure(measure: Measure) -> None:
 
 
 def _is_in_module(measure: Measure) -> bool:
-    """Whether the formula was defined in a module, not in text that was executed."""
+    """Return whether the formula was defined in a module, not in executed text."""
     return measure.formula.__module__ in sys.modules
 
 
@@ -159,12 +159,10 @@ def check_facts_are_complete(case: _MeasureCase) -> None:
     require(facts.chance is None or low <= facts.chance <= high, f"chance={facts.chance} outside the range {facts.range}")
 
 
-@_contract.rule(
-    "define the formula at the top level of a module and register it under a name of its own", applies=_is_in_module
-)
+@_contract.rule("define the formula at the top level of a module and register it under its own name", applies=_is_in_module)
 def check_pickles_to_itself(case: _MeasureCase) -> None:
     """Unpickling must return the registered measure, because worker processes receive measures by name."""
-    require(registry[case.measure.name] is case.measure, f"another measure registered as {case.measure.name!r}")
+    require(registry[case.measure.name] is case.measure, f"a different measure registered as {case.measure.name!r}")
     require(pickle.loads(pickle.dumps(case.measure)) is case.measure, "another object")
 
 
@@ -214,16 +212,16 @@ def check_row_order_does_not_matter(case: _MeasureCase) -> None:
 
 @_contract.rule("use the index of a class, not its name", applies=_reads_classes)
 def check_class_names_do_not_matter(case: _MeasureCase) -> None:
-    """Other names in the same sort order must not change the value."""
+    """Different class names in the same sort order must not change the value."""
     for k, y_true, y, weights, _ in case.iter_columns():
         renamed = _CLASS_NAMES[y] if case.needs == "labels" else y
         value = case.compute(_CLASS_NAMES[y_true], renamed, sample_weight=weights)
-        _require_equal(value, case.compute(y_true, y, sample_weight=weights), f"for {k} classes with other names")
+        _require_equal(value, case.compute(y_true, y, sample_weight=weights), f"for {k} classes with different names")
 
 
 @_contract.rule("treat all classes alike, or declare per_class=True", applies=_reads_classes)
 def check_class_order_does_not_matter(case: _MeasureCase) -> None:
-    """A permutation of three classes must not change the value, nor that of two for measures of the whole table."""
+    """Permuting three classes must not change the value, nor must permuting two for measures of the whole table."""
     facts = case.measure.facts
     for k, y_true, y, weights, rng in case.iter_columns():
         if k == 2 and (facts.needs != "labels" or facts.per_class):
@@ -237,12 +235,12 @@ def check_class_order_does_not_matter(case: _MeasureCase) -> None:
 
 
 def _break_ties(probabilities: npt.NDArray[Any], rng: np.random.Generator) -> npt.NDArray[Any]:
-    """Make the probabilities of a row distinct: which of two equal classes is predicted may depend on their order."""
+    """Make the probabilities of a row distinct, because the choice between two equal classes may depend on their order."""
     distinct = probabilities + 1e-3 * rng.random(probabilities.shape)
     return np.asarray(distinct / distinct.sum(axis=1, keepdims=True))
 
 
-@_contract.rule("use the order of the scores only, or declare rank_based=False", applies=_is_rank_based)
+@_contract.rule("use only the order of the scores, or declare rank_based=False", applies=_is_rank_based)
 def check_increasing_transformations_do_not_matter(case: _MeasureCase) -> None:
     """An increasing transformation of the scores must not change a rank-based measure."""
     for k, y_true, y, weights, rng in case.iter_columns():
@@ -285,11 +283,11 @@ def check_batches_match_single_values(case: _MeasureCase) -> None:
         _require_equal(batch, single, "for a batch of 3 resamples")
 
 
-@_contract.rule("compute the value from the statistic only", applies=_merges)
+@_contract.rule("compute the value only from the statistic", applies=_merges)
 def check_merged_statistics_match_whole(case: _MeasureCase) -> None:
     """The sum of the statistics of two parts must give the value of all rows."""
     for k, y_true, y, weights, _ in case.iter_columns():
-        if k > 2 and isinstance(case.measure, ScoreMeasure):  # a tally has two classes
+        if k > 2 and isinstance(case.measure, ScoreMeasure):  # a tally has only two classes
             continue
         is_first = np.arange(len(y_true)) % 2 == 0
         first, second = (

@@ -1,4 +1,4 @@
-"""The contract of splitters: disjoint sets, full coverage, and splits that depend on the rows and the seed alone."""
+"""The contract of splitters: disjoint sets, full coverage, and splits that depend only on the rows and the seed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _SplitterCase:
         self.groups = rng.permutation(np.repeat(np.arange(12), 5))
 
     def list_splits(self, X: Any = None, y: Any = None, groups: Any = None, splitter: Any = None) -> list[Split]:
-        """List the splits of the rows, or of the same rows in another form, with a fixed seed."""
+        """List the splits of the rows, or of the same rows in a different form, with a fixed seed."""
         rows = (
             self.X.copy() if X is None else X,
             self.y.copy() if y is None else y,
@@ -43,7 +43,7 @@ class _SplitterCase:
 
 
 def _fix_seed(splitter: Any) -> Any:
-    """Copy a splitter of scikit-learn; give it a seed if it draws at random and has none."""
+    """Copy a scikit-learn splitter; give it a seed if it draws at random without one."""
     splitter = copy.deepcopy(splitter)
     if getattr(splitter, "random_state", 0) is None and getattr(splitter, "shuffle", True):
         splitter.random_state = _SEED
@@ -90,7 +90,7 @@ def _is_seeded(splitter: Any) -> bool:
 
 
 def _is_stratified(splitter: Any) -> bool:
-    """Only folds that ignore groups can have equal class counts."""
+    """Return whether the folds are stratified; only folds that ignore groups can have equal class counts."""
     return _tests_each_row_once(splitter) and splitter._uses_classes and not splitter._uses_groups
 
 
@@ -218,7 +218,7 @@ def check_types_do_not_matter(case: _SplitterCase) -> None:
         "categories": (case.X, pd.Series(names, dtype="category"), pd.Series(group_names, dtype="category")),
     }
     for form, rows in forms.items():
-        require(_are_equal(expected, case.list_splits(*rows)), f"other splits for {form}")
+        require(_are_equal(expected, case.list_splits(*rows)), f"different splits for {form}")
 
 
 @_contract.rule("assign whole groups to the training set or to the test set", applies=_uses_groups)

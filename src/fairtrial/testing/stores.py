@@ -1,4 +1,4 @@
-"""The contract of stores: what is added comes back unchanged, whole batches only, and corruption is detected."""
+"""The contract of stores: records come back unchanged, batches are written as a whole, and corruption is detected."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TRIAL_KEY = ["dataset", "condition", "level", "learner", "repeat", "fold"]
 
 
 class _ExampleStudy:
-    """A study of two data sets, two conditions, two learners and two folds, with names beyond ASCII: 16 trials."""
+    """A study of 16 trials: two data sets, two conditions, two learners and two folds, with non-ASCII names."""
 
     def __init__(self, name: str = "Größe", seed: int = _SEED) -> None:
         rng = np.random.default_rng(_SEED)
@@ -83,7 +83,7 @@ class _ExampleStudy:
         return bytes(keys.tobytes())
 
     def make_predictions(self, link: TrialLink) -> tuple[SplitRows, DataFacts, Any]:
-        """Return the rows, the data set and random scores, which depend on the trial only."""
+        """Return the rows, the data set and random scores, which depend only on the trial."""
         rng = np.random.default_rng(list(self.make_key(link)))
         rows = next(rows for data_hash, split_hash, rows in self.splits if (data_hash, split_hash) == (link.data, link.split))
         data = next(data for data in self.datasets if data.content_hash == link.data)
@@ -116,7 +116,7 @@ class _StoreCase:
         self._n_paths = 0
 
     def make_path(self) -> Path:
-        """Make a new path; its folder is new, too, because a store may consist of several files."""
+        """Make a new path in a new folder, because a store may consist of several files."""
         self._n_paths += 1
         folder = self._folder / f"store {self._n_paths}"
         folder.mkdir(parents=True)
@@ -129,14 +129,14 @@ class _StoreCase:
         return store
 
     def fill(self, links: Iterable[TrialLink] | None = None) -> Path:
-        """Create a closed store with successful trials; default: all."""
+        """Create a closed store with successful trials, by default all of them."""
         path = self.make_path()
         with self.create(path) as store:
             store.add_records(self.study.pair_successes(self.study.links if links is None else links))
         return path
 
     def require_records(self, store: ResultsStore, links: Iterable[TrialLink]) -> None:
-        """Require that the store returns the predictions of these trials as they were added, and no others."""
+        """Require that the store returns the predictions of these trials, and no others, as they were added."""
         archive, links = store.open_archive(), list(links)
         trials = archive.trials()
         done = trials[trials["status"] == "ok"]
@@ -153,7 +153,7 @@ class _StoreCase:
                 "scores": scores,
             }
             for name, values in columns.items():
-                require(np.array_equal(getattr(predictions, name), values), f"other {name} of {key}")
+                require(np.array_equal(getattr(predictions, name), values), f"different {name} for {key}")
 
     def _describe_trial(self, link: TrialLink) -> tuple[Any, ...]:
         data = next(data for data in self.study.datasets if data.content_hash == link.data)
@@ -221,9 +221,9 @@ def check_missing_files_are_refused(case: _StoreCase) -> None:
         require(isinstance(error, StoreError), f"{error!r} with write={write}")
 
 
-@_contract.rule("store plans without loss; text is Unicode")
+@_contract.rule("store plans without loss, with text as Unicode")
 def check_plans_come_back(case: _StoreCase) -> None:
-    """The plan of a study must come back unchanged after the store has been closed, also with names beyond ASCII."""
+    """The plan of a study, including non-ASCII names, must come back unchanged after the store has been closed."""
     study, path = case.study, case.make_path()
     case.create(path).close()
     with case.open_store(path) as store:
@@ -235,13 +235,13 @@ def check_plans_come_back(case: _StoreCase) -> None:
         require(list(archive.learners) == [facts for _, facts in study.learners], f"learners {archive.learners}")
         for data, expected in zip(archive.datasets, study.datasets, strict=True):
             require((data.name, data.classes) == (expected.name, expected.classes), f"the data set {data.name!r}")
-            require(np.array_equal(data.codes, expected.codes), f"other classes of the rows of {data.name!r}")
-            require(data.row_ids.tolist() == expected.row_ids.tolist(), f"other ids of the rows of {data.name!r}")
+            require(np.array_equal(data.codes, expected.codes), f"different classes for the rows of {data.name!r}")
+            require(data.row_ids.tolist() == expected.row_ids.tolist(), f"different ids for the rows of {data.name!r}")
         names = {data.content_hash: data.name for data in study.datasets}
         for data_hash, _, rows in study.splits:
             train, test = archive.split(names[data_hash], rows.repeat, rows.fold)
             same = np.array_equal(train, rows.train) and np.array_equal(test, rows.test)
-            require(same, f"other rows in fold {rows.fold} of {names[data_hash]!r}")
+            require(same, f"different rows in fold {rows.fold} of {names[data_hash]!r}")
 
 
 @_contract.rule("ignore a plan that is stored already, and remember which study was added last")
@@ -286,7 +286,7 @@ def check_planned_trials_are_listed(case: _StoreCase) -> None:
         trials = store.open_archive().trials()
         listed = [tuple(row) for row in trials[_TRIAL_KEY].itertuples(index=False)]
         expected = [case._describe_trial(link) for link in case.study.links]
-        require(listed == expected, f"{len(listed)} trials in another order than the {len(expected)} planned ones")
+        require(listed == expected, f"{len(listed)} trials in a different order than the {len(expected)} planned ones")
         done = [index for index, status in enumerate(trials["status"]) if status != "missing"]
         require(done == [3, 4], f"trials {done} instead of [3, 4] that are not missing")
 
@@ -373,16 +373,16 @@ def check_readers_see_committed_records(case: _StoreCase) -> None:
 
 @_contract.rule("raise StoreError if the store was opened with write=False")
 def check_readers_cannot_write(case: _StoreCase) -> None:
-    """A store that was opened to read must refuse records."""
+    """A store that was opened for reading must reject records."""
     path = case.fill([])
     with case.open_store(path) as store:
         error = _find_error(lambda: store.add_records(case.study.pair_successes(case.study.links[:1])))
     require(isinstance(error, StoreError), f"{error!r}")
 
 
-@_contract.rule("lock the store while it is open to write")
+@_contract.rule("lock the store while it is open for writing")
 def check_second_writer_is_refused(case: _StoreCase) -> None:
-    """A second writer must be refused with StoreError while the first has the store open."""
+    """A second writer must receive a StoreError while the first has the store open."""
     path = case.make_path()
     with case.create(path):
         error = _find_error(lambda: case.open_store(path, write=True).close())
@@ -438,8 +438,8 @@ def check_digest_depends_on_predictions(case: _StoreCase) -> None:
         with case.create() as store:
             store.add_records(records)
             digests.append(store.compute_digest())
-    require(digests[0] == digests[1], "another digest for another order and other times")
-    require(digests[0] != digests[2], "the same digest for other predictions")
+    require(digests[0] == digests[1], "a different digest for a different order and different times")
+    require(digests[0] != digests[2], "the same digest for different predictions")
 
 
 @_contract.rule("store a checksum of each record and compare it in check()")
@@ -451,11 +451,11 @@ def check_corruption_is_detected(case: _StoreCase) -> None:
     for file in sorted(file for file in path.parent.rglob("*") if file.is_file()):
         size = file.stat().st_size
         for offset in np.unique(np.linspace(0, size - 1, _N_CORRUPTED_BYTES).astype(int)).tolist():
-            require(_is_harmless(case, path, file, offset), f"other records after byte {offset} of {size} was changed")
+            require(_is_harmless(case, path, file, offset), f"different records after byte {offset} of {size} was changed")
 
 
 def _is_harmless(case: _StoreCase, path: Path, file: Path, offset: int) -> bool:
-    """Whether a copy of the store with one changed byte is refused, or has the same records."""
+    """Return whether a copy of the store with one changed byte raises an error or returns the same records."""
     folder = case.make_path().parent
     shutil.copytree(path.parent, folder, dirs_exist_ok=True)
     copied = folder / file.relative_to(path.parent)
@@ -477,7 +477,7 @@ def _is_harmless(case: _StoreCase, path: Path, file: Path, offset: int) -> bool:
 
 @_contract.rule("add the records that are missing and keep the successes that are there")
 def check_merged_stores_equal_whole(case: _StoreCase) -> None:
-    """Merging stores with parts of the records must give the records of the whole, in any order and also twice."""
+    """Merging stores that contain parts of the records must give all records, in any order and even if repeated."""
     study = case.study
     parts = case.fill(study.links[:9]), case.fill(study.links[6:])
     for order in (parts, parts[::-1]):

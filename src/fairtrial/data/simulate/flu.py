@@ -1,11 +1,12 @@
 """The flu domain: flu patients who recover normally or with complications, in changing populations.
 
 The tutorial (after Alaiz-Rodriguez and Japkowicz 2008) states the attributes, the kind of each distribution, and the direction
-of every change, but shows the probabilities only in figures. From the tutorial: six age groups, with uniform ages in the first
+of every change. It shows the probabilities only in figures. From the tutorial: six age groups, with uniform ages in the first
 five and exponential ages in the last; normal distributions of social position and severity with mean 2 and variance 0.75; a
-hidden variable "delicate", more frequent with age; worse health for delicate and poor patients; more complications for infants,
-the elderly, strong symptoms and poor health. All other numbers in this file are ours. With them, the class proportions, the
-Bayes errors and the errors of a one-attribute rule in the eight populations are close to the tutorial's results.
+hidden variable "delicate", which is more frequent with age; worse health for delicate and poor patients; more complications for
+infants, the elderly, and patients with strong symptoms or poor health. All other numbers in this file are ours. With them, the
+class proportions, the Bayes errors and the errors of a one-attribute rule in the eight populations are close to the tutorial's
+results.
 """
 
 from __future__ import annotations
@@ -160,7 +161,7 @@ class Flu(Population):
 
     The attributes are age, severity of symptoms, general health and social position. The domain is a reconstruction of the
     drift study in the tutorial, which shows the probabilities only in figures. The structure and the direction of all changes
-    are the tutorial's, the numbers are ours.
+    come from the tutorial; the numbers are ours.
 
     Parameters
     ----------
@@ -172,8 +173,8 @@ class Flu(Population):
     definition : {"usual", "MC", "FC"}, default "usual"
         Class definition: usual, more complications, or fewer complications.
     coding : {"categories", "groups", "numbers"}, default "categories"
-        Age in years and other attributes as names ("categories"), age as its group and other attributes as names ("groups"), or
-        age in years and other attributes as numbers from 1 (light, good, rich) to 3 ("numbers").
+        "categories": age in years, other attributes as names. "groups": age group, other attributes as names. "numbers": age in
+        years, other attributes as numbers from 1 (light, good, rich) to 3.
 
     Examples
     --------
@@ -214,7 +215,7 @@ class Flu(Population):
 
     @property
     def _ages(self) -> FloatArray:
-        """Proportions of the age groups, without the missing ones."""
+        """Proportions of the age groups; missing groups have proportion 0."""
         proportions = np.where([group in self.missing for group in GROUPS], 0.0, self._people.ages)
         return proportions / proportions.sum() if proportions.any() else proportions
 
@@ -354,7 +355,7 @@ def _compute_joint(flu: Flu, points: int = 500) -> tuple[FloatArray, FloatArray]
 
 @cache
 def _compute_grouped_joint(flu: Flu) -> tuple[FloatArray, FloatArray]:
-    """Compute the same by age group; in a missing group the probabilities of all ages are averaged with equal weight."""
+    """Compute the same by age group; in a missing group, all ages have equal weight in the mean of the probabilities."""
     mass, normal = _compute_joint(flu)
     by_group = (len(GROUPS), -1, *mass.shape[1:])
     mass, normal = mass.reshape(by_group), normal.reshape(by_group)

@@ -37,9 +37,9 @@ class GaussianMixture(Population):
     means : array-like
         One row per component, one column per attribute.
     covariances : float, matrix or list, default 1
-        Variance or covariance matrix of all components, or a list with one per component.
+        Variance or covariance matrix of all components, or a list with one entry per component.
     priors : array-like, optional
-        Probability of each component. Equal by default.
+        Probability of each component. Default: equal probabilities.
     component_classes : list of str, optional
         Class of each component; several components may have the same class. Default: "1", "2", ...
 
@@ -128,7 +128,7 @@ class GaussianMixture(Population):
 
 
 def _compute_equal_covariance_error(pair: GaussianMixture) -> float:
-    """Compute the Bayes error of two Gaussians with equal covariance from the Mahalanobis distance of their means."""
+    """Compute the Bayes error of two Gaussians with equal covariance from the Mahalanobis distance between their means."""
     from scipy.special import ndtr
 
     first, second = pair.priors
@@ -176,7 +176,7 @@ def _check_covariances(values: Any, components: int, attributes: int) -> FloatAr
         values = list(values)
     listed = values if isinstance(values, (list, tuple)) and len(values) == components else None
     if listed is not None and components == attributes and all(np.ndim(value) == 1 for value in listed):
-        listed = None  # a square list of numbers is one matrix
+        listed = None  # a square list of numbers is a single matrix
     matrices = [_check_covariance(value, attributes) for value in ([values] * components if listed is None else listed)]
     return np.stack(matrices)
 
@@ -248,7 +248,7 @@ class _TwoGaussians(Population):
 class Twonorm(_TwoGaussians):
     """Breiman's twonorm: two Gaussian classes with unit covariance.
 
-    Class 1 has mean (a, ..., a), class 2 has mean (-a, ..., -a), with a = 2 / sqrt(attributes). The Bayes classifier is a
+    Class 1 has mean (a, ..., a) and class 2 has mean (-a, ..., -a), with a = 2 / sqrt(attributes). The Bayes classifier is a
     hyperplane with error rate 2.28 % (Breiman 1996: 2.3 %) for any number of attributes.
 
     Parameters
@@ -279,7 +279,7 @@ class Twonorm(_TwoGaussians):
 class Ringnorm(_TwoGaussians):
     """Breiman's ringnorm: one Gaussian class inside another.
 
-    Class 1 has mean 0 and covariance 4 I, class 2 has mean (a, ..., a) and unit covariance, with a = shift / sqrt(attributes).
+    Class 1 has mean 0 and covariance 4 I; class 2 has mean (a, ..., a) and unit covariance, with a = shift / sqrt(attributes).
     Breiman (1996) uses shift 2 and states an error of 1.3 %; the exact value is 1.24 %. R's mlbench uses shift 1, with 1.50 %.
 
     Parameters
@@ -287,7 +287,7 @@ class Ringnorm(_TwoGaussians):
     attributes : int, default 20
         Number of attributes.
     shift : float, default 2
-        Distance of the two means.
+        Distance between the two means.
 
     Examples
     --------

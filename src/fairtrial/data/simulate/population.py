@@ -78,7 +78,7 @@ class Population:
 
     @property
     def bayes_error(self) -> float:
-        """The error rate of the Bayes classifier, the smallest possible one."""
+        """The error rate of the Bayes classifier, which is the smallest possible error rate."""
         return self.best_error().value
 
     def sample(self, n: int, rng: Any = None) -> tuple[pd.DataFrame, pd.Series[Any]]:
@@ -156,7 +156,7 @@ class Population:
 def check_numeric_table(frame: pd.DataFrame, attributes: int) -> FloatArray:
     """Return the values of a numeric table; check the number of columns."""
     if frame.shape[1] != attributes:
-        raise InputError(f"X must have {attributes} columns as the population has, got {frame.shape[1]}")
+        raise InputError(f"X must have {attributes} columns like the population, got {frame.shape[1]}")
     return frame.to_numpy(dtype=np.float64)
 
 

@@ -45,8 +45,8 @@ class RankingPairs:
 
     The experiments follow Ferri et al. (2009). Each case has a uniform score on [0, 1]; cases with a score of at least 0.5 are
     positive. The better model has these scores, but some are replaced by new uniform numbers. The worse model has the scores of
-    the better one, with as many further ones replaced. With 10 of 100 replaced, the expected accuracies at threshold 0.5 are
-    95 % and 90 %. Add noise with conditions.
+    the better model, with the same number of further scores replaced. With 10 of 100 replaced, the expected accuracies at
+    threshold 0.5 are 95 % and 90 %. Use conditions to add noise.
 
     Parameters
     ----------

@@ -26,8 +26,8 @@ class Waveform(Population):
     """The waveform problem: random mixtures of two of three waves, with noise.
 
     A row is u w_a + (1 - u) w_b at 21 points, with u uniform on [0, 1], plus standard normal noise. The waves are triangles of
-    height 6 that peak at the points 11, 15 and 7. Class 1 mixes the first and second wave, class 2 the first and third, class 3
-    the second and third (Breiman et al. 1984). The book states a Bayes error of about 14 %; the exact value is 13.29 %.
+    height 6 that peak at the points 11, 15 and 7. Class 1 mixes the first and second wave, class 2 the first and third, and
+    class 3 the second and third (Breiman et al. 1984). The book states a Bayes error of about 14 %; the exact value is 13.29 %.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def _log_densities(values: FloatArray, waves: FloatArray) -> FloatArray:
 
 
 def _log_between(along: FloatArray, length: float) -> FloatArray:
-    """Compute log(Phi(along) - Phi(along - length)), accurately far from the line."""
+    """Compute log(Phi(along) - Phi(along - length)), accurately even far from the line."""
     from scipy.special import log_ndtr
 
     high = np.minimum(along, length - along)

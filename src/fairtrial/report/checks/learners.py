@@ -90,7 +90,7 @@ def _format_differing_parameters(settings: list[tuple[str, Mapping[str, Any]]], 
     texts={
         "not applicable": "there are no scores to compare with a baseline.",
         "no baseline": (
-            "no learner is trivial, and {measure} has no known chance level: whether anything was learned is unknown."
+            "no learner is trivial, and {measure} has no known chance level, so it is unknown whether anything was learned."
         ),
         "passed": "on every data set, some learner beats {baseline} in {measure}.",
         "raised": (

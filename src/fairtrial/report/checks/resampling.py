@@ -157,8 +157,8 @@ def check_repeats(source: ReportSource) -> CheckAnswer:
     texts={
         "not applicable": "no condition changes the data.",
         "passed": "no condition changes the labels of test rows.",
-        "raised one": "{conditions} changes labels of test rows: a proportion of {proportion:.3f} on {dataset} under {condition}.",
-        "raised many": "{conditions} change labels of test rows: a proportion of {proportion:.3f} on {dataset} under {condition}.",
+        "raised one": "{conditions} changes labels of test rows (fraction {proportion:.3f} on {dataset} under {condition}).",
+        "raised many": "{conditions} change labels of test rows (fraction {proportion:.3f} on {dataset} under {condition}).",
     },
 )
 def check_test_labels(source: ReportSource) -> CheckAnswer:

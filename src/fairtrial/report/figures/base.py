@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 Frames = Mapping[str, "pd.DataFrame"]
 # The colours of Okabe and Ito, which colour-blind readers can distinguish; yellow is last because it is faint on white.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
-# When learners outnumber colours, the colours come again with another dash.
+# If there are more learners than colours, the colours are repeated with different dashes.
 DASHES = ((1, 0), (6, 2), (2, 2), (8, 2, 2, 2))
 GREY = "#6B6B6B"
 INK = "#2B2B2B"
-# A ground without words on it; a dark page makes it dark.
+# A background without text; it becomes dark on a dark page.
 PALE = "#D9D9D9"
 SIDE = 340
-# Longer names and titles end in dots: a figure must stay one that can be read, whatever its learners are called.
+# Longer names and titles are truncated and end in dots, so figures stay readable whatever their learners are called.
 NAME_WIDTH, TITLE_WIDTH = 260, 900
 FONT = "Helvetica Neue, Helvetica, Arial, Liberation Sans, sans-serif"
 # A figure has a few hundred pixels: points in the same cell of this grid are indistinguishable.
@@ -32,10 +32,10 @@ _GRID = 1000
 
 
 def collect_rows(frames: Frames, columns: Iterable[str], *, thin: Iterable[str] = ()) -> list[dict[str, Any]]:
-    """The rows of all frames with their learner's name and their number, ready to be a chart's data.
+    """Collect the rows of all frames, with the name of their learner and their number, as the data of a chart.
 
-    `thin` names the columns that are drawn: of points in a row that fall on one place only the first and the last are kept, so
-    that the figure of a million cases stays small and looks the same.
+    `thin` names the columns that are drawn. If consecutive points coincide in the figure, only the first and the last are
+    kept. The figure of a million cases then stays small and looks the same.
 
     >>> import pandas as pd
     >>> collect_rows({"tree": pd.DataFrame({"fpr": [0.0, 1.0]})}, ["fpr"])
@@ -63,7 +63,7 @@ def check_frames(frames: Frames, columns: Iterable[str]) -> Frames:
 
 
 def require_columns(name: str, frame: pd.DataFrame, columns: Iterable[str], *, index: str = "") -> pd.DataFrame:
-    """Check that a frame has these columns and at least one row; its index may be the column `index`."""
+    """Check that a frame has these columns and at least one row; its index may serve as the column `index`."""
     if index and getattr(getattr(frame, "index", None), "name", None) == index:
         frame = frame.reset_index()
     present = list(getattr(frame, "columns", ()))
@@ -76,7 +76,7 @@ def require_columns(name: str, frame: pd.DataFrame, columns: Iterable[str], *, i
 
 
 def to_frame(result: Any) -> pd.DataFrame:
-    """The frame of a result that has one, or the frame itself.
+    """Return the frame of a result, or the frame itself.
 
     >>> import pandas as pd
     >>> to_frame(pd.DataFrame({"x": [1]})).columns.tolist()
@@ -116,7 +116,7 @@ def build_chart(rows: list[dict[str, Any]]) -> alt.Chart:
     """Build a chart over rows as inline values, because altair refuses frames of more than 5,000 rows."""
     import altair as alt
 
-    return alt.Chart(alt.InlineData(values=tuple(rows)))  # a list would be copied, row by row, with every layer
+    return alt.Chart(alt.InlineData(values=tuple(rows)))  # every layer would copy a list row by row
 
 
 def encode_colour(learners: Iterable[str]) -> alt.Color:
@@ -140,7 +140,7 @@ def encode_dash(learners: Iterable[str]) -> alt.StrokeDash:
 def _build_learner_legend(names: Sequence[str]) -> alt.Legend:
     import altair as alt
 
-    # As many names side by side as the narrowest figure has room for.
+    # Put as many names side by side as fit into the narrowest figure.
     columns = max(1, SIDE // (7 * max(map(len, names)) + 50))
     return alt.Legend(
         orient="bottom", columns=columns, symbolType="stroke", symbolStrokeWidth=3, symbolOpacity=1, labelLimit=SIDE
@@ -178,7 +178,7 @@ def draw_reference_line(points: Sequence[tuple[float, float]], x: Any, y: Any) -
 
 
 def format_with_interval(value: float | None, low: float | None, high: float | None, digits: int = 3) -> str:
-    """A number and its interval in words, none of which may be defined.
+    """Format a number and its interval as text; each of them may be undefined.
 
     >>> format_with_interval(0.5, 0.25, 0.75, 2), format_with_interval(0.5, None, None), format_with_interval(None, None, None)
     ('0.50  (0.25 to 0.75)', '0.500  (interval undefined)', 'undefined')

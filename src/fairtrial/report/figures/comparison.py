@@ -145,7 +145,7 @@ def draw_pairs(
     *,
     order: Iterable[str] | None = None,
     unit: str = "data set",
-    title: str = "Differences of pairs",
+    title: str = "Pairwise differences",
     alpha: float = 0.05,
 ) -> Any:
     """Draw a matrix of pairs: difference, adjusted p-value, and wins, ties and losses.
@@ -193,7 +193,7 @@ def draw_pairs(
     shade = alt.Scale(domain=[-1, 0, 1], range=["#F2A46B", "#F4F4F4", "#7FB8DA"])
     legend = alt.Legend(
         orient="bottom",
-        title=f"won minus lost by the row, proportion of the {unit}s",
+        title=f"wins minus losses of the row, as a proportion of {unit}s",
         titleFontWeight="normal",
         titleLimit=320,
         gradientLength=220,
@@ -223,7 +223,7 @@ def _order_by_mean_rank(pairs: pd.DataFrame) -> list[str]:
     for first, second, difference in zip(pairs["first"], pairs["second"], pairs["rank_difference"], strict=True):
         differences.setdefault(str(first), []).append(difference)
         differences.setdefault(str(second), []).append(-difference)
-    # A learner's gap to itself is 0.
+    # The difference of a learner from itself is 0.
     means = {name: sum(values) / (len(values) + 1) for name, values in differences.items()}
     return sorted(means, key=means.__getitem__)
 
@@ -270,7 +270,7 @@ def _format_signed(value: float | None, number_format: str) -> str:
     if value is None:
         return "undefined"
     text = f"{value:{number_format}}"
-    # What is rounded to zero has no sign.
+    # A number that is rounded to zero has no sign.
     return text.replace("-", MINUS) if float(text) else text[1:]
 
 
@@ -378,7 +378,7 @@ def list_comparison_figures(verdict: Verdict) -> dict[str, Callable[[], Any]]:
 
 
 def _find_critical_difference(verdict: Verdict) -> float | None:
-    """Find the critical difference of mean ranks; aligned and Quade ranks have other units."""
+    """Find the critical difference of mean ranks; None for aligned and Quade ranks, which have different units."""
     posthoc = verdict.posthoc
     return posthoc.critical_difference if posthoc is not None and posthoc.omnibus == "friedman" else None
 
@@ -409,7 +409,7 @@ def draw_study_pairs(
     control: str | None = None,
     alpha: float | None = None,
 ) -> Any:
-    """Draw a matrix of the differences of pairs with adjusted p-values."""
+    """Draw a matrix of pairwise differences with adjusted p-values."""
     return _draw_verdict_figure("pairs", results, selection, measure, control, alpha)
 
 
@@ -441,7 +441,7 @@ def draw_study_simplex(results: Results, selection: Selection, measure: str | No
 
 @register_figure("density", select=("learner", "dataset", *_SELECT))
 def draw_study_density(results: Results, selection: Selection, measure: str | None = None, rope: float = 0.01) -> Any:
-    """Draw the posterior of the difference of two learners on one data set (Bayesian correlated t test)."""
+    """Draw the posterior of the difference between two learners on one data set (Bayesian correlated t test)."""
     dataset = selection.find_dataset(results).name
     return _draw_posterior_figure("density", results, replace(selection, dataset=dataset), measure, rope)
 
@@ -472,7 +472,7 @@ def _choose_learner_pair(results: Results, selection: Selection) -> list[str]:
     selected = learner_names if learner is None else [learner] if isinstance(learner, str) else list(learner)
     for name in selected:
         if name not in learner_names:
-            raise InputError(f"learner must be of the study, got {name!r}: {suggest_name(name, learner_names)}")
+            raise InputError(f"learner must be in the study, got {name!r}: {suggest_name(name, learner_names)}")
     if len(selected) != 2:
         raise InputError(
             f"learner must name 2 learners for a posterior, got {len(selected)}: pass ['{learner_names[0]}', '...']"

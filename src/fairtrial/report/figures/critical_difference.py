@@ -12,7 +12,7 @@ from fairtrial.report.figures.base import GREY, INK, NAME_WIDTH, PALETTE, build_
 if TYPE_CHECKING:
     import pandas as pd
 
-# In pixels: from bar to bar, from name to name, how far lines reach beyond the axis, and from the axis to the first bar.
+# Distances in pixels: between bars, between names, of line ends from the axis, and of the first bar from the axis.
 _LANE, _LINE, _REACH, _DROP = 10, 22, 44, 16
 
 
@@ -38,7 +38,7 @@ def draw_critical_difference(
     critical_difference : float, optional
         Critical difference, if the procedure has one.
     control : str, optional
-        Control; the group then holds learners that do not differ significantly from it.
+        Control; the group then contains the learners that do not differ significantly from it.
     title : str
         Title of the chart.
 
@@ -77,10 +77,10 @@ def draw_critical_difference(
 
 
 def build_rank_bars(mean_ranks: pd.Series[float] | Mapping[str, float], groups: Iterable[Sequence[str]]) -> pd.DataFrame:
-    """The bars of the diagram: group, lane, low, high, and whether the bar is solid.
+    """Compute the bars of the diagram: group, lane, low, high, and whether the bar is solid.
 
-    Neighbouring members of a group are joined by a solid bar if no learner outside the group lies between them, ends included;
-    otherwise the line is not solid. So a solid bar never covers two learners that differ. A group of one has no bar.
+    A solid bar joins neighbouring members of a group if no learner outside the group lies between them or at their ranks;
+    otherwise the line is not solid. A solid bar therefore never covers two learners that differ. A group of one has no bar.
 
     >>> build_rank_bars({"a": 1.0, "b": 2.0, "c": 3.0, "d": 4.0}, [("a", "b"), ("b", "d"), ("c",)])
        group  lane  low  high  solid
@@ -104,7 +104,7 @@ def build_rank_bars(mean_ranks: pd.Series[float] | Mapping[str, float], groups: 
 
 
 def _join_runs(inside: list[float], outside: list[float]) -> list[tuple[float, float, bool]]:
-    """Build pieces between neighbouring members, and join adjacent ones of the same kind."""
+    """Build pieces between neighbouring members, and join adjacent pieces of the same kind."""
     pieces: list[tuple[float, float, bool]] = []
     for low, high in pairwise(inside):
         solid = not any(low <= rank <= high for rank in outside)
@@ -134,13 +134,13 @@ def _check_mean_ranks(mean_ranks: Any) -> dict[str, float]:
 
 
 def _check_groups(groups: Iterable[Sequence[str]], ranks: Mapping[str, float]) -> list[list[str]]:
-    """Check groups of two or more, best first."""
+    """Check the groups, and sort those with two or more learners, best first."""
     checked_groups = []
     for group in groups:
         names = [str(name) for name in ([group] if isinstance(group, str) else group)]
         for name in names:
             if name not in ranks:
-                raise InputError(f"groups must hold learners of mean_ranks, got {name!r}: known are {list(ranks)}")
+                raise InputError(f"groups must hold learners of mean_ranks, got {name!r}: choose from {list(ranks)}")
         if len(names) > 1:
             checked_groups.append(sorted(set(names), key=ranks.__getitem__))
     return sorted(checked_groups, key=lambda names: [ranks[name] for name in names])
@@ -159,7 +159,7 @@ def _format_diagram_subtitle(bars: pd.DataFrame, control: str | None) -> list[st
 
 
 def _rank_axis(k: int, top: float, x: Any, y: Any) -> list[Any]:
-    """Draw the axis, with a tick for each rank and a short one for each half."""
+    """Draw the axis, with a tick for each rank and a short tick for each half rank."""
     line = build_chart([{"rank": 1, "end": k, "y": top}]).mark_rule(color=INK, strokeWidth=1.2).encode(x, y, x2="end:Q")
     halves = [1 + i / 2 for i in range(2 * k - 1)]
     ticks = [{"rank": rank, "y": top - (7 if rank % 1 == 0 else 4), "end": top, "text": f"{rank:g}"} for rank in halves]
@@ -242,7 +242,7 @@ def _draw_rank_bars(bars: pd.DataFrame, ranks: Mapping[str, float], start: float
 
 
 def _draw_ruler(critical_difference: float, height: float, x: Any, y: Any) -> list[Any]:
-    """Draw the critical difference as a length."""
+    """Draw the critical difference as a line of that length."""
     end = 1 + float(critical_difference)
     bar = build_chart([{"rank": 1, "end": end, "y": height}]).mark_rule(color=INK, strokeWidth=1.6)
     stops = [{"rank": rank, "y": height - 4, "end": height + 4} for rank in (1, end)]

@@ -88,8 +88,8 @@ def compute_roc_band(
 
     `kind="curve"` covers the whole true curve with at least this probability (Campbell 1994, simultaneous joint regions). It
     is wide and valid for any scores (Macskassy, Provost & Rosset 2005). `kind="points"` covers the true point of each
-    threshold with the rectangle of the Wilson limits of both rates; the whole curve leaves this band more often. Both assume
-    independent test rows.
+    threshold with the rectangle of the Wilson limits of both rates; the whole curve leaves this band more often. Both kinds
+    assume independent test rows.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def compute_roc_band(
         compute_limits(fpr, negatives, rate_level),
         compute_limits(tpr, positives, rate_level),
     )
-    # Where the edges leave the square they bend, too.
+    # The edges also bend where they leave the square.
     bends = [np.interp(1.0, tpr_high, fpr_low), np.interp(0.0, tpr_low, fpr_high)]
     x = np.unique(np.concatenate([[0.0, 1.0], fpr_low, fpr_high, bends]))
     x = np.repeat(x[(x >= 0) & (x <= 1)], 2)[1:-1]
@@ -156,7 +156,7 @@ def _interpolate_steps(x: FloatArray, y: FloatArray, positions: FloatArray) -> F
     """Evaluate a step function at pairs of positions: the value before each step, then the value after it."""
     before = np.clip(np.searchsorted(x, positions, side="left"), 1, len(x) - 1)
     behind = np.clip(np.searchsorted(x, positions, side="right"), 1, len(x) - 1)
-    # The first and the last place stand alone: the start is looked at from its right, the end from its left.
+    # The first and the last position have no partner: use the value after the first and the value before the last.
     right = np.arange(len(positions)) % 2 == 0
     index = np.where(right, behind, before)
     width = x[index] - x[index - 1]
@@ -165,7 +165,7 @@ def _interpolate_steps(x: FloatArray, y: FloatArray, positions: FloatArray) -> F
 
 
 def with_band(chart: Any, bands: Frames, learners: Frames, *, level: float = 0.95, simultaneous: bool = True) -> Any:
-    """The chart of `draw_roc` with bands behind its curves; `learners` are those of the chart, whose colours they have.
+    """Add bands behind the curves of a chart of `draw_roc`; bands have the colours that `learners` have in the chart.
 
     >>> from fairtrial.measures import roc_curve
     >>> curves = {"tree": roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])}
@@ -174,7 +174,7 @@ def with_band(chart: Any, bands: Frames, learners: Frames, *, level: float = 0.9
     'area'
     """
     rows = collect_rows(bands, ["fpr", "low", "high"], thin=["fpr", "low", "high"])
-    # Rows stay in their order: an `order` would make an area of each of them.
+    # The rows are already in order; an `order` encoding would draw each of them as a separate area.
     opacity = 0.22 if len(bands) == 1 else 0.14
     x, low = build_axis("x", "fpr", "False positive rate"), build_axis("y", "low", "True positive rate")
     area = build_chart(rows).mark_area(opacity=opacity, line=False).encode(x, low, encode_colour(learners), y2="high:Q")
@@ -213,7 +213,7 @@ def draw_precision_recall(frames: Frames, *, title: str = "Precision-recall curv
     import pandas as pd
 
     columns = {"threshold": "threshold", "recall": "recall", "precision": "precision"}
-    # The precision of the highest score holds down to recall 0, for cases of one score are found in proportion.
+    # Rows with equal scores are found in proportion, so the precision at the highest score extends down to recall 0.
     whole = {
         name: pd.concat([frame.head(1).assign(recall=0.0), frame]) for name, frame in check_frames(frames, columns).items()
     }
@@ -267,7 +267,7 @@ def _draw_cost_segments(frames: Frames, lines: Frames) -> Any:
     import altair as alt
 
     rows = [{**row, "start": 0, "end": 1} for row in collect_rows(lines, ["threshold", "fpr", "fnr"], thin=["fpr", "fnr"])]
-    # A learner may have thousands of thresholds; the more there are, the fainter each is, so that the curves stay in front.
+    # A learner may have thousands of thresholds. The more there are, the fainter each line is, so the curves stand out.
     segments = build_chart(rows).mark_rule(strokeWidth=0.7, opacity=min(0.5, 25 / len(rows)), clip=True)
     return segments.encode(alt.X("start:Q"), alt.Y("fpr:Q"), alt.X2("end:Q"), alt.Y2("fnr:Q"), encode_colour(frames))
 
@@ -430,7 +430,7 @@ def _clip_thresholds(frame: pd.DataFrame, low: float, high: float) -> pd.DataFra
 
 
 def _draw_widest_gap(frame: pd.DataFrame, x: Any, y: Any, low: float, high: float) -> list[Any]:
-    """Draw a bar at the largest difference of the curves, labelled with KS."""
+    """Draw a bar at the largest difference between the curves, labelled with KS."""
     gaps = frame["difference"].abs().to_numpy(np.float64)
     if np.isnan(gaps).any():
         return [_draw_note("undefined", x, y, position=((low + high) / 2, 0.5))]
@@ -559,7 +559,7 @@ def _build_forest_base(frame: pd.DataFrame, learners: list[str]) -> Any:
 
 
 def find_maximum(frames: Frames, column: str) -> float:
-    """Find the largest number in a column of all frames; 0 if there is none."""
+    """Find the largest number that a column has in any frame; 0 if there is none."""
     return float(np.nanmax([0.0, *(frame[column].max() for frame in check_frames(frames, [column]).values())]))
 
 

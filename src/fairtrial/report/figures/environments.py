@@ -45,9 +45,9 @@ _DARK = "datum.pd > 0.6 || (datum.pd !== null && datum.pd < -0.4)"
 def draw_environments(result: Any, *, columns: int = 2, title: str = "Performance by training and test environment") -> Any:
     """Draw a heat map of performance deterioration by training and test environment.
 
-    There is one panel per learner; rows are training environments, columns test environments, cells have the error rate.
-    White: no loss. Red: everything that could be learned is lost. Blue: the other training data are better. Grey: undefined,
-    because the learner failed or does not beat the trivial classifier.
+    There is one panel per learner. Rows are training environments, columns are test environments, and cells show the error
+    rate. White: no loss. Red: everything that could be learned is lost. Blue: the other training data are better. Grey:
+    undefined, because the learner failed or does not beat the trivial classifier.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ _SUBTITLES = {
         "White: no loss. Red: no better than the trivial classifier. Grey: undefined",
     ),
     "loss": (
-        "Increase of the error rate on the changed test set. Below: error rate",
+        "Increase in the error rate on the changed test set. Below: error rate",
         "White: no loss. Grey: undefined",
     ),
 }
@@ -223,7 +223,7 @@ def _draw_deterioration_panel(lines: pd.DataFrame, value: str, name: str) -> Any
         "loss": "loss",
         "error": "error",
         "clean": "error before",
-        "ideal": "error, trained on it",
+        "ideal": "error, trained on changed data",
         "trivial": "trivial error",
     }
     hint += [alt.Tooltip(f"{field}:Q", title=tooltip_title, format=".1%") for field, tooltip_title in names.items()]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from fairtrial.study import Results
     from fairtrial.study.archive import DataFacts
 
-# What a row is to a split, and its colour; testing stands out, and what must not be is glaring.
+# The role of a row in a split, and its colour. Test rows stand out, and rows that must not occur stand out most.
 ROW_ROLES = {
     "trains": "#D6E4EE",
     "trains more than once": "#8FB8D6",
@@ -57,7 +57,7 @@ _AUDIT_WIDTH, _AUDIT_HEIGHT = 330, 190
 
 @register_figure("splits", select=("dataset", "repeat"))
 def draw_study_splits(results: Results, selection: Selection) -> Any:
-    """Draw which rows train and which test; of many rows, every k-th is drawn."""
+    """Draw which rows are training rows and which are test rows; if there are many rows, draw every k-th."""
     facts, repeat = selection.find_dataset(results), selection.repeat or 0
     all_splits = build_splits(results, facts)
     repeat_splits = [split for split in all_splits.splits if split.repeat == repeat][:_MAX_SPLITS]
@@ -80,7 +80,7 @@ def draw_study_splits(results: Results, selection: Selection) -> Any:
     ]
     labels = [str(facts.classes[code]) if code >= 0 else "(no class)" for code in facts.codes[drawn_rows]]
     sampling_text = "" if step == 1 else f", 1 in {step} rows"
-    title = f"Which rows test: {facts.name}{sampling_text}, sorted by class"
+    title = f"Test rows of each split: {facts.name}{sampling_text}, sorted by class"
     return draw_splits(Splits(len(drawn_rows), tuple(drawn_splits), all_splits.scheme), labels, title=title)
 
 
@@ -126,7 +126,7 @@ def draw_splits(
 
 
 def label_rows(schemes: Mapping[str, Splits] | Splits) -> pd.DataFrame:
-    """What each row is to each split: scheme, split, row, role (one of `ROW_ROLES`).
+    """Tabulate the role of each row in each split: scheme, split, row, and role (one of `ROW_ROLES`).
 
     >>> from fairtrial.resampling import Splits
     >>> label_rows({"one": Splits.from_pairs([([0, 0, 1], [1, 2])], n_rows=4)})["role"].tolist()
@@ -151,7 +151,7 @@ def _check_schemes(schemes: Mapping[str, Splits] | Splits) -> dict[str, Splits]:
     if isinstance(schemes, Splits):
         schemes = {schemes.scheme: schemes}
     if not isinstance(schemes, Mapping) or not schemes or not all(isinstance(splits, Splits) for splits in schemes.values()):
-        raise InputError(f"schemes must be splits or map names to splits, got {schemes!r}: pass KFold(5).freeze(X), say")
+        raise InputError(f"schemes must be splits or map names to splits, got {schemes!r}: pass e.g. KFold(5).freeze(X)")
     for name, splits in schemes.items():
         if splits.n_rows > _MAX_ROWS or len(splits) > _MAX_SPLITS:
             raise InputError(
@@ -226,7 +226,7 @@ def build_splits(results: Results, facts: DataFacts) -> Splits:
 def draw_rarest_class(lines: Any, *, title: str = "The rarest class in each fold") -> Any:
     """Draw the proportion of the rarest class in each test set.
 
-    Circles are test sets, bars the proportion in all rows.
+    Circles are test sets. Bars show the proportion in all rows.
 
     Parameters
     ----------
@@ -258,7 +258,8 @@ def draw_rarest_class(lines: Any, *, title: str = "The rarest class in each fold
     scale = alt.Scale(domain=[0, min(1.0, 1.12 * most or 1.0)], nice=False)
     y = alt.Y("dataset:N", sort=order, title=None, axis=alt.Axis(labelLimit=260, grid=True, ticks=False, domain=False))
     hint = [alt.Tooltip(f"{name}:N") for name in ("dataset", "class", "fold")]
-    hint += [alt.Tooltip("share:Q", format=".3f"), alt.Tooltip("whole:Q", title="share in all rows", format=".3f")]
+    hint.append(alt.Tooltip("share:Q", title="proportion", format=".3f"))
+    hint.append(alt.Tooltip("whole:Q", title="proportion in all rows", format=".3f"))
     axis_title = "Proportion of the rarest class"
     points = build_chart(rows).mark_point(size=60, opacity=0.8, color=PALETTE[0], strokeWidth=1.6)
     bars = build_chart(rows).mark_tick(color=GREY, thickness=2.5, size=20, opacity=1)
@@ -299,8 +300,8 @@ def _load_from_catalogue(facts: DataFacts) -> Any:
 def draw_audit(audit: Any, *, alpha: float | None = None, title: str = "Fold audit") -> Any:
     """Draw the statistics of each fold against random stratified folds.
 
-    Points are folds, bars the central 95 % of random stratified folds, ticks their mean. Triangles mark folds whose p-value is
-    significant after adjustment for all of them.
+    Points are folds. Bars show the central 95 % of random stratified folds, and ticks show their mean. Triangles mark folds
+    whose p-value is significant after adjustment for the number of tests.
 
     Parameters
     ----------
@@ -339,7 +340,7 @@ def draw_audit(audit: Any, *, alpha: float | None = None, title: str = "Fold aud
 
 
 def _select_audit_lines(frame: pd.DataFrame, alpha: float) -> pd.DataFrame:
-    """Select one row per panel, fold and class; of attributes, the one with the smallest p-value."""
+    """Select one row per panel, fold and class; among attributes, select the one with the smallest p-value."""
     lines = frame[frame["low"].notna() & frame["repeat"].notna()].copy()
     lines["panel"] = lines["check"].where(~lines["check"].isin(["KS", "Hellinger"]), "attributes")
     several = lines["repeat"].nunique() > 1

@@ -30,7 +30,7 @@ def draw_changes(
 ) -> Any:
     """Draw the cases that a condition changed, one panel per frame.
 
-    Colour and shape show the class; changed cases are ringed. With from_x and from_y, a line shows the movement of a case.
+    Colour and shape show the class. Changed cases are ringed. If a frame has from_x and from_y, lines show how cases moved.
 
     Parameters
     ----------

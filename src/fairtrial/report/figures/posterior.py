@@ -25,7 +25,7 @@ _REGIONS = ("first", "rope", "second")
 _COLOURS = (PALETTE[0], "#A9A9A9", PALETTE[1])
 _DOTS = "Samples of the probability of each outcome. Dashed: where the most probable outcome changes"
 _HEIGHT = float(np.sqrt(3) / 2)
-# Hexagons along a side of the simplex, and one of them in Vega's units.
+# Number of hexagons along a side of the simplex, and the shape of a hexagon in Vega's units.
 _HEXAGONS = 52
 _HEXAGON = "M0,-1L0.866,-0.5L0.866,0.5L0,1L-0.866,0.5L-0.866,-0.5Z"
 
@@ -33,8 +33,8 @@ _HEXAGON = "M0,-1L0.866,-0.5L0.866,0.5L0,1L-0.866,0.5L-0.866,-0.5Z"
 def draw_simplex(posterior: Any, *, names: tuple[str, str] = ("first", "second"), title: str = "Posterior") -> Any:
     """Draw samples of the posterior of two learners and practical equivalence.
 
-    Each sample is a point of the triangle; hexagons are darker the more samples they hold. Numbers at the corners are the
-    proportions of samples for which that corner is the most probable. Without a rope, the samples are drawn as a histogram.
+    Each sample is a point of the triangle. The more samples a hexagon contains, the darker it is. The number at a corner is
+    the proportion of samples in which that outcome is the most probable. Without a rope, the samples are drawn as a histogram.
 
     Parameters
     ----------
@@ -81,16 +81,16 @@ def _read_posterior(posterior: Any) -> tuple[tuple[float, float, float], FloatAr
 
 
 def count_in_hexagons(draws: FloatArray, across: int = _HEXAGONS) -> FloatArray:
-    """Samples in the hexagons of a grid over the triangle: a row for each hexagon with its x, y and number of samples.
+    """Count the samples in the hexagons of a grid over the triangle: one row per hexagon, with x, y and number of samples.
 
-    The first's corner is (0, 0), the second's (1, 0), the rope's (1/2, sqrt(3)/2).
+    The corner of the first learner is (0, 0), that of the second (1, 0), and that of the rope (1/2, sqrt(3)/2).
 
     >>> count_in_hexagons(np.array([[1, 0, 0], [1, 0, 0], [0, 0, 1]])).tolist()
     [[0.0, 0.0, 2.0], [1.0, 0.0, 1.0]]
     """
     points = np.column_stack([draws[:, 2] + draws[:, 1] / 2, _HEIGHT * draws[:, 1]])
     step = np.array([1.0, np.sqrt(3)]) / across
-    # Centres lie on two rectangular grids, one between the other: the nearer one is the hexagon's.
+    # The centres of the hexagons form two interleaved rectangular grids: a sample belongs to the nearer centre.
     even = np.round(points / step) * step
     odd = (np.floor(points / step) + 0.5) * step
     nearer = ((points - even) ** 2).sum(axis=1) <= ((points - odd) ** 2).sum(axis=1)
@@ -160,7 +160,7 @@ def _draw_histogram(draws: FloatArray, chances: tuple[float, ...], names: tuple[
 
 
 def draw_density(posterior: Posterior, *, names: tuple[str, str] = ("first", "second"), title: str = "Posterior") -> Any:
-    """Draw the posterior density of the difference of two learners.
+    """Draw the posterior density of the difference between two learners.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from fairtrial.study.archive import DataFacts
 
 _PLANE = 420  # pixels
-_LETTER, _HEIGHT, _GAP = 7.0, 13.0, 8.0  # pixels: a letter's width, a line's height, from the point to the name
+_LETTER, _HEIGHT, _GAP = 7.0, 13.0, 8.0  # pixels: width of a letter, height of a line, distance from a point to its name
 _POINT = 5.0
 
 
@@ -152,14 +152,14 @@ def _build_edge_segments(
     for pair in pairs:
         for name in pair:
             if name not in positions:
-                raise InputError(f"edges must join the given learners, got {name!r}: known are {sorted(positions)}")
+                raise InputError(f"edges must join the given learners, got {name!r}: choose from {sorted(positions)}")
         (x, y), (x2, y2) = positions[pair[0]], positions[pair[1]]
         rows.append({"x": x, "y": y, "x2": x2, "y2": y2})
     return rows
 
 
 class Corner(NamedTuple):
-    """The side of its point on which a name begins, and its offset."""
+    """Position of a name at its point: the alignment of the text and its offset in pixels."""
 
     align: Literal["left", "right"]
     dx: float
@@ -176,7 +176,9 @@ _Box = tuple[float, float, float, float]  # left, top, right, bottom, in pixels
 
 
 def choose_corners(points: Sequence[tuple[float, float]], names: Sequence[str], width: float) -> list[Corner]:
-    """For each point (in pixels from the upper left) the corner for its name: inside the width, off other names and points.
+    """Choose where to put the name of each point so that it stays inside the width and off other names and points.
+
+    Points are in pixels from the upper left.
 
     >>> [corner.align for corner in choose_corners([(100, 50), (110, 50), (390, 50)], ["tree", "bayes", "forest"], 400)]
     ['right', 'left', 'right']
@@ -200,7 +202,7 @@ def _compute_label_box(point: tuple[float, float], name: str, corner: Corner) ->
 
 
 def _measure_hidden_area(box: _Box, occupied: Sequence[_Box], width: float) -> float:
-    """Compute how many square pixels a name covers of others or outside the picture."""
+    """Compute how many square pixels of a name cover other items or lie outside the picture."""
     outside = (max(0.0, -box[0]) + max(0.0, box[2] - width)) * _HEIGHT
     return outside + sum(_compute_overlap(box, obstacle) for obstacle in occupied)
 
@@ -213,9 +215,11 @@ def _compute_overlap(first: _Box, second: _Box) -> float:
 
 @dataclass(frozen=True, eq=False)
 class ConfusionTables:
-    """`tables` maps learners to a table for each of `datasets` (rows are the truth); what lacks trials is left out.
+    """Confusion tables of learners on the data sets that all of them completed.
 
-    Where a learner abstained on a data set, all tables there have a further label, the last, that is never true.
+    `tables` maps each learner to one table for each of `datasets`; rows are the true labels. Learners and data sets with
+    missing trials are left out. If a learner abstained on a data set, all tables of the data set have an additional last
+    label, which is never true.
     """
 
     tables: dict[str, list[IntArray]]
@@ -260,7 +264,7 @@ def _count_confusions(results: Results, facts: DataFacts, condition: ConditionFa
     ]
     if not len(selected_trials) or (selected_trials["status"] != "ok").any():
         return None
-    k = len(facts.classes) + 1  # the last for abstentions
+    k = len(facts.classes) + 1  # the last label is for abstentions
     counts = np.zeros(k * k, dtype=np.intp)
     for trial_predictions in results.archive.predictions(selected_trials["trial"].tolist()):
         predicted = np.where(trial_predictions.prediction == ABSTAINED, k - 1, trial_predictions.prediction)
@@ -269,7 +273,7 @@ def _count_confusions(results: Results, facts: DataFacts, condition: ConditionFa
 
 
 def _drop_unused_label(tables: list[list[IntArray]]) -> None:
-    """Drop the label of abstentions on data sets without any."""
+    """Drop the label for abstentions on data sets without abstentions."""
     for index in range(len(tables[0]) if tables else 0):
         if not any(learner_tables[index][:, -1].any() for learner_tables in tables):
             for learner_tables in tables:

@@ -51,7 +51,7 @@ def draw(results: Results | Judgement, name: str, **options: Any) -> Any:
     UnknownNameError
         If there is no figure of this name.
     InputError
-        If the figure does not have an option, or cannot be drawn from these results.
+        If the figure does not have one of the options, or cannot be drawn from these results.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def list_figure_options(name: str) -> tuple[str, ...]:
 
 @dataclass(eq=False)
 class RegisteredFigure:
-    """A function that draws a figure, with its names, the kinds of sources it serves, and the fields it selects by.
+    """A function that draws a figure, with its names, the kinds of sources that it supports, and the fields that select data.
 
     The function takes the results, a `Selection` if `select` is not empty, and its options.
     """

@@ -67,7 +67,7 @@ def draw_levels(
     ['rule', 'line', 'point']
     """
     lines = _prepare_level_lines(frame, value)
-    subtitle = "Bars: intervals" if lines["low"].notna().any() else "No intervals: each has a single score"
+    subtitle = "Bars: intervals" if lines["low"].notna().any() else "No intervals: each point is a single score"
     chart = _draw_level_panel(lines, axis_title).properties(
         width=430, height=300, title=build_title(title, explanation or subtitle)
     )
@@ -115,7 +115,7 @@ def draw_losses(frame: Any, *, which: str | tuple[str, ...] = ("rla", "ela"), ti
 
 
 def _prepare_level_lines(frame: Any, value: str) -> pd.DataFrame:
-    """Prepare the rows; learners are offset at each level so their bars do not overlap."""
+    """Prepare the rows, and offset the learners at each level so that their bars do not overlap."""
     lines = require_columns("frame", to_frame(frame), ["level", "learner", value, "low", "high"])
     lines = lines.assign(value=lines[value].astype(np.float64), learner=lines["learner"].astype(str))
     names = list(dict.fromkeys(lines["learner"]))
@@ -148,8 +148,8 @@ def _draw_level_panel(lines: pd.DataFrame, axis_title: str) -> Any:
 
 
 _CONTOUR_VALUES = (-0.25, 0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0, 1.5)
-# From blue (gains) over white (nothing lost) to red; the first is that of what lies above the first line. All are light enough
-# for dark words; a dark page has shades of its own for them.
+# From blue (gains) through white (no loss) to red. The first colour is for the area above the first line. All are light enough
+# for dark text; a dark page replaces them by other shades.
 _GAIN_COLOURS = ("#9ECAE1", "#EDF8FB")
 _LOSS_COLOURS = ("#FFF7EC", "#FEE8C8", "#FDD9A8", "#FDCB96", "#FDBB84", "#FCA972", "#FB9766", "#F5855C", "#EA6C52", "#D9534A")
 _SHADES = (*_GAIN_COLOURS, *_LOSS_COLOURS)
@@ -157,10 +157,11 @@ _SIDE = 330
 
 
 def compute_loss_contours(low: float = 0.0) -> pd.DataFrame:
-    """Lines of equal loss: measure, value, clean, noisy, from accuracy `low` to 1.
+    """Compute lines of equal loss: measure, value, clean and noisy, from accuracy `low` to 1.
 
-    RLA is c where noisy = (1 - c) clean: rays through the origin, which do not see how good the start was. ELA is c where
-    noisy = 1 - c clean: a fan through (0, 1), so that a poor start costs.
+    RLA is c where noisy = (1 - c) clean. These lines are rays through the origin, so RLA ignores how good the accuracy
+    without noise is. ELA is c where noisy = 1 - c clean. These lines are a fan through (0, 1), so a poor accuracy without
+    noise increases ELA.
 
     >>> lines = compute_loss_contours()
     >>> lines[(lines["measure"] == "ela") & (lines["value"] == 0.5)][["clean", "noisy"]].to_numpy().tolist()
@@ -180,8 +181,8 @@ def compute_loss_contours(low: float = 0.0) -> pd.DataFrame:
 def draw_loss_surface(frame: Any, *, title: str = "The same accuracies by RLA and ELA") -> Any:
     """Draw accuracies with and without noise on the surfaces of RLA and ELA.
 
-    Colours and contours show the height of the surface. The path of a learner leads from no noise (small) to the highest level
-    (large).
+    Colours and contours show the height of the surface. The path of a learner leads from no noise (small point) to the highest
+    level (large point).
 
     Parameters
     ----------
@@ -343,7 +344,7 @@ def _find_condition_name(results: Results, selection: Selection) -> str:
             f"condition must be given if the study has several, got None: choose one of {', '.join(condition_names)}"
         )
     if condition is not None and condition not in condition_names:
-        raise InputError(f"condition must be one of the study's, got {condition!r}: {suggest_name(condition, condition_names)}")
+        raise InputError(f"condition must be in the study, got {condition!r}: {suggest_name(condition, condition_names)}")
     return condition or condition_names[0]
 
 

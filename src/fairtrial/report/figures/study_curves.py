@@ -97,7 +97,7 @@ def draw_study_calibration(results: Results, selection: Selection) -> Any:
 
 
 def collect_curve_frames(results: Results, kind: str, selection: Selection) -> dict[str, pd.DataFrame]:
-    """Collect `results.curves` by learner; with several classes, of the rarest class against the rest."""
+    """Collect `results.curves` by learner; with more than two classes, by default of the rarest class against the rest."""
     options = dict(vars(selection))
     datasets = [facts for facts in results.archive.datasets if selection.dataset in (None, facts.name)]
     if selection.positive is None and len(datasets) == 1:
@@ -191,7 +191,7 @@ def _find_lowest_cost(names: list[str], costs: list[tuple[FloatArray, FloatArray
 
 
 def with_winners(chart: Any, winners: pd.DataFrame, learners: Frames) -> Any:
-    """The chart of `draw_cost` with a strip on top that has the colour of the learner that wins there.
+    """Add a strip on top of a chart of `draw_cost`, with the colour of the learner that has the lowest cost there.
 
     >>> from fairtrial.measures import cost_curve
     >>> from fairtrial.report.figures.curves import draw_cost
@@ -204,7 +204,7 @@ def with_winners(chart: Any, winners: pd.DataFrame, learners: Frames) -> Any:
 
     x = build_axis("x", "start", "Probability cost of the positive class")
     hint = [
-        alt.Tooltip("label:N", title="least cost"),
+        alt.Tooltip("label:N", title="lowest cost"),
         alt.Tooltip("start:Q", format=".3f"),
         alt.Tooltip("end:Q", format=".3f"),
     ]

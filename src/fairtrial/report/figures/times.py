@@ -43,7 +43,7 @@ def draw_study_times(results: Results, selection: Selection) -> Any:
 
 
 def compute_learner_times(times: Any) -> pd.DataFrame:
-    """Medians over data sets, by learner, the fastest to fit first: seconds, CPU seconds and bytes.
+    """Compute medians over data sets by learner, sorted by fitting time: seconds, CPU seconds and bytes.
 
     >>> import pandas as pd
     >>> line = {"dataset": ["a", "b", "c"], "learner": "tree", "fit_time": [1.0, 3.0, 2.0]}
@@ -61,7 +61,7 @@ def compute_learner_times(times: Any) -> pd.DataFrame:
 def draw_times(times: Any, *, title: str = "Time and memory") -> Any:
     """Draw fitting time, prediction time and memory on log scales.
 
-    Circles are data sets, bars the median of a learner.
+    Circles are data sets. Bars show the median of a learner.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _COLUMNS = ("node", "parent", "sign", "value", "leaf", "splits_on", "class", "cases", "errors")
-# In pixels: from leaf to leaf, of a letter, and around words.
+# In pixels: distance between leaves, width of a letter, and space around text.
 _LINE, _LETTER, _GAP = 30, 7.4, 22
 _COUNT_COLUMNS = ("cases", "errors")
 _SIGNS = {"<=": "≤", ">": ">"}
@@ -23,7 +23,7 @@ _LEGEND = "Leaves: class (training rows/errors)"
 def draw_tree(tree: Any, *, title: str = "Decision tree", most_leaves: int = 60) -> Any:
     """Draw a decision tree from the root (left) to the leaves (right).
 
-    A leaf shows its class and, in parentheses, the number of training rows and of those of another class.
+    A leaf shows its class and, in parentheses, its number of training rows and how many of them have another class.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def _format_noun_count(count: int, singular: str, plural: str) -> str:
 
 
 def layout_tree(nodes: pd.DataFrame) -> pd.DataFrame:
-    """Where each node stands, in pixels: `x` and `y`, where its words end, its answer and its words.
+    """Compute the position of each node in pixels, the extent and content of its text, and the answer on its branch.
 
     >>> import pandas as pd
     >>> stump = {"node": [0, 1, 2], "parent": [-1, 0, 0], "sign": ["", "<=", ">"], "value": [None, 0.5, 0.5]}
@@ -103,7 +103,7 @@ def _format_branch_texts(nodes: pd.DataFrame) -> list[str]:
 
 
 def _compute_depths(parents: Any) -> Any:
-    """Children come after their parents."""
+    """Compute the depth of each node; children must come after their parents."""
     depth = np.zeros(len(parents), dtype=int)
     for node, parent in enumerate(parents):
         depth[node] = depth[parent] + 1 if parent >= 0 else 0
@@ -131,7 +131,7 @@ def _compute_heights(nodes: pd.DataFrame) -> Any:
 
 
 def _compute_text_extents(nodes: pd.DataFrame, depth: Any) -> dict[str, Any]:
-    """Compute the horizontal extent of the text of each node; nodes of one depth are aligned."""
+    """Compute the horizontal extent of the text of each node; nodes of equal depth are aligned."""
     text_widths, answer_widths = (_LETTER * nodes[name].str.len().to_numpy(float) for name in ("text", "answer"))
     begin, inner = np.zeros(depth.max() + 1), ~nodes["leaf"].to_numpy(bool)
     for level in range(1, len(begin)):

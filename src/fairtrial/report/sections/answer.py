@@ -73,7 +73,7 @@ def _build_study_answer(source: ReportSource) -> Section:
 
 
 def build_trials_frame(results: Results) -> pd.DataFrame:
-    """Count the trials by status, and all of them."""
+    """Count the trials by status, and in total."""
     import pandas as pd
 
     counts = results.trials()["status"].astype(str).value_counts(sort=False)
@@ -84,7 +84,7 @@ def build_trials_frame(results: Results) -> pd.DataFrame:
 
 
 def _describe_without_verdict(results: Results, main: VerdictContext) -> list[str]:
-    """Describe the best mean if there is no verdict; it shows no difference."""
+    """Describe the best mean if there is no verdict; this does not show a difference."""
     measure = get_verdict_measure_name(results)
     if measure not in results.measures or main.condition is None:
         return [main.reason]
@@ -104,7 +104,7 @@ def _describe_without_verdict(results: Results, main: VerdictContext) -> list[st
 
 
 def _build_means_frame(results: Results, measure: str) -> pd.DataFrame:
-    """Build the frame of a measure's means in the section of scores."""
+    """Build the frame of a measure's means, as in the section of scores."""
     scores, _ = compute_scores(results, [measure])
     means = average_over_datasets(results, average_by_dataset(results, scores))
     return means.drop(columns="measure").reset_index(drop=True)
@@ -135,25 +135,25 @@ def _count_unfinished_trials(trials: pd.DataFrame) -> str:
     """Count the trials that failed or have not run."""
     counts = {str(name): int(count) for name, count in trials["trials"].items()}
     statuses = {name: count for name, count in counts.items() if name not in ("succeeded", "all")}
-    parts = [f"{count:,} {'not run' if name == 'not run' else f'failed ({name})'}" for name, count in statuses.items()]
+    parts = [f"{count:,} {'did not run' if name == 'not run' else f'failed ({name})'}" for name, count in statuses.items()]
     return f"Of {counts['all']:,} trials, {join_names(parts)}. They are not part of the results above."
 
 
 def build_leads_table(judgement: Judgement) -> ReportTable:
     """Build the table of `count_leads`."""
     note = (
-        f"Best: alone with the best {format_measure_name(judgement.main)} on the data set. Significantly better than all "
-        "others: by the deciding test of the rows of the data set."
+        f"Best: the only model with the best {format_measure_name(judgement.main)} on the data set. Significantly better than "
+        "all others: by the deciding test on the rows of the data set."
     )
     return ReportTable(LEADS, "Number of data sets on which each model is best", count_leads(judgement), note=note)
 
 
 def describe_leads(judgement: Judgement) -> list[str]:
-    """Describe which model is best on the most data sets, and on how many significantly so."""
+    """Describe which model is best on the most data sets, and on how many it is significantly better than all others."""
     leads, measure = count_leads(judgement), format_measure_name(judgement.main)
     most = int(leads["best"].max())
     if not most:
-        return [f"No model alone has the best {measure} on any data set."]
+        return [f"On no data set does a single model have the best {measure}."]
     names = [str(name) for name in leads.index[leads["best"] == most]]
     verb = "has" if len(names) == 1 else "each have"
     sentences = [f"{join_names(names)} {verb} the best {measure} on {most:,} of {len(list_datasets(judgement)):,} data sets."]

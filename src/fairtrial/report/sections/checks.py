@@ -19,7 +19,7 @@ _MANY = 30
 
 @section("checks", title="Methodology checks", order=170, serves=("study", "judgement", "comparison"))
 def build_section(source: ReportSource) -> Section:
-    """Build a table of all checks, and for each raised one its numbers and why it matters."""
+    """Build a table of all checks and, for each raised check, its numbers and the reason why it matters."""
     check_results = run_checks(source)
     counts = build_outcome_counts(check_results)
     tables = (
@@ -46,7 +46,7 @@ def build_outcome_counts(check_results: tuple[CheckResult, ...]) -> pd.DataFrame
 
 
 def build_checks_frame(check_results: tuple[CheckResult, ...]) -> pd.DataFrame:
-    """Build one row per check; raised checks have a remedy."""
+    """Build one row per check; only raised checks have a remedy."""
     import pandas as pd
 
     lines = [

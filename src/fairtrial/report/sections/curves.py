@@ -51,11 +51,11 @@ def build_section(source: ReportSource) -> Section | None:
     if not subsections:
         return None
     n_left_out = len(results.archive.datasets) - len(facts)
-    notes = ["Each curve pools the test rows of all folds of the first repeat and assumes that scores have the same scale."]
+    notes = ["Each curve pools the test rows of all folds of the first repeat. This assumes that scores have the same scale."]
     if len(subsections) > _MOST_WHOLE:
         notes.append(
-            "The two largest data sets have all kinds of curves, the others ROC and cost curves. To draw the rest, call "
-            "draw(results, 'ks', dataset=...) or another figure."
+            "The two largest data sets have all kinds of curves, and the others have ROC and cost curves. To draw the rest, "
+            "call draw(results, 'ks', dataset=...) or another figure."
         )
     if n_left_out:
         names = [f"'{dataset_facts.name}'" for dataset_facts in results.archive.datasets if dataset_facts not in facts]
@@ -113,7 +113,7 @@ def _collect_defined_curves(results: Results, kind: str, selection: Selection) -
 
 
 def _build_learner_areas(frames: dict[str, Frames], key: str, name: str) -> ReportTable:
-    """Build the areas by learner, the largest AUC first."""
+    """Build the areas by learner, sorted by decreasing AUC."""
     import pandas as pd
 
     won = compute_winning_fractions(find_cost_winners(frames["cost"]))
@@ -298,7 +298,7 @@ def _build_class_section(judgement: Judgement, dataset: str, label: str, key: st
 
 
 def _build_model_areas(judgement: Judgement, frames: dict[str, Frames], dataset: str, label: str, key: str) -> ReportTable:
-    """Build the areas by model, the largest AUC first; the AUC uses all rows."""
+    """Build the areas by model, sorted by decreasing AUC; the AUC uses all rows."""
     import pandas as pd
 
     classes = judgement.classes
@@ -372,7 +372,7 @@ def _draw_model_ks_figure(frames: dict[str, Frames], models: list[str], where: s
 
 
 def compute_area(frame: pd.DataFrame | None, x: str, y: str) -> float:
-    """Compute the area under the straight lines between the points; NaN without a curve."""
+    """Compute the area under the straight lines between the points; NaN if there is no curve."""
     if frame is None:
         return float("nan")
     along, height = frame[x].to_numpy(np.float64), frame[y].to_numpy(np.float64)
@@ -408,7 +408,7 @@ def build_curve_sentences(table: ReportTable, noun: str, about: str = "") -> tup
 
 
 def _describe_cost_winner(table: ReportTable, noun: str) -> Sentence:
-    """Describe which learner or model has the lowest expected cost on the largest range of costs."""
+    """Describe which learner or model has the lowest expected cost over the largest range of costs."""
     won = table.frame[WON]
     if not (won > 0).any():
         return build_sentence(f"No single {noun} has the lowest expected cost at any cost ratio.")
@@ -426,15 +426,15 @@ def _describe_cost_winner(table: ReportTable, noun: str) -> Sentence:
 
 
 def compute_winning_fractions(winners: pd.DataFrame) -> pd.Series[float]:
-    """Compute the fraction of the range of probability costs on which each learner has the lowest cost."""
+    """Compute the fraction of the range of probability costs over which each learner has the lowest cost."""
     won_ranges = winners[winners["winner"] == "learner"]
     return (won_ranges["end"] - won_ranges["start"]).groupby(won_ranges["learner"], sort=False).sum()
 
 
 def reduce_curve_points(frames: Frames, columns: Sequence[str], *, most: int = 160, peak: str = "") -> dict[str, pd.DataFrame]:
-    """Thin curves to about `most` points: the first point in each cell of a grid, the last point, and the peak.
+    """Reduce curves to about `most` points: the first point in each cell of a grid, the last point, and the peak.
 
-    `columns` are those that are drawn. `peak` names a column; its row farthest from 0 is kept.
+    `columns` are the columns that are drawn. `peak` names a column; its row farthest from 0 is kept.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"x": [0.0, 0.0004, 0.0005, 0.5, 1.0]})

@@ -163,7 +163,7 @@ def _describe_imbalance(facts: pd.DataFrame) -> tuple[Sentence, ...]:
 
 
 def _choose_ratio_format(ratio: float) -> str:
-    """Choose enough digits to show that classes of different size are not balanced."""
+    """Choose enough digits to show that classes of different sizes are not balanced."""
     return next(
         (number_format for number_format in ("{:.2f}", "{:.3f}", "{:.4f}") if float(number_format.format(ratio)) != 1), "{:.6g}"
     )

@@ -35,7 +35,7 @@ _RATES = ("error before", "error after", "loss", "loss low", "loss high", "error
 _TWO, _THREE = "{:z.2f}", "{:z.3f}"  # no "-0.00"
 _FORMATS = {"level": "{:g}", "pD": _TWO, **dict.fromkeys(_RATES, _THREE)}
 _ALPHA = 0.05
-_MEANS_NOTE = "Means over the data sets that have both error rates. Interval of the loss: 95 % t interval over these data sets."
+_MEANS_NOTE = "Means over the data sets with both error rates. Interval of the loss: 95 % t interval over these data sets."
 _NO_CLEAN = (
     "The loss is undefined because the study has no clean condition for comparison. Add level zero to the levels of a "
     "condition."
@@ -103,7 +103,7 @@ def _average_losses(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _compute_loss_limits(lines: pd.DataFrame) -> tuple[float, float]:
-    """Compute the limits of the mean loss over data sets; with one data set, those over its splits."""
+    """Compute the limits of the mean loss over data sets or, with a single data set, over its splits."""
     losses = lines["loss"].dropna().to_numpy(dtype=np.float64)
     if len(lines) == 1:
         return float(lines["loss_low"].iloc[0]), float(lines["loss_high"].iloc[0])
@@ -159,7 +159,7 @@ def _describe_losses(means: pd.DataFrame, defined: pd.DataFrame) -> Sentence:
 
 
 def _find_learners_at(means: pd.DataFrame, values: pd.Series[float], end: float) -> tuple[Any, str]:
-    """Find the first line with this value, and the names of all learners that have it."""
+    """Find the first line with this value, and the names of all learners with this value."""
     lines = values.index[values == end]
     return lines[0], join_names([str(means.loc[line, "learner"]) for line in lines])
 
@@ -177,7 +177,7 @@ def _select_used_parts(template: str, parts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _describe_loss_certainty(defined: pd.DataFrame) -> Sentence:
-    """Name the learners whose loss has an interval without zero."""
+    """Name the learners whose interval of the loss does not contain zero."""
     if defined["loss low"].isna().all():
         return build_sentence("The loss has no interval: it needs several data sets, or several splits of one data set.")
     sure = defined.loc[(defined["loss low"] > 0) | (defined["loss high"] < 0), "learner"].astype(str).tolist()

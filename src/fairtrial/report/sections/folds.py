@@ -1,4 +1,4 @@
-"""Folds: sizes, class proportions and leaks, from splits and classes. `fairtrial audit` also compares attributes."""
+"""Folds: sizes, class proportions and leaks, computed from splits and classes. `fairtrial audit` also compares attributes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FORMATS = dict.fromkeys(("proportion in test", "proportion overall", "lowest pr
 
 @section("folds", title="Folds", order=150, serves=("study",))
 def build_section(source: ReportSource) -> Section | None:
-    """Build sizes, class proportions, rows never tested and leaks of all splits; None without data sets."""
+    """Build sizes, class proportions, rows never tested and leaks of all splits; None if there are no data sets."""
     results = source.get_results()
     import pandas as pd
 
@@ -60,7 +60,7 @@ def build_section(source: ReportSource) -> Section | None:
                 _FINDINGS,
                 "Problems with the folds",
                 findings_frame,
-                note="A fault makes estimates wrong. A caution may be intended.",
+                note="A fault makes estimates wrong. A caution may be intentional.",
                 long=True,
             )
         )
@@ -162,7 +162,7 @@ def _draw_fold_figures(lines: pd.DataFrame, summary: pd.DataFrame) -> tuple[Figu
 
 
 def count_fold_coverage(results: Results, facts: DataFacts) -> tuple[SplitLayout, Coverage]:
-    """Combine the splits with the classes, and count rows and classes of each split."""
+    """Combine the splits with the classes, and count the rows and classes of each split."""
     splits = build_splits(results, facts)
     unknown = bool((facts.codes < 0).any())
     labels = np.where(facts.codes < 0, len(facts.classes), facts.codes).astype(np.intp)
@@ -178,7 +178,7 @@ def count_fold_coverage(results: Results, facts: DataFacts) -> tuple[SplitLayout
 
 
 def select_fold_findings(layout: SplitLayout, counts: Coverage) -> list[AuditFinding]:
-    """Find problems with the folds, numbered from 0; without training rows, only those of test sets.
+    """Find problems with the folds, numbered from 0; if there are no training rows, only problems of test sets.
 
     Predictions that were made elsewhere have splits without training rows.
     """

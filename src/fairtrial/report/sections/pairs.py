@@ -55,7 +55,7 @@ def build_judgement_section(source: ReportSource) -> Section | None:
         "The first model of a pair has the better value of the main measure. Differences are first minus second. Intervals are "
         "not adjusted. Adjusted p: Holm over the pairs of a data set, for each test. A p-value at its minimum, the smallest "
         "that the number of resamples allows, is an upper bound. The permutation test has no interval. The primary test is the "
-        "one for the main measure."
+        "test for the main measure."
     )
     p_values = frame[["p", "adjusted p"]].to_numpy(dtype=np.float64).ravel()
     formats = _PAIR_FORMATS | dict.fromkeys(["p", "adjusted p"], choose_p_format(p_values, judgement.alpha))

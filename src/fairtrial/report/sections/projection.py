@@ -119,7 +119,7 @@ def _build_projection_notes(confusion: ConfusionTables) -> tuple[str, ...]:
 def _build_efficiency_tables(results: Results) -> tuple[ReportTable, ...]:
     """Build the table of efficiency, after that of its data sets if some are left out.
 
-    There are none if the study does not declare measures of both directions, or if no data set has all of them.
+    There are no tables if the study does not declare measures of both directions, or if no data set has all of them.
     """
     import pandas as pd
 
@@ -153,7 +153,7 @@ def _build_efficiency_tables(results: Results) -> tuple[ReportTable, ...]:
 
 
 def _build_count_tables(used: int, total: int) -> tuple[ReportTable, ...]:
-    """Count the data sets that the efficiency is computed from; no table if they are all."""
+    """Count the data sets that the efficiency is computed from; return no table if these are all data sets."""
     import pandas as pd
 
     if used == total:

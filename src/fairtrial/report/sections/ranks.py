@@ -60,7 +60,7 @@ def build_section(source: ReportSource) -> Section | None:
 
 
 def compute_measure_means(results: Results) -> tuple[pd.DataFrame, list[str]]:
-    """Compute means over data sets by measure and learner under the main condition; list measures without any."""
+    """Compute means over data sets by measure and learner under the main condition; list the measures without means."""
     import pandas as pd
 
     names = [name for name in registry if registry[name].facts.needs in ("labels", "scores", "probabilities")]
@@ -77,7 +77,7 @@ def compute_measure_means(results: Results) -> tuple[pd.DataFrame, list[str]]:
 
 
 def explain_infinite_measures(results: Results, measures: list[str]) -> dict[str, str]:
-    """Explain measures that are infinite for learners without a finite mean."""
+    """Explain which measures are infinite for learners without a finite mean."""
     main = get_main_condition(results)
     tables = {name: _read_score_table(results, name, main) for name in measures}
     explanations = {name: _describe_infinite_values(table) for name, table in tables.items() if table is not None}
@@ -135,7 +135,7 @@ def compute_ranks(means: pd.DataFrame) -> pd.DataFrame:
 
 
 def count_firsts(ranks: pd.DataFrame) -> pd.DataFrame:
-    """Count under how many measures each learner is first; with best, mean and worst rank."""
+    """Count under how many measures each learner ranks first, and find its best, mean and worst rank."""
     import pandas as pd
 
     frame = pd.DataFrame(

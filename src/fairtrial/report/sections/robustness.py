@@ -1,4 +1,4 @@
-"""Robustness to noise: accuracy and its losses against the level, by condition."""
+"""Robustness to noise: accuracy and its losses against the noise level, by condition."""
 
 from __future__ import annotations
 
@@ -53,7 +53,10 @@ _FEWER = (
 
 @section("robustness", title="Robustness to noise", order=110, serves=("study",))
 def build_section(source: ReportSource) -> Section | None:
-    """Build a subsection for each condition that changes the training set; None if there is none, or no clean condition."""
+    """Build a subsection for each condition that changes the training set.
+
+    Return None if there is no such condition, or no clean condition.
+    """
     results = source.get_results()
     all_conditions = results.archive.conditions
     noises = list_changed_conditions(results, test_only=False)
@@ -72,7 +75,11 @@ def build_section(source: ReportSource) -> Section | None:
 
 
 def _is_shift(condition: ConditionFacts, conditions: Iterable[ConditionFacts]) -> bool:
-    """Whether a condition is a shift: it changes only the test set, or both sets as a shift or next to one that does."""
+    """Whether a condition is a shift rather than noise.
+
+    It is a shift if it changes only the test set. A condition that changes both sets is a shift if its name is in `SHIFTS`
+    or if the study also declares it for the test set alone.
+    """
     declared = dict(condition.description)
     if declared.get("part") != "all":
         return declared.get("part") == "test"
@@ -186,7 +193,7 @@ def _describe_least_loss(table: ReportTable, last: pd.DataFrame, line: int, name
 
 
 def _compare_intervals(last: pd.DataFrame, line: int, column: str) -> Sentence | None:
-    """Describe which intervals of others do not overlap that of the best learner."""
+    """Describe which other learners have intervals that do not overlap with that of the best learner."""
     if len(last) < 2:
         return None
     high: Any = last.loc[line, f"{column} high"]
@@ -195,12 +202,14 @@ def _compare_intervals(last: pd.DataFrame, line: int, column: str) -> Sentence |
     others = last.drop(index=line)
     different = others["learner"][others[f"{column} low"] > high].astype(str).tolist()
     rest = others["learner"][~(others[f"{column} low"] > high)].astype(str).tolist()
+    all_others = "that of the other learner" if len(others) == 1 else "those of all others"
     if not rest:
-        return build_sentence("Its {column} interval lies below those of all others.", column=column)
+        return build_sentence(f"Its {{column}} interval lies below {all_others}.", column=column)
     if not different:
-        return build_sentence("Its {column} interval overlaps with those of all others.", column=column)
+        return build_sentence(f"Its {{column}} interval overlaps with {all_others}.", column=column)
+    below, overlapping = ("that" if len(names) == 1 else "those" for names in (different, rest))
     return build_sentence(
-        "Its {column} interval lies below those of {apart}, but overlaps with those of {rest}.",
+        f"Its {{column}} interval lies below {below} of {{apart}}, but overlaps with {overlapping} of {{rest}}.",
         column=column,
         apart=join_names(different),
         rest=join_names(rest),

@@ -33,7 +33,7 @@ _ABSTENTION_NOTE = "Test rows for which a learner predicted no class, in the tri
 
 @section("what-was-run", title="Setup", order=20, serves=("study",))
 def build_section(source: ReportSource) -> Section:
-    """Build the counts, then the tables of learners, conditions, settings, trials, runs and failures."""
+    """Build the counts and the tables of learners, conditions, settings, trials, runs and failures."""
     results = source.get_results()
     counts = build_counts_frame(results)
     tables = [
@@ -162,7 +162,7 @@ def _format_sampler(parameters: Mapping[str, Any]) -> str:
 
 
 def format_parameters(values: Mapping[str, Any], separator: str = "=") -> str:
-    """Format names and values in one line, without those that are None.
+    """Format names and values in one line, leaving out values that are None.
 
     >>> format_parameters({"max_depth": 3, "seed": None, "inner": {"class": "sklearn.svm.SVC", "parameters": {"C": 1.0}}})
     'max_depth=3, inner=sklearn.svm.SVC(C=1.0)'
@@ -232,7 +232,7 @@ def build_runs_frame(results: Results) -> pd.DataFrame:
 
 
 def build_versions_frame(results: Results) -> pd.DataFrame:
-    """Build a row for each package of the runs and learners with its versions."""
+    """Build a row for each package that the runs and learners used, with its versions."""
     import pandas as pd
 
     version_maps = [run.get("versions") or {} for run in results.archive.runs]
@@ -299,7 +299,7 @@ def build_judgement_section(source: ReportSource) -> Section:
 
 
 def build_models_frame(judgement: Judgement) -> pd.DataFrame:
-    """Build a row for each data set and model: its predictions; only the number of rows of a streamed file."""
+    """Build a row for each data set and model that describes its predictions; for a streamed file, only the number of rows."""
     several = len(list_datasets(judgement)) > 1
     if judgement.predictions is not None:
         return drop_single_dataset(judgement.predictions.frame(), several)
@@ -364,7 +364,7 @@ def _describe_columns(judgement: Judgement) -> Sentence:
 
 
 def explain_omissions(judgement: Judgement) -> tuple[Sentence, ...]:
-    """Explain which sections this judgement does not have."""
+    """Explain why this judgement lacks some sections."""
     sentences = []
     streamed = judgement.predictions is None
     if not judgement.curves:
@@ -389,5 +389,5 @@ def _explain_no_verdict(judgement: Judgement, streamed: bool) -> Sentence:
     elif len(list_datasets(judgement)) == 1 and not judgement.roles.get("fold") and not judgement.roles.get("repeat"):
         why = "the file has one split of one data set"
     else:
-        why = "a model has no value of the main measure on some of them, or there is only one split"
+        why = "a model has no value for the main measure on some of them, or there is only one split"
     return build_sentence("There is no comparison over {what}: {why}.", what=scope, why=why)

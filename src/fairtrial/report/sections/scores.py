@@ -42,7 +42,7 @@ _MAX_COLOURS = 8  # with more models, only the main measure is drawn
 _STUDENT = "Mean over data sets with 95 % t intervals, truncated to the measure's range."
 _CORRECTED = (
     "Mean over the splits of one data set with 95 % intervals, corrected for the overlap of training sets (Nadeau-Bengio) and "
-    "truncated to the measure's range. They do not generalize to other data sets."
+    "truncated to the measure's range. These intervals do not generalize to other data sets."
 )
 _SINGLE = "A single split has no interval."
 _MISSING = "A mean leaves out data sets on which a trial failed or the measure is undefined: compare such means with caution."
@@ -78,7 +78,7 @@ def build_section(source: ReportSource) -> Section:
 
 
 def _tabulate_undefined(findings: Iterable[Finding]) -> tuple[tuple[ReportTable, ...], tuple[str, ...]]:
-    """Tabulate measures without a value in some trials; render the other findings."""
+    """Tabulate measures that have no value in some trials, and render the other findings as text."""
     import pandas as pd
 
     undefined = [finding for finding in findings if finding.kind == "undefined_scores"]
@@ -207,7 +207,7 @@ def _describe_infinite(judgement: Judgement) -> Iterator[Sentence]:
 
 
 def _build_wide_tables(judgement: Judgement) -> tuple[ReportTable, ...]:
-    """Build tables of measures by models, one for each direction, so the best value can be marked."""
+    """Build tables of measures by model, one for each direction, so that the best values can be marked."""
     if len(list_models(judgement)) == 1:
         return ()
     tables = []
@@ -237,7 +237,7 @@ def _to_wide(lines: pd.DataFrame, index: str, models: list[str]) -> pd.DataFrame
 
 
 def _draw_dataset_figures(judgement: Judgement) -> tuple[Figure, ...]:
-    """Draw one figure of measures on the same scale for which larger is better, and one for each other measure."""
+    """Draw one figure of all measures on the same scale for which larger is better, and one for each other measure."""
     finite = _select_finite_scores(judgement.scores)
     names = list(dict.fromkeys(finite["measure"]))
     if len(list_models(judgement)) > _MAX_COLOURS:

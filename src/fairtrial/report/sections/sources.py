@@ -56,7 +56,7 @@ def build_references_section(source: ReportSource) -> Section | None:
 
 
 def list_citations(source: ReportSource) -> list[tuple[str, str]]:
-    """List what is cited for, with the short citations."""
+    """List what works are cited for, with their short citations."""
     measures, tests, citations = _list_methods(source)
     citations = [(format_measure_name(name), _get_citation(name)) for name in dict.fromkeys(measures)] + citations
     citations += [(get_display_name(name), get_citation(name)) for name in dict.fromkeys(tests) if get_citation(name)]
@@ -108,7 +108,7 @@ def _get_citation(measure: str) -> str:
 
 
 def split_citation(cite: str) -> list[str]:
-    """Split a short citation into works.
+    """Split a short citation into single works.
 
     >>> split_citation("Cohen 1960, 1968; Sáez, Luengo & Herrera 2011")
     ['Cohen 1960', 'Cohen 1968', 'Sáez, Luengo & Herrera 2011']

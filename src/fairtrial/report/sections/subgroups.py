@@ -28,7 +28,7 @@ _SUBGROUP_FORMATS = dict.fromkeys(["estimate", "low", "high", "lowest", "highest
 
 @section("subgroups", title="Subgroups", order=80, serves=("judgement",))
 def build_judgement_section(source: ReportSource) -> Section | None:
-    """Build the measures of every subgroup and the largest differences; None without subgroups."""
+    """Build the measures of every subgroup and the largest differences; None if there are no subgroups."""
     judgement = source.get_judgement()
     if not len(judgement.subgroups):
         return None
@@ -51,7 +51,7 @@ def build_judgement_section(source: ReportSource) -> Section | None:
 
 
 def choose_subgroup_measure(judgement: Judgement) -> str:
-    """Choose the measure that compares subgroups: the main measure, or the first that they have."""
+    """Choose the measure by which subgroups are compared: the main measure, or the first that they have."""
     names = list(dict.fromkeys(judgement.subgroups["measure"].dropna()))
     return judgement.main if judgement.main in names or not names else str(names[0])
 

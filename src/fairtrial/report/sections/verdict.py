@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from fairtrial.study import Results
 
 ALL, LEFT, SPLITS, LOST = "data sets in all", "data sets left out", "splits of the data sets compared", "splits left out"
-"""Facts of the verdict's table if something is left out."""
+"""Names of the rows that the table of the verdict has if data sets or splits are left out."""
 
 _PAIR_NAMES = {
     "rank_difference": "difference of mean ranks",
@@ -38,16 +38,16 @@ _PAIR_NAMES = {
     "p_adjusted": "adjusted p",
     "significant": "significantly different",
 }
-_LEARNER_NAMES = {"sd": "standard deviation", "mean_rank": "mean rank", "effect_vs_best": "effect of the best against it"}
+_LEARNER_NAMES = {"sd": "standard deviation", "mean_rank": "mean rank", "effect_vs_best": "effect of the best learner"}
 _FOUR = "{:.4f}"
 _EFFECT_NOTE = (
-    "The effect is the rank-biserial correlation: 1 if the best learner is better on every data set, 0 if gains and losses "
-    "balance."
+    "The effect of the best learner over each other learner is the rank-biserial correlation. It is 1 if the best learner is "
+    "better on every data set, and 0 if gains and losses balance."
 )
 _TITLES = {
     "critical-difference": "Critical-difference diagram",
     "ranks": "Ranks",
-    "pairs": "Differences of pairs",
+    "pairs": "Pairwise differences",
     "simplex": "Posterior probabilities of the two learners",
     "density": "Posterior density of the difference",
 }
@@ -151,7 +151,7 @@ class VerdictContext:
         return self.get_verdict().frame().rename(columns=_LEARNER_NAMES).set_index("learner")
 
     def describe(self, noun: str = "learner") -> tuple[Sentence, ...]:
-        """Describe answer, test result, effect size and posterior, and what was left out."""
+        """Describe the answer, the test result, the effect size, the posterior, and what was left out."""
         verdict = self.get_verdict()
         results = [finding for finding in verdict.findings if finding.kind.startswith(_RESULT_KINDS)]
         return (Sentence(verdict.summarize(noun, self.scope)), *map(Sentence, render_all((*results, *self.exclusions), noun)))
@@ -187,7 +187,7 @@ class Basis:
 
 
 def compute_basis(results: Results, verdict: Verdict, measure: str, condition: ConditionFacts) -> Basis:
-    """Count what the scores and failures under a condition leave to a verdict."""
+    """Count the data sets and splits that remain for a verdict, given the scores and failures under a condition."""
     declared = results.archive.declaration.get("verdict") or {}
     exclude = (declared.get("failures") or "exclude") == "exclude"
     scores, _ = compute_scores(results, [measure])
@@ -222,7 +222,7 @@ def build_facts_table(context: VerdictContext) -> ReportTable:
 
 
 def _choose_p_format(p: float, alpha: float) -> str:
-    """Choose six digits, or as many as show that p is not alpha."""
+    """Choose six significant digits, or as many as are needed to show that p is not alpha."""
     digits = 6
     while p != alpha and f"{p:.{digits}g}" == f"{alpha:.{digits}g}":
         digits += 1
@@ -230,7 +230,7 @@ def _choose_p_format(p: float, alpha: float) -> str:
 
 
 def build_verdict_facts(verdict: Verdict, basis: Basis | None = None) -> pd.DataFrame:
-    """Build a frame of the numbers of a verdict by name; the effect of two learners is that of the better one.
+    """Build a frame of the numbers of a verdict by name; with two learners, the effect is that of the better learner.
 
     >>> from fairtrial.significance.compare import compare
     >>> facts = build_verdict_facts(compare([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6], [0.9, 0.5], [0.8, 0.7]]))
@@ -293,7 +293,7 @@ def build_learners_table(context: VerdictContext) -> ReportTable:
 
 
 def build_further_tables(context: VerdictContext, *, scores_elsewhere: bool = False) -> tuple[ReportTable, ...]:
-    """Build the tables of reasons, comparisons, ranks and, unless another section shows them, scores."""
+    """Build the tables of reasons, comparisons and ranks, and of scores unless another section shows them."""
     verdict = context.get_verdict()
     scores, unit = build_score_frame(verdict), verdict.unit
     ranks = verdict.ranks().rename_axis(index=unit)
@@ -307,7 +307,7 @@ def build_further_tables(context: VerdictContext, *, scores_elsewhere: bool = Fa
     )
     tables = (
         ReportTable(f"{context.key}-reasons", "Reasons for this choice of test", verdict.explain_choice()),
-        ReportTable(f"{context.key}-comparisons", "Comparisons of pairs", pairs, formats, pair_note, None, True),
+        ReportTable(f"{context.key}-comparisons", "Pairwise comparisons", pairs, formats, pair_note, None, True),
         ReportTable(
             f"{context.key}-ranks-each", f"Ranks on each {unit}", ranks, dict.fromkeys(ranks.columns, "{:g}"), "", "min", True
         ),
@@ -333,7 +333,7 @@ def build_comparisons_frame(verdict: Verdict) -> pd.DataFrame:
 
 
 def _has_equal_score_table(results: Results, context: VerdictContext, measure: str) -> bool:
-    """Whether the section of data sets has a table of the same scores."""
+    """Whether the section of data sets contains a table of the same scores."""
     verdict, condition = context.get_verdict(), context.condition
     assert condition is not None
     if verdict.unit != "data set" or measure not in results.measures:
@@ -345,7 +345,7 @@ def _has_equal_score_table(results: Results, context: VerdictContext, measure: s
 
 
 def _draw_figures(context: VerdictContext, names: Collection[str] | None = None) -> tuple[Figure, ...]:
-    """Draw the figures of a verdict: all that apply, or those named."""
+    """Draw the figures of a verdict: all that apply, or only the named ones."""
     verdict = context.get_verdict()
     frames = {"ranks": verdict.ranks(), "pairs": verdict.pairs(), "critical-difference": verdict.mean_ranks.reset_index()}
     return tuple(

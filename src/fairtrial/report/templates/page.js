@@ -13,7 +13,7 @@ function unpacked({ rows, columns }) {
 }
 const pause = () => new Promise((go) => setTimeout(go));
 
-/* Figures. Colours of a chart become variables of the style sheet: a change of theme, or printing, needs no new drawing. */
+/* Figures. The colours of a chart become variables of the style sheet, so it need not be redrawn for another theme or for printing. */
 
 const INKS = {
   "#000000": "--black", "black": "--black", "#2b2b2b": "--ink", "#6b6b6b": "--soft", "#9a9a9a": "--soft", "white": "--paper", "#ffffff": "--paper",
@@ -28,7 +28,7 @@ function inked(part, coloured = false) {
   if (typeof part === "string") return coloured && INKS[part.toLowerCase()] ? `var(${INKS[part.toLowerCase()]})` : part;
   if (Array.isArray(part)) return part.map((each) => inked(each, coloured));
   if (!part || typeof part !== "object") return part;
-  if (coloured && part.type === "quantitative") return part;  // a scale mixes its colours and cannot mix variables
+  if (coloured && part.type === "quantitative") return part;  // a scale interpolates its colours, which is impossible with variables
   const onTiles = Array.isArray(part.layer) && part.layer.some(isTiled);
   return Object.fromEntries(Object.entries(part).map(([key, value]) => {
     if (OWN.has(key)) return [key, value];
@@ -38,7 +38,7 @@ function inked(part, coloured = false) {
 }
 const kindOf = (layer) => (layer.mark && layer.mark.type) || layer.mark;
 const isText = (layer) => kindOf(layer) === "text";
-// Words on coloured ground (a strip at the edge is none): the ground stays as light as it is on paper, and so the words stay dark.
+// Text on a coloured background (except a strip at the edge): the background stays as light as on paper, so the text stays dark.
 function isTiled({ mark, encoding = {} }) {
   const shade = encoding.color || encoding.fill || {}, kind = (mark && mark.type) || mark;
   if (kind === "area" && mark.color) return !INKS[mark.color.toLowerCase()];
@@ -64,12 +64,12 @@ function merged(ours, theirs) {
 const plain = { actions: false, renderer: "svg", ast: true, defaultStyle: false, tooltip: { disableDefaultStyle: true } };
 async function draw(canvas) {
   const spec = inked(chartOf(canvas.dataset.chart));
-  delete spec.title;  // the caption says it
+  delete spec.title;  // the caption contains the title
   spec.config = merged(spec.config || {}, look);
   await vegaEmbed(canvas, spec, plain);
   const svg = canvas.querySelector("svg");
   svg.setAttribute("aria-hidden", "true");
-  svg.style.minWidth = `${Math.round(0.72 * Number(svg.getAttribute("width")))}px`;  // smaller, and its words could not be read
+  svg.style.minWidth = `${Math.round(0.72 * Number(svg.getAttribute("width")))}px`;  // in a smaller figure, the text would be illegible
   canvas.style.minHeight = "";
   canvas.style.minWidth = "";
   canvas.dataset.drawn = "yes";
@@ -94,7 +94,7 @@ function drawAll() {
   canvases.forEach(drawSoon);
   return turn;
 }
-window.fairtrialReady = drawAll;  // for whoever prints the page: await it first
+window.fairtrialReady = drawAll;  // code that prints the page must await it first
 window.addEventListener("load", () => setTimeout(drawAll, 1500));
 
 /* Theme */
@@ -142,7 +142,7 @@ function build(id) {
 }
 document.querySelectorAll("[data-later]").forEach((details) => details.addEventListener("toggle", () => build(details.dataset.later)));
 
-// Numbers come before words, and holes last, whichever way a column is sorted.
+// Numbers come before text, and missing values come last, in both sort directions.
 function keyOf(cell) {
   const value = cell.dataset.v;
   if (value === undefined) return { rank: 1, text: cell.textContent };
@@ -216,7 +216,7 @@ onClick("image", async (key) => {
   view.finalize();
 });
 
-/* Printing: folded tables open, save those so long that nobody wants them on paper. */
+/* Printing: collapsed tables are opened, except those that are too long for paper. */
 
 let opened = [];
 window.addEventListener("beforeprint", () => {
@@ -225,7 +225,7 @@ window.addEventListener("beforeprint", () => {
 });
 window.addEventListener("afterprint", () => opened.forEach((each) => { each.open = false; }));
 
-/* Where the reader is */
+/* Current section in the navigation */
 
 const links = new Map([...document.querySelectorAll("nav a")].map((link) => [link.hash.slice(1), link]));
 const here = new IntersectionObserver((entries) => {

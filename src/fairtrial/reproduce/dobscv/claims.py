@@ -28,7 +28,7 @@ from fairtrial.reproduce.experiment import read_published
 if TYPE_CHECKING:
     import pandas as pd
 
-TOP = 5  # data sets with the largest differences
+TOP = 5  # number of data sets with the largest differences
 _MIN_DATASETS = 6  # with fewer, all claims are inconclusive
 _ALPHA, _Z_LIMIT = 0.05, 1.959964
 _TARGET_LEARNERS, _TARGET_LIMIT = ("C4.5", "1-NN", "SMO"), 0.01

@@ -23,9 +23,9 @@ def _has_method(method: str) -> Any:
 class SmoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Balance the classes of the training set by SMOTE, then fit a learner.
 
-    SMOTE works as in KEEL, unlike in imbalanced-learn. Distances use columns scaled by their range, a copy of a case is not its
-    neighbour, and the rare cases take turns in random order. A case with too few neighbours uses those it has. A nominal value
-    is copied from one of the two parents at random.
+    SMOTE works as in KEEL, which differs from imbalanced-learn. Distances use columns scaled by their range, a copy of a case
+    is not its neighbour, and the rare cases take turns in random order. A case with too few neighbours uses those that it has.
+    A nominal value is copied at random from one of the two parents.
 
     >>> from fairtrial.learners import NearestNeighbours
     >>> X, y = np.array([[0.0], [1.0], [5.0], [6.0], [7.0], [8.0]]), np.array(["a", "a", "b", "b", "b", "b"])

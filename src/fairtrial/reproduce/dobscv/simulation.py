@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 KFOLD, DBSCV = "k-fold", "DB-SCV"
 SPLITTERS = (KFOLD, SCV, DBSCV, LITERAL, SHUFFLED)
 MEASURES = ("balanced accuracy", "AUC")
-# `true_value` is the performance on new rows of the learner trained on the whole sample, `fold_true_value` of the fold models.
+# Performance on new rows: `true_value` of the learner trained on the whole sample, `fold_true_value` of the fold models.
 COLUMNS = ["population", "replicate", "learner", "scheme", "measure", "estimate", "fold_true_value", "true_value"]
 N_ROWS = {"a rare cloud": 200, "a rare class in pieces": 200, "ten attributes": 200, "equal classes": 150}
 _N_NEW = 500  # new rows of each class, used to measure the true performance

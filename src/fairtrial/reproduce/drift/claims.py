@@ -43,7 +43,7 @@ def judge_drop(results: DriftResults, table: TableName) -> Claim:
         f"{TABLE_NUMBERS[table]} (a): the performance of all classifiers drops "
         "(judged as: the error of each rises, averaged over the changes)",
         reproduced,
-        f"mean increase of the error in percentage points: {text}{variants}",
+        f"mean increase in the error in percentage points: {text}{variants}",
     )
 
 

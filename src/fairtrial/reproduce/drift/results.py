@@ -80,7 +80,7 @@ class DriftErrors:
         )
 
     def estimate_loss_difference(self, other: DriftErrors) -> IntervalEstimate:
-        """Estimate the difference of the mean losses in percentage points."""
+        """Estimate the difference between the mean losses in percentage points."""
         return jackknife(lambda rows: self.compute_mean_loss(rows) - other.compute_mean_loss(rows), self.replicates)
 
     def estimate_error_differences(self, other: DriftErrors) -> list[IntervalEstimate]:
@@ -146,7 +146,7 @@ class DriftResults:
         return simple.estimate_pd_difference(complicated)
 
     def estimate_loss_difference(self, table: TableName, pair: tuple[str, str], variant: str = "") -> IntervalEstimate:
-        """Estimate the difference of the mean losses in percentage points of error."""
+        """Estimate the difference between the mean losses in percentage points of error."""
         simple, complicated = (self.get_errors(table, learner, variant) for learner in pair)
         return simple.estimate_loss_difference(complicated)
 

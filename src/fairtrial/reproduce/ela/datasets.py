@@ -83,7 +83,7 @@ class PaperDatasets:
         return frame[frame["rows"] != frame["rows in the paper"]].reset_index(drop=True)
 
     def find_copies(self) -> dict[str, tuple[str, Dataset]]:
-        """Find copies of the data sets that are not corrupted, have another size, or have other column types."""
+        """Find copies of the data sets that are not corrupted, or that have a different size or different column types."""
         from fairtrial.data import Dataset
 
         names = {name: catalogue_name for name, (_, catalogue_name) in _COPIES.items() if name in self.data}

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _PANEL_TITLES = {C45: "C4.5", SVM_LOGISTIC: "SVM, logistic models", SVM_VOTES: "SVM, votes"}
 _PANEL_SIZE = 250
 
-# A figure has at most as many learners as lines can be distinguished. All include C4.5 for comparison.
+# A figure has only as many learners as there are distinguishable lines. All groups include C4.5 for comparison.
 MAIN_LEARNERS = ("c45", "puk-svc", "puk-svc-logistic", "naive-bayes", "1-nn", "random-forest")
 LEARNER_GROUPS = {
     "the paper's two and one of each other kind": MAIN_LEARNERS,
@@ -128,7 +128,7 @@ def select_groups(learners: Sequence[str]) -> dict[str, list[str]]:
 
 
 def draw_ela_grid(losses: pd.DataFrame, scope: str) -> Any:
-    """Draw ELA as a colored grid: one row per learner, sorted by mean ELA, and one column per noise level."""
+    """Draw ELA as a coloured grid: one row per learner, sorted by mean ELA, and one column per noise level."""
     import altair as alt
 
     order = losses.groupby("learner", sort=False)["ela"].mean().sort_values().index.tolist()

@@ -41,7 +41,7 @@ _KEYS = ["dataset", "learner", "quantity"]
 
 @dataclass(frozen=True)
 class WinCount:
-    """Numbers of data sets on which the first of two is larger and smaller, and the p-value of the exact sign test."""
+    """Numbers of data sets on which the first of two values is larger or smaller, and the p-value of the exact sign test."""
 
     wins: int
     losses: int
@@ -49,7 +49,7 @@ class WinCount:
 
     @classmethod
     def of(cls, first: pd.Series[float], second: pd.Series[float]) -> WinCount:
-        """Count the data sets on which the first is larger and smaller, without ties.
+        """Count the data sets on which the first value is larger and those on which it is smaller; ties are left out.
 
         >>> import pandas as pd
         >>> WinCount.of(pd.Series([1.0] * 9 + [0.0]), pd.Series([0.5] * 10))

@@ -72,8 +72,8 @@ class Draws:
     def compare(self, first: str, second: str, quantity: Quantity) -> PooledEstimate:
         """Compare two methods on the same samples, averaged over cells.
 
-        The result is the difference of biases, or the logarithm of the ratio of standard deviations or of root mean squared
-        errors.
+        The result is the difference between biases, or the logarithm of the ratio of standard deviations or of root mean
+        squared errors.
         """
         cells = []
         for (key, a), (_, b) in zip(self._iter_cells(first), self._iter_cells(second), strict=True):

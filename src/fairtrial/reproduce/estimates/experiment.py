@@ -143,7 +143,7 @@ def compute_worked_examples() -> pd.DataFrame:
 
 
 def assess_example(ours: float, published: float, digits: int, expected: float, limit: float) -> str:
-    """Compare a published number with ours; `expected` is the exact value, which guards against errors of ours.
+    """Compare a published number with ours; `expected` is the exact value, which reveals errors in our computation.
 
     >>> nan = float("nan")
     >>> assess_example(0.947, 0.95, 2, nan, nan), assess_example(0.5, 0.95, 2, nan, nan)

@@ -112,7 +112,7 @@ def _has_hard_and_other(cells: Sequence[CellResult]) -> bool:
 
 
 def _pair_hard_with_others(cells: Sequence[CellResult]) -> list[tuple[CellResult, CellResult]]:
-    """Pair each cell of a hard data set with the cells of all other data sets in the same experiment."""
+    """Pair each cell of a hard data set with the cells of all other data sets of the same experiment."""
     return [
         (hard, other)
         for hard in cells
@@ -122,7 +122,7 @@ def _pair_hard_with_others(cells: Sequence[CellResult]) -> list[tuple[CellResult
 
 
 def _estimate_mean_difference(first: CellResult, second: CellResult, level: float) -> IntervalEstimate:
-    """Estimate the difference of the mean errors over the six measures in percentage points."""
+    """Estimate the difference between the mean errors over the six measures in percentage points."""
     means = (100 * cell.errors[:, : len(MEASURES)].mean(axis=1) for cell in (first, second))
     one, other = (estimate_mean(mean, level) for mean in means)
     half = math.hypot((one.high - one.low) / 2, (other.high - other.low) / 2)

@@ -149,7 +149,7 @@ def _is_unreadable(names: Iterable[str]) -> bool:
 
 
 def encode_cylinder_variants() -> dict[str, EncodedDataset]:
-    """Encode Cylinder with other columns and rows, by description, because the paper does not specify them."""
+    """Encode variants of Cylinder by description; the paper does not specify which columns and rows it used."""
     datasets, _ = load_datasets({CYLINDER: CATALOGUE_NAMES[CYLINDER]})
     return vary_columns_and_rows(datasets[CYLINDER]) if datasets else {}
 

@@ -226,7 +226,7 @@ class UserMeasureResult:
         return not self.measure.declares_direction and bool(self.rates_above_half)
 
     def warn(self) -> None:
-        """Warn of undefined comparisons and of a measure that may be a loss."""
+        """Warn about undefined comparisons, and about a measure that may be a loss."""
         name = self.measure.name
         if self.n_undefined:
             counts = f"{self.n_undefined:,} of {self.n_comparisons:,} comparisons"

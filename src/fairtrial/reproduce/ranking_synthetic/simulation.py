@@ -75,7 +75,7 @@ class ErrorCurve:
         return IntervalEstimate(100 * value, 100 * (value - half), 100 * (value + half))
 
     def estimate_differences(self, first: str, second: str, confidence: float) -> list[IntervalEstimate]:
-        """Estimate the difference of the errors at each noise level.
+        """Estimate the difference between the errors at each noise level.
 
         The variance is unreliable if errors are rare, so the half widths are increased by z^2 / 2n.
         """

@@ -75,7 +75,7 @@ def _run_study(name: str, names: Mapping[str, str], request: Request) -> tuple[R
 
 
 def declare_study(name: str, n_folds: int) -> dict[str, Any]:
-    """Read a study file and set its number of folds, which are always WEKA's folds of seed 1.
+    """Read a study file and set its number of folds; the folds are always those of WEKA with seed 1.
 
     >>> sorted(declare_study("ten_domains", 10)), declare_study("ten_domains", 10)["resampling"]["scheme"]
     (['learners', 'measures', 'name', 'resampling', 'seed'], 'weka')
@@ -108,7 +108,7 @@ def find_wrong_predictions(learner: Any, X: Any, y: Any, train: Any, test: Any) 
 class PooledPredictions:
     """All test rows of a learner on a data set, pooled over the folds as in WEKA.
 
-    `priors` has the class proportions of the training set for each row.
+    `priors` contains the class proportions of the training set for each row.
     """
 
     classes: list[str]

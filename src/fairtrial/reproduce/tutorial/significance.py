@@ -82,7 +82,7 @@ def _build_effect_size() -> PageSection:
     from fairtrial.significance import cohens_d, hedges_g
 
     d, g = cohens_d(C45_RATES, NB_RATES), hedges_g(C45_RATES, NB_RATES)
-    note = "limit of the true standardised difference (noncentral t of pairs), the same for d and g"
+    note = "limit of the true standardized difference (noncentral t of pairs), the same for d and g"
     results = [
         PrintedResult("Cohen's d", d.estimate, note=d.note),
         PrintedResult("Hedges' g, bias-corrected", g.estimate, note=g.note),

@@ -100,7 +100,7 @@ class Chunker:
 
     @property
     def remaining_seconds(self) -> float:
-        """Predicted total seconds of the remaining trials; NaN if no time is known."""
+        """Predicted total seconds of the remaining trials, NaN if no time is known."""
         times = self._time_model.seconds
         is_known = ~np.isnan(times)
         if not is_known.any():

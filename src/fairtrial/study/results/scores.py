@@ -77,7 +77,7 @@ class ScoreRequest:
 
     @property
     def key(self) -> Any:
-        """Key for caches; None if a parameter is not hashable."""
+        """Key for caches, None if a parameter is not hashable."""
         key = (self.measure.name, self.average, tuple(sorted(self.params.items())))
         try:
             hash(key)
@@ -374,7 +374,7 @@ def _score_class_scores(stack: Stack, measure: ScoreMeasure, average: Any, param
 
 
 def find_undefined(request: ScoreRequest, reasons: npt.NDArray[Any], learners: npt.NDArray[Any]) -> Finding | None:
-    """Find how many trials have no value and why; None if all have one."""
+    """Find how many trials have no value, and why. Return None if all trials have a value."""
     missing = int((reasons != DEFINED).sum())
     if not missing:
         return None

@@ -89,7 +89,7 @@ def format_condition(condition: ConditionFacts) -> str:
 
 
 def choose_names(kind: str, names: Iterable[str], selection: Any) -> list[str]:
-    """Choose one or several existing names; None chooses all."""
+    """Choose one or several existing names. None chooses all names."""
     available = list(names)
     if selection is None:
         return available

@@ -60,7 +60,8 @@ class ClassOrder:
     ) -> tuple[ClassOrder, ...]:
         """Build an order for each data set. `positive` is a class or a mapping of data sets to classes.
 
-        `declared` is such a mapping, which `positive` overrides. A single class is used for the data sets that have it; the other data sets keep the default.
+        `declared` is such a mapping, which `positive` overrides. A single class is used for the data sets that have it; the
+        other data sets keep their declared or default class.
         """
         positives = {**(declared or {}), **_resolve_positives(datasets, positive)}
         return tuple(cls.from_facts(facts, positives.get(facts.name)) for facts in datasets)
@@ -352,7 +353,7 @@ class Stack:
 
 @dataclass(frozen=True, eq=False)
 class MeanRows:
-    """Rows of many trials with the interface of `ProbabilityRows`; `mean` returns the mean of each trial."""
+    """Rows of many trials with the interface of `ProbabilityRows`. `mean` returns the mean of each trial."""
 
     true: IntArray
     probabilities: FloatArray

@@ -140,8 +140,7 @@ def _describe_leaders(results: Results, first: ConditionFacts) -> tuple[str, ...
             kind = "condition_leaders" if is_clear else "condition_leaders_unclear"
             conditions_by_leaders.setdefault((kind, ranking.best), []).append(format_condition(condition))
     return render_all(
-        Finding.of(kind, conditions=tuple(names), leaders=leaders)
-        for (kind, leaders), names in conditions_by_leaders.items()
+        Finding.of(kind, conditions=tuple(names), leaders=leaders) for (kind, leaders), names in conditions_by_leaders.items()
     )
 
 

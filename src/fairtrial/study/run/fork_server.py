@@ -1,4 +1,4 @@
-"""Fork server: a process that imports everything once, then forks workers, kills their process trees and reports their exits."""
+"""Fork server: a process that imports everything, then forks workers, kills their process trees and reports their exits."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def _read_usage_peak() -> int:
 
 
 def _read_status_peak() -> int:
-    """Read the peak that Linux reports; 0 on other systems."""
+    """Read the peak memory that Linux reports. Return 0 on other systems."""
     content = _use_system_file("/proc/self/status", os.O_RDONLY, lambda file: os.read(file, 8192))
     start = content.find(b"VmHWM:")
     return 0 if start < 0 else 1024 * int(content[start + 6 : content.index(b"kB", start)])

@@ -1,1 +1,1 @@
-"""The specification of a study: read from TOML or Python, checked, and its names resolved."""
+"""The specification of a study: read it from TOML or Python, check it, and resolve its names."""

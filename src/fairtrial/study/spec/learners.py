@@ -26,7 +26,7 @@ _NESTED = ("learner", "transformer", "sampler")
 
 @dataclass(frozen=True, eq=False)
 class NamedLearner:
-    """A learner with its name in the study, including the preparation that it needs."""
+    """A learner, including the preparation that it needs, with its name in the study."""
 
     name: str
     estimator: Any
@@ -59,7 +59,7 @@ def _prepare_given(learner: Any) -> Any:
 
 
 def build_learner(entry: LearnerSpec, code: CodePolicy, *, top_level: bool = True) -> Any:
-    """Build the learner of a specification; only `top_level` learners get their preparation."""
+    """Build the learner of a specification. Only `top_level` learners get the preparation that they need."""
     if entry.learner is None:
         raise InputError("it was a Python object, which is not stored: declare it by name and parameters")
     collector = ProblemCollector()
@@ -77,14 +77,14 @@ def build_learner(entry: LearnerSpec, code: CodePolicy, *, top_level: bool = Tru
 
 
 def _prepare_learner(learner: Any, sampler: Any, preparation: str | None, top_level: bool) -> Any:
-    """Prepare a learner if it has a sampler or a declared preparation, or if it is at top level and needs preparation."""
+    """Wrap a learner if it has a sampler or a declared preparation, or if it is at top level and needs preparation."""
     if sampler is not None or preparation == "none" or (preparation is not None and not top_level):
         return Prepared(learner, sampler=sampler, preparation=preparation or "standard")
     return ensure_prepared(learner) if top_level else learner
 
 
 def ensure_prepared(learner: Any) -> Any:
-    """Wrap a learner with the preparation that it needs; learners that accept typed columns with missing values need none."""
+    """Wrap a learner with the preparation it needs. Learners that accept typed columns with missing values need none."""
     if isinstance(learner, type) or not (hasattr(learner, "fit") and hasattr(learner, "predict")):
         raise InputError(f"a learner must be an estimator with fit and predict, got {learner!r}")
     facts = facts_of(learner)
@@ -104,7 +104,7 @@ def build_sampler(spec: Mapping[str, Any]) -> Any:
 
 
 def _build_named(name: str, parameters: Mapping[str, Any], code: CodePolicy) -> Any:
-    """Build a learner by its name in the catalogue, or by an import path, which is checked before it is imported."""
+    """Build a learner from its name in the catalogue, or from an import path, which is checked before the import."""
     is_path = not catalogue.is_registered(name) and any(character in name for character in "./\\:")
     try:
         kind = code.load_class(name, "fit", "predict") if is_path else catalogue.learner_class(name)
@@ -130,7 +130,7 @@ def _build_instance(kind: type[Any], name: str, parameters: Mapping[str, Any], c
 
 
 def _check_parameters(name: str, parameters: Mapping[str, Any], accepted: Mapping[str, Any]) -> None:
-    """Refuse unknown parameters, unless the class accepts any."""
+    """Refuse unknown parameters, unless the class accepts any parameter."""
     unknown = [parameter for parameter in parameters if accepted and parameter not in accepted]
     if unknown:
         raise ProblemsError(
@@ -140,7 +140,7 @@ def _check_parameters(name: str, parameters: Mapping[str, Any], accepted: Mappin
 
 
 def _check_values(kind: type[Any], parameters: Mapping[str, Any]) -> None:
-    """Refuse values that the class would refuse at fit time, as far as it declares rules."""
+    """Refuse values that the class would refuse at fit time, if it declares rules for its parameters."""
     refusals = {name: explain_refusal(kind, name, value) for name, value in parameters.items()}
     if any(refusals.values()):
         raise ProblemsError(SpecProblem((name,), message) for name, message in refusals.items() if message)
@@ -157,7 +157,7 @@ def _build_parameters(table: Mapping[str, Any], code: CodePolicy) -> dict[str, A
 
 
 def _build_parameter(value: Any, code: CodePolicy) -> Any:
-    """Build a parameter; tables that name a learner, transformer or sampler become objects."""
+    """Build a parameter. Tables that name a learner, transformer or sampler become objects."""
     if isinstance(value, (list, tuple)):
         items = [_build_parameter(item, code) for item in value]
         step = len(value) == 2 and isinstance(value[0], str) and items[1] is not value[1]
@@ -195,7 +195,7 @@ def _build_tuned(learner: Any, tune: TuningSpec, code: CodePolicy) -> Tuned:
 
 
 def _check_grid_values(tuned: Tuned) -> None:
-    """Check that the learner, or the sampler, accepts each value."""
+    """Check that the learner or its sampler accepts each value of the grid."""
     parameters = tuned.learner.get_params(deep=True)
     collector = ProblemCollector()
     for name, values in tuned.grid.items():
@@ -236,7 +236,7 @@ def find_parameter_problems(estimator: Any) -> Iterator[SpecProblem]:
 
 
 def explain_refusal(kind: type[Any], name: str, value: Any) -> str | None:
-    """Explain why a class refuses the value of a parameter; None if it accepts it or has no rules."""
+    """Explain why a class refuses the value of a parameter. Return None if it accepts the value or has no rules."""
     rules = getattr(kind, "_parameter_constraints", None)
     if not isinstance(rules, dict) or name not in rules:
         return None

@@ -1,4 +1,4 @@
-"""Import the classes that a study names: those of installed packages, and local code if the user allows it.
+"""Import the classes that a study names, from installed packages and, if the user allows it, from local code.
 
 An import path is checked before anything is imported.
 """
@@ -23,12 +23,12 @@ from typing import Any
 
 from fairtrial.errors import InputError, UnknownNameError
 
-_REMEDY = "install it as a package, or pass --allow-local-code (in Python allow_local_code=True)"
+_REMEDY = "install it as a package, or pass --allow-local-code (in Python: allow_local_code=True)"
 
 
 @dataclass(frozen=True)
 class CodePolicy:
-    """The code that a study may use: installed packages, and optionally modules of its folder."""
+    """The code that a study may use: installed packages and, optionally, modules in its folder."""
 
     allow_local: bool = False
     folder: Path | None = None
@@ -44,8 +44,8 @@ def import_class(
     """Import a class by its path, `package.module.Class`.
 
     The module must belong to an installed package; editable installs are allowed. The standard library, `__main__`, files, and
-    modules that are found only in the current folder or through PYTHONPATH are refused. With `allow_local_code`, modules of
-    `folder` (default: the current one) are allowed, and also `file.py:Class` with a path relative to it.
+    modules that are found only in the current folder or through PYTHONPATH are refused. With `allow_local_code`, modules in
+    `folder` (default: the current folder) are also allowed, and so is `file.py:Class` with a path relative to that folder.
 
     >>> import_class("sklearn.tree.DecisionTreeClassifier").__name__
     'DecisionTreeClassifier'
@@ -72,7 +72,7 @@ def find_module_beside(module: str, folder: Path) -> str | None:
 
 @contextmanager
 def make_importable(folder: Path) -> Iterator[None]:
-    """Make modules of the folder importable, after all others. They are pickled with their code for other processes."""
+    """Make modules in the folder importable after all others. For other processes, they are pickled with their code."""
     path, loaded = str(folder.resolve()), set(sys.modules)
     sys.path.append(path)
     try:
@@ -115,7 +115,7 @@ def _get_source(spec: ModuleSpec) -> str | None:
 
 
 def check_installed(path: str, folder: Path | None = None) -> None:
-    """Refuse an import path outside of installed packages, without importing anything."""
+    """Refuse an import path that is not in an installed package, without importing anything."""
     parts = path.split(".")
     if any(character in path for character in "/\\:") or path.endswith(".py"):
         raise InputError(f"{path!r} is refused because it is not of the form package.module.Class: {_REMEDY}")
@@ -129,7 +129,7 @@ def check_installed(path: str, folder: Path | None = None) -> None:
 
 
 def _check_modules(path: str, modules: list[str], folder: Path) -> None:
-    """Check that the modules would be imported from an installed package. A package with an `__init__` file is checked once."""
+    """Check that modules would be imported from an installed package. A package with an `__init__` file is checked once."""
     name, trusted, actual = "", list_installed_folders(), None
     for part in modules:
         name = f"{name}.{part}" if name else part
@@ -181,7 +181,7 @@ def _read_pth_folders(folder: Path) -> Iterable[str]:
 
 
 def _find_editable_spec(name: str) -> ModuleSpec | None:
-    """Find a module with the finders of editable installs."""
+    """Find a module with the import finders of editable installs."""
     for finder in sys.meta_path:
         if str(getattr(finder, "__module__", "")).startswith("__editable__"):
             spec = finder.find_spec(name, None)
@@ -199,7 +199,7 @@ def _is_same_file(first: str | None, second: str) -> bool:
 
 
 def _import_local(path: str, folder: Path) -> Any:
-    """Import any class, installed or local, because the user allows it."""
+    """Import any class, installed or local. This is called only if the user allows local code."""
     module, _, name = path.rpartition(":" if ":" in path else ".")
     if not module or not name.isidentifier():
         raise UnknownNameError(f"no learner can be imported as {path!r}: write package.module.Class or file.py:Class")

@@ -1,4 +1,4 @@
-"""Specification of a study in plain values: pydantic models with defaults and short forms, and their problems."""
+"""Specification of a study in plain values: pydantic models with defaults, short forms, and descriptions of problems."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ Validator = Callable[[Any], Any]
 
 
 def require_whole(name: str, minimum: int) -> Validator:
-    """Build a validator of whole numbers of at least `minimum`.
+    """Build a validator for whole numbers of at least `minimum`.
 
     >>> require_whole("folds", 2)("five")
     Traceback (most recent call last):
@@ -83,7 +83,7 @@ def require_whole(name: str, minimum: int) -> Validator:
 
 
 def require_text(name: str) -> Validator:
-    """Build a validator of text that is not blank."""
+    """Build a validator for text that is not blank."""
 
     def check(value: Any) -> str:
         if not isinstance(value, str) or not value.strip():
@@ -94,7 +94,7 @@ def require_text(name: str) -> Validator:
 
 
 def require_file_name(name: str) -> Validator:
-    """Build a validator of text that can be a file name.
+    """Build a validator for text that can be a file name.
 
     >>> require_file_name("name")("../up")
     Traceback (most recent call last):
@@ -117,7 +117,7 @@ def require_file_name(name: str) -> Validator:
 
 
 def require_names(name: str) -> Validator:
-    """Build a validator of non-empty lists; a single name becomes a list. Members are checked separately."""
+    """Build a validator for non-empty lists. A single name becomes a list. Members are checked separately."""
 
     def check(value: Any) -> list[Any]:
         items = [value] if isinstance(value, str) else value
@@ -129,7 +129,7 @@ def require_names(name: str) -> Validator:
 
 
 def require_mapping(name: str) -> Validator:
-    """Build a validator of tables with text keys."""
+    """Build a validator for tables whose keys are text."""
 
     def check(value: Any) -> dict[str, Any]:
         if not isinstance(value, Mapping):
@@ -143,7 +143,7 @@ def require_mapping(name: str) -> Validator:
 
 
 def require_choice(name: str, options: tuple[str, ...]) -> Validator:
-    """Build a validator of a choice."""
+    """Build a validator for one of several options."""
 
     def check(value: Any) -> str:
         if value not in options:
@@ -155,7 +155,7 @@ def require_choice(name: str, options: tuple[str, ...]) -> Validator:
 
 
 def require_number(name: str, rule: str, fits: Callable[[float], bool]) -> Validator:
-    """Build a validator of numbers that satisfy a rule."""
+    """Build a validator for numbers that satisfy a rule."""
 
     def check(value: Any) -> float:
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not fits(value):
@@ -166,7 +166,7 @@ def require_number(name: str, rule: str, fits: Callable[[float], bool]) -> Valid
 
 
 def parse_seconds(value: Any) -> float | str:
-    """Parse a time in seconds, given as a number or text; "none" means no limit.
+    """Parse a time in seconds, given as a number or as text. "none" means no limit.
 
     >>> parse_seconds(600), parse_seconds("10 min"), parse_seconds("1.5 h"), parse_seconds("none")
     (600, 600, 5400, 'none')
@@ -178,7 +178,7 @@ def parse_seconds(value: Any) -> float | str:
 
 
 def parse_memory(value: Any) -> int | str:
-    """Parse memory in bytes, given as a number or text; "none" means no limit.
+    """Parse memory in bytes, given as a number or as text. "none" means no limit.
 
     >>> parse_memory("2 GB"), parse_memory("512 MiB"), parse_memory(3000000)
     (2000000000, 536870912, 3000000)
@@ -194,7 +194,7 @@ def parse_memory(value: Any) -> int | str:
 
 
 def _parse_amount(value: Any, units: Mapping[str, int]) -> Any:
-    """Parse a number, an amount with a unit, or "none"; None if this is impossible."""
+    """Parse a number, an amount with a unit, or "none". Return None if this is impossible."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return value
     if value is None:
@@ -239,7 +239,7 @@ def expand_learners(value: Any) -> Any:
 
 
 def expand_conditions(value: Any) -> Any:
-    """Expand a table of names with levels or parameters; the default is clean data.
+    """Expand a table of names with levels or parameters. The default is clean data.
 
     >>> expand_conditions({"class-noise": [0, 0.1]})
     {'class-noise': {'condition': 'class-noise', 'level': [0, 0.1]}}
@@ -249,7 +249,7 @@ def expand_conditions(value: Any) -> Any:
 
 
 def expand_resampling(value: Any) -> Any:
-    """Expand `"leave-one-out"` or a table with the scheme and its parameters; `n_splits` is an alias of folds.
+    """Expand `"leave-one-out"` or a table with the scheme and its parameters. `n_splits` is an alias for `folds`.
 
     >>> expand_resampling({"scheme": "kfold", "n_splits": 3})
     {'scheme': 'kfold', 'folds': 3}
@@ -305,7 +305,7 @@ def _index_by_name(section: str, value: Any) -> dict[str, Any]:
 
 
 def _with_name(key: str, name: str, value: Any) -> Any:
-    """Use the name of an entry if it has no other."""
+    """Use the name of an entry as the value of its key, unless the entry already has one."""
     if isinstance(value, str):
         return {key: value}
     if isinstance(value, Mapping) and key not in value and "object" not in value:
@@ -332,23 +332,23 @@ class SpecTable(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values without unset ones."""
+        """Return plain values, without unset values."""
         return self.model_dump(exclude_none=True)
 
 
 class OpenSpecTable(SpecTable):
-    """A table whose other keys are parameters of the object that it names; they are checked when it is built."""
+    """A table whose other keys are parameters of the object that it names. They are checked when the object is built."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The other keys."""
+        """The other keys, with their values."""
         return dict(self.model_extra or {})
 
 
 def is_path(text: str, folder: Path) -> bool:
-    """Whether a text is a path rather than a name of the catalogue or of OpenML.
+    """Whether a text is a path rather than a name in the catalogue or on OpenML.
 
     >>> is_path("iris", Path()), is_path("openml:61", Path()), is_path("heart.csv", Path()), is_path("files/*.dat", Path())
     (False, False, True, True)
@@ -363,7 +363,7 @@ def is_path(text: str, folder: Path) -> bool:
 
 
 class DataSetSpec(OpenSpecTable):
-    """A named data set: a name of the catalogue or a path (`set`), a file (`file`), or a Python object."""
+    """A named data set: a name in the catalogue or a path (`set`), a file (`file`), or a Python object."""
 
     set: Annotated[str, _require_text("set")] | None = None
     file: Annotated[str, _require_text("file")] | None = None
@@ -377,7 +377,7 @@ class DataSetSpec(OpenSpecTable):
 
 
 class DataSpec(SpecTable):
-    """Data sets: names of the catalogue, files and globs, and named data sets."""
+    """Data sets: names in the catalogue, files and globs, and named data sets."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
     __pydantic_extra__: dict[str, Annotated[DataSetSpec, BeforeValidator(expand_data_set)]]
@@ -391,7 +391,7 @@ class DataSpec(SpecTable):
 
 
 class ResamplingSpec(OpenSpecTable):
-    """A scheme with its parameters and number of repeats."""
+    """A resampling scheme with its parameters and number of repeats."""
 
     scheme: Annotated[str, _require_text("scheme")] = _DEFAULT_SCHEME
     folds: Annotated[int, BeforeValidator(require_whole("folds", 2))] | None = None
@@ -414,7 +414,7 @@ InnerResampling = Annotated[
 
 
 class TuningSpec(SpecTable):
-    """Tuning of parameters: a grid, an inner resampling, a measure."""
+    """Tuning of parameters: a grid, an inner resampling scheme, and a measure."""
 
     grid: Annotated[dict[str, Any], BeforeValidator(require_mapping("grid"))]
     resampling: InnerResampling = Field(default_factory=lambda: ResamplingSpec(folds=_TUNING_FOLDS))
@@ -422,7 +422,7 @@ class TuningSpec(SpecTable):
 
 
 class LearnerSpec(SpecTable):
-    """A learner: a name of the catalogue or an import path, parameters, preparation, sampler, tuning."""
+    """A learner: its name in the catalogue or import path, parameters, preparation, sampler and tuning."""
 
     learner: Annotated[str, _require_text("learner")] | None = None
     parameters: Annotated[dict[str, Any], BeforeValidator(require_mapping("parameters"))] | None = None
@@ -494,14 +494,14 @@ class StudySpec(SpecTable):
     @field_validator("verdict", mode="after")
     @classmethod
     def _choose_measure(cls, verdict: VerdictSpec, info: ValidationInfo) -> VerdictSpec:
-        """Use the first measure of the study by default."""
+        """Use the first measure of the study for the verdict by default."""
         if verdict.measure is not None or not info.data.get("measures"):
             return verdict
         return verdict.model_copy(update={"measure": info.data["measures"][0]})
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any]) -> StudySpec:
-        """Build the specification from plain values, e.g. of a TOML file; a SpecError reports all problems of form."""
+        """Build the specification from plain values, e.g. from a TOML file. A SpecError reports all problems of form."""
         spec, problems = cls.read_valid_parts(mapping)
         if problems:
             raise build_spec_error(problems)
@@ -575,7 +575,7 @@ _TABLES: dict[tuple[str, ...], type[BaseModel]] = {
 
 
 def validate_table(kind: type[T], value: Mapping[str, Any]) -> T:
-    """Validate a nested table; the first problem is raised."""
+    """Validate a nested table, and raise the first problem."""
     try:
         return kind.model_validate(dict(value))
     except ValidationError as error:
@@ -612,7 +612,7 @@ def _describe_unknown_key(path: KeyPath) -> str:
 
 
 def _describe_unknown_parameter(path: KeyPath, value: Any, rest: Mapping[str, Any]) -> str | None:
-    """Describe a parameter of a learner that was written outside of `parameters`; None if the key looks like another one."""
+    """Describe a learner parameter written outside `parameters`, or return None if the key may be a misspelt other key."""
     if path[:1] != ("learners",) or len(path) != len(("learners", "name", "key")) or path[2] in StudySpec.model_fields:
         return None
     key, parameters = str(path[2]), _list_parameters(rest["learners"][path[1]].get("learner"))
@@ -629,7 +629,7 @@ def _describe_unknown_parameter(path: KeyPath, value: Any, rest: Mapping[str, An
 
 
 def _format_inline(value: Any) -> str | None:
-    """Format a value on one line of TOML; None if this is impossible."""
+    """Format a value on one line of TOML. Return None if this is impossible."""
     if isinstance(value, (list, tuple)):
         items = [_format_inline(item) for item in value]
         return None if None in items else f"[{', '.join(map(str, items))}]"
@@ -638,7 +638,7 @@ def _format_inline(value: Any) -> str | None:
 
 
 def _list_parameters(learner: Any) -> Collection[str]:
-    """List the parameters of a learner of the catalogue; nothing else is imported for a hint."""
+    """List the parameters of a learner in the catalogue. Other learners are not imported just to give a hint."""
     from fairtrial.learners import catalogue
 
     with suppress(InputError):
@@ -658,7 +658,7 @@ def _find_misplaced_keys(mapping: Mapping[str, Any]) -> Iterator[SpecProblem]:
 
 
 def _find_missing_sections(mapping: Mapping[str, Any]) -> Iterator[SpecProblem]:
-    """Find missing required sections; misspelt sections are reported as unknown keys."""
+    """Find required sections that are missing. Misspelt sections are reported as unknown keys."""
     unknown = [str(key) for key in mapping if key not in StudySpec.model_fields]
     for section, noun in (("data", "data set"), ("learners", "learner")):
         value = mapping.get(section, {})
@@ -668,7 +668,7 @@ def _find_missing_sections(mapping: Mapping[str, Any]) -> Iterator[SpecProblem]:
 
 
 def _expand_sections(mapping: Mapping[str, Any]) -> dict[str, Any]:
-    """Expand the sections, so the locations of problems match the expanded form."""
+    """Expand the sections, so that the locations of problems match the expanded form."""
     rest = {str(name): deepcopy(value) for name, value in mapping.items()}
     for section, expand in _EXPANDERS.items():
         if section in rest:
@@ -678,14 +678,14 @@ def _expand_sections(mapping: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _remove_problems(rest: dict[str, Any], problems: Iterable[SpecProblem]) -> None:
-    """Remove invalid parts; later members of a list first, so the indices of the others stay valid."""
+    """Remove invalid parts. Later members of a list are removed first, so that the other indices stay valid."""
     affected = {_find_affected_path(problem.path) for problem in problems}
     for path in sorted(affected, key=lambda path: [(str(type(part)), part) for part in path], reverse=True):
         _remove_key(rest, path)
 
 
 def _find_affected_path(path: KeyPath) -> KeyPath:
-    """Find the smallest invalid part: an entry of learners, data or conditions, else a single key."""
+    """Find the smallest invalid part: an entry of learners, data or conditions, or otherwise a single key."""
     whole = path[:1] in (("learners",), ("conditions",), ("data",)) and path[:2] != ("data", "sets")
     return path[:2] if whole else path[:3]
 

@@ -1,6 +1,6 @@
-"""Convert arguments of `Study(...)` to plain values; objects that cannot be serialized are kept separately.
+"""Convert the arguments of `Study(...)` to plain values. Objects that cannot be serialized are kept separately.
 
-A learner, condition or splitter becomes its specification if the object can be rebuilt from it, else a placeholder.
+A learner, condition or splitter becomes a specification if it can be rebuilt from one, and otherwise a placeholder.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ PLACEHOLDER = "object"
 """Key of a placeholder for an object that cannot be serialized."""
 
 NO_VALUE = {"value": "none"}
-"""TOML form of a parameter that is None, because TOML has no null."""
+"""TOML form of a parameter whose value is None, because TOML has no null."""
 
 Objects = Mapping[tuple[str, ...], Any]
-"""Objects of Python by their location in the study: `("learners", "forest")`."""
+"""Python objects by their location in the study, e.g. `("learners", "forest")`."""
 
 _MAX_REPR_LENGTH = 100
 
 
 class PythonReader:
-    """Reads the sections of a study from Python; an invalid value becomes None, with a problem.
+    """Reads the sections of a study from Python. An invalid value becomes None and is reported as a problem.
 
     >>> from fairtrial.learners import C45
     >>> PythonReader().read({"learners": {"tree": C45(confidence=0.1)}})
@@ -50,7 +50,7 @@ class PythonReader:
         self.collector = ProblemCollector()
 
     def read(self, sections: Mapping[str, Any]) -> dict[str, Any]:
-        """Convert sections to plain values; `objects` and `collector.problems` have the rest."""
+        """Convert sections to plain values. `objects` and `collector.problems` receive what cannot be converted."""
         return {name: self._read_section(name, value) for name, value in sections.items()}
 
     def _read_section(self, name: str, value: Any) -> Any:
@@ -129,7 +129,7 @@ class PythonReader:
         return serialize_splitter(value)
 
     def _to_plain(self, value: Any, key_path: KeyPath, instead: str | None = None) -> Any:
-        """Convert to a plain value; None with a problem if this is impossible, or if `instead` suggests something else."""
+        """Convert to a plain value. If this is impossible, or if `instead` suggests a correction, add a problem."""
         try:
             if instead:
                 raise InputError(instead)
@@ -148,7 +148,7 @@ def _is_data(value: Any) -> bool:
 
 
 def _to_plain_value(value: Any, within: bool = False) -> Any:
-    """Convert paths, NumPy numbers, measures and limits to plain values; `within` parameters, also None."""
+    """Convert paths, NumPy numbers, measures and limits to plain values. `within` parameters, convert None, too."""
     if isinstance(value, ResourceLimits):
         value = {"time": value.time, "memory": value.memory}
     if isinstance(value, (Mapping, list, tuple)):
@@ -179,7 +179,7 @@ def _to_plain_members(value: Any, within: bool) -> Any:
 
 
 def _format_short(value: Any) -> str:
-    """Format an object on one line; its class if the repr is long."""
+    """Format an object on one line, or only its class if the repr is long."""
     text = value.__name__ if isinstance(value, type) else repr(value)
     if isinstance(value, type):
         return f"the class {text}"
@@ -187,7 +187,7 @@ def _format_short(value: Any) -> str:
 
 
 def suggest_dataset(value: Any) -> str | None:
-    """Suggest what to pass instead of a table, a matrix with classes, or a bunch; None if the value is valid.
+    """Suggest what to pass instead of a table, a matrix with classes, or a bunch. Return None if the value is valid.
 
     >>> import pandas as pd
     >>> suggest_dataset(pd.DataFrame({"size": [1, 2], "kind": ["a", "b"]}))
@@ -215,7 +215,7 @@ def suggest_learner(value: Any) -> str | None:
 
 
 def suggest_splitter(value: Any) -> str | None:
-    """Suggest what to pass instead of a splitter of scikit-learn, which ignores the seed of the study.
+    """Suggest what to pass instead of a scikit-learn splitter, which ignores the seed of the study.
 
     >>> from sklearn.model_selection import RepeatedKFold
     >>> suggest_splitter(RepeatedKFold(n_splits=5, n_repeats=2))
@@ -282,12 +282,12 @@ def serialize_conditions(conditions: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def _get_unset_level(condition: Any) -> dict[str, Any]:
-    """Return the level of a condition that is None because other parameters determine it."""
+    """Return the entry `level` of a condition if it is None because other parameters determine the level."""
     return {"level": None} if getattr(condition, "level", ...) is None else {}
 
 
 def serialize_data(name: str, data: Any) -> dict[str, Any]:
-    """Serialize a data set to a placeholder with its size and the beginning of its hash."""
+    """Serialize a data set to a placeholder with its size and the start of its hash."""
     dataset = getattr(data, "dataset", data)
     folds = f", {format_count(len(data), 'given fold')}" if dataset is not data else ""
     return {PLACEHOLDER: f"{name}: {len(dataset)} rows{folds}, {dataset.content_hash[:16]}"}
@@ -303,7 +303,7 @@ def serialize_splitter(splitter: Any) -> dict[str, Any]:
 
 
 def _drop_defaults(condition: Any) -> dict[str, Any]:
-    """Describe a condition without defaults and without None, which TOML cannot represent."""
+    """Describe a condition without default values and without None, which TOML cannot represent."""
     description = condition.describe()
     for parameter in fields(condition):
         value = getattr(condition, parameter.name)
@@ -315,7 +315,7 @@ def _drop_defaults(condition: Any) -> dict[str, Any]:
 
 
 def _serialize_estimator(estimator: Any, within: bool = False) -> dict[str, Any]:
-    """Serialize an estimator; `within` another learner, the preparation is explicit because there is no default."""
+    """Serialize an estimator. `within` another learner, write the preparation, because there is no default for it."""
     from fairtrial.learners import Prepared
     from fairtrial.study.spec.tuning import Tuned
 
@@ -378,7 +378,7 @@ def _is_default(value: Any, default: Any) -> bool:
 
 
 def serialize_value(value: Any) -> Any:
-    """Serialize a parameter to plain values; learners, transformers and samplers become specifications."""
+    """Serialize a parameter to plain values. Learners, transformers and samplers become specifications."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None:
@@ -405,7 +405,7 @@ def _serialize_object(value: Any) -> dict[str, Any]:
 
 
 def _find_catalogue_name(kind: type[Any]) -> str | None:
-    """Find the name in the catalogue."""
+    """Find the name of a class in the catalogue, or return None."""
     from fairtrial.learners import learner_class
     from fairtrial.learners.prepared import make_short_name
 

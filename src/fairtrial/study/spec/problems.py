@@ -1,4 +1,4 @@
-"""Problems of a study with their locations. They are collected, and one error reports all of them."""
+"""Problems in a study, with their locations. They are collected, and one error reports all of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 from fairtrial.errors import FairtrialError, InputError, Problem, SpecError
 
 KeyPath = tuple[str | int, ...]
-"""The location of a value in a study: `("learners", "forest", "sampler")`, `("data", "sets", 2)`."""
+"""The location of a value in a study, e.g. `("learners", "forest", "sampler")` or `("data", "sets", 2)`."""
 
 TextPosition = tuple[int, int]
 """Line and column, counted from 1."""
@@ -23,7 +23,7 @@ class SpecProblem(NamedTuple):
 
 
 class ProblemsError(InputError):
-    """Several problems, with locations relative to the object being built."""
+    """Several problems, with locations relative to the object that is being built."""
 
     def __init__(self, problems: Iterable[SpecProblem]) -> None:
         self.problems = list(problems)
@@ -31,7 +31,7 @@ class ProblemsError(InputError):
 
 
 def to_problems(error: Exception, *key_path: str | int) -> list[SpecProblem]:
-    """Return the problems of an error, at this location or below it."""
+    """Return the problems in an error, located at this location or below it."""
     problems = error.problems if isinstance(error, ProblemsError) else [SpecProblem((), str(error))]
     return [SpecProblem((*key_path, *problem.path), problem.message) for problem in problems]
 
@@ -95,7 +95,7 @@ def format_key_path(path: KeyPath) -> str:
 
 
 def restore_indices(later: Iterable[SpecProblem], earlier: Iterable[SpecProblem]) -> list[SpecProblem]:
-    """Restore indices in lists: later problems were found after the entries of earlier problems were removed.
+    """Restore list indices in later problems, which were found after the entries with earlier problems were removed.
 
     >>> restore_indices([SpecProblem(("measures", 1), "unknown")], earlier=[SpecProblem(("measures", 0), "not a text")])
     [SpecProblem(path=('measures', 2), message='unknown')]

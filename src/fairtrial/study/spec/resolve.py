@@ -1,4 +1,4 @@
-"""Resolve a study: load data, build learners, conditions and the scheme, and check all names before it runs."""
+"""Resolve a study: load data, build the learners, conditions and scheme, and check all names before the study runs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _FOLD_OPTIONS = ("scheme", "target", "encoding")
 
 _WITHOUT_LEVEL = 1.0
-"""Level of a condition without levels."""
+"""Level that is stored for a condition without levels."""
 
 T = TypeVar("T")
 
@@ -70,7 +70,7 @@ class VerdictPlan:
 
 @dataclass(frozen=True, eq=False)
 class ResolvedStudy:
-    """A study with loaded data and built learners; `declaration` is its specification in plain values."""
+    """A study with loaded data and built learners. `declaration` is its specification in plain values."""
 
     name: str
     seed: int
@@ -90,7 +90,7 @@ class ResolvedStudy:
 
     @property
     def scheme(self) -> str:
-        """Text that determines the splits, together with seed, data and repeat."""
+        """Text that determines the splits, together with the seed, the data and the repeat."""
         return self.resampling.text
 
     def draw_splits(self, entry: NamedData, repeat: int, rng: np.random.Generator) -> Splits:
@@ -101,10 +101,10 @@ class ResolvedStudy:
 def resolve_spec(
     declaration: StudySpec, folder: Path | None = None, *, objects: Objects | None = None, allow_local_code: bool = False
 ) -> tuple[ResolvedStudy | None, list[SpecProblem]]:
-    """Load the data, build learners, conditions and the scheme, and check measures; None if there are problems.
+    """Load the data, build the learners, conditions and scheme, and check measures. The study is None if there are problems.
 
-    Data paths are relative to `folder` (default: the current one). `objects` has the data sets, learners, conditions and the
-    splitter that were given as Python objects, by their location: `("learners", "forest")`.
+    Data paths are relative to `folder` (default: the current folder). `objects` has the data sets, learners, conditions and
+    the splitter that were given as Python objects, by their location, e.g. `("learners", "forest")`.
 
     >>> values = {"data": ["iris"], "learners": ["c45", "svc"], "conditions": {"class-noise": [0, 0.1]}}
     >>> study, problems = resolve_spec(StudySpec.from_mapping(values))
@@ -196,7 +196,7 @@ def _load_by_name(text: str, folder: Path, options: Mapping[str, Any]) -> Any:
 
 
 def _load_file(path: Path, options: Mapping[str, Any]) -> Any:
-    """Load a table, or the folds of an archive or folder."""
+    """Load a table, or the folds in an archive or folder."""
     if not (path.is_dir() or path.suffix.lower() == ".zip"):
         if "name" in options:
             raise InputError(f"a data set has no option 'name', got {options['name']!r}: rename its table [data.NAME]")
@@ -236,7 +236,7 @@ def _check_new_data(entry: NamedData, others: list[NamedData]) -> None:
 
 
 def resolve_conditions(specs: Mapping[str, ConditionSpec], objects: Objects) -> tuple[list[NamedCondition], list[SpecProblem]]:
-    """Build all conditions in order, clean only once, and collect problems."""
+    """Build all conditions in order, with clean only once, and collect problems."""
     conditions: list[NamedCondition] = []
     problems: list[SpecProblem] = []
     for name, entry in specs.items():
@@ -271,7 +271,7 @@ def _iter_condition_factories(name: str, entry: ConditionSpec, objects: Objects)
 
 
 def _locate_problem(key_path: KeyPath, problem: SpecProblem, is_from_options: bool) -> KeyPath:
-    """Locate a problem at its parameter or level, or at the condition if it comes from the options but from none of them."""
+    """Locate a problem at its parameter or level, or at the condition if it concerns the options but no single one."""
     if problem.path and problem.path != ("level",):
         return (*key_path[:2], *problem.path)
     return (*key_path[:2], "condition") if is_from_options and not problem.path else key_path
@@ -351,9 +351,9 @@ def _check_control(declaration: StudySpec) -> Iterator[SpecProblem]:
 
 
 def build_collecting(make: Callable[[dict[str, Any]], T], options: Mapping[str, Any], *, needed: tuple[str, ...] = ()) -> T:
-    """Call `make` with options. If it refuses an option, try again without it, to collect all problems.
+    """Call `make` with options. If it refuses an option, try again without this option, to collect all problems.
 
-    There is no second try without a `needed` option. Messages about a dropped option are ignored.
+    If it refuses a `needed` option, there is no second try. Messages about a dropped option are ignored.
 
     >>> def half(options):
     ...     for name, value in options.items():
@@ -384,7 +384,7 @@ def build_collecting(make: Callable[[dict[str, Any]], T], options: Mapping[str, 
 
 
 def _find_option(message: str, options: Mapping[str, Any]) -> str | None:
-    """Find the option at which an error message starts, or which it names."""
+    """Find the option that an error message starts with or mentions."""
     for key in options:
         phrases = (f"parameter {key!r}", f"option {key!r}", f"no {key} is called")
         if message.startswith(f"{key} ") or any(phrase in message for phrase in phrases):
@@ -393,5 +393,5 @@ def _find_option(message: str, options: Mapping[str, Any]) -> str | None:
 
 
 def _is_consequence(message: str, problems: list[SpecProblem]) -> bool:
-    """Whether a message names an option that was dropped before."""
+    """Whether a message mentions an option that was dropped earlier."""
     return any(re.search(rf"\b{re.escape(str(problem.path[0]))}\b", message) for problem in problems)

@@ -24,12 +24,12 @@ GIVEN = "given"
 """The scheme that uses the folds of the data sets."""
 
 OBJECT = "object"
-"""The scheme of a splitter that is not registered under a name."""
+"""The scheme name for a splitter that is not registered under a name."""
 
 RIGHT_TARGET = "is it a number or the wrong column? Name the class column with target"
 
 _MANY_CLASSES = 0.2
-"""With more classes per row, the class column may be a number or the wrong column."""
+"""If the number of classes per row is higher, the class column may be numeric or the wrong column."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,16 +55,16 @@ class Scheme:
 
     @property
     def text(self) -> str:
-        """Everything that decides the splits except the seed, the data and the number of repeats."""
+        """Everything that determines the splits, except the seed, the data and the number of repeats."""
         return to_canonical({"scheme": self.name} | self.parameters)
 
     @property
     def draws(self) -> bool:
-        """Whether another repeat gives other splits."""
+        """Whether each repeat gives different splits."""
         return self.splitter is not None and self.splitter._is_random
 
     def check(self, name: str, dataset: Dataset, given_splits: Splits | None) -> None:
-        """Check that the data set can be split, as far as this is known in advance."""
+        """Check that the data set can be split, as far as this can be known in advance."""
         if self.splitter is None:
             if given_splits is None:
                 raise InputError(f"{name} must have its own folds for the scheme 'given', got none: choose another scheme")
@@ -80,10 +80,10 @@ class Scheme:
             raise InputError(f"folds must be at most the number of rows in its largest class, {limit}")
 
     def draw_splits(self, dataset: Dataset, given_splits: Splits | None, repeat: int, rng: np.random.Generator) -> Splits:
-        """Draw the splits of one repeat; schemes with several repeats of their own continue the numbers."""
+        """Draw the splits of one repeat. Schemes with several repeats of their own continue the numbering."""
         if self.splitter is None:
             if given_splits is None:
-                raise InputError(f"{dataset.name} has no folds of its own: choose another scheme than 'given'")
+                raise InputError(f"{dataset.name} has no folds of its own: choose a scheme other than 'given'")
             return given_splits
         splits = self.splitter._for_repeat(repeat).freeze(dataset.X, dataset.y, random_state=rng)
         n_repeats = 1 + max(split.repeat for split in splits)
@@ -109,14 +109,14 @@ def build_scheme(spec: Mapping[str, Any]) -> Scheme:
 
 
 def _check_repeats(scheme: Scheme) -> Scheme:
-    """Refuse several repeats of a scheme without randomness."""
+    """Refuse several repeats of a scheme that is not random."""
     if scheme.repeats > 1 and not scheme.draws:
         raise InputError(f"repeats must be 1 for {scheme.name}, which is not random, got {scheme.repeats}")
     return scheme
 
 
 def build_scheme_from_splitter(splitter: Splitter) -> Scheme:
-    """Build the scheme of a splitter object; `Repeated` becomes the inner scheme with repeats."""
+    """Build the scheme of a splitter object. `Repeated` becomes the inner scheme with repeats."""
     if isinstance(splitter, Repeated):
         inner = build_scheme_from_splitter(splitter.splitter)
         _check_unseeded(splitter)

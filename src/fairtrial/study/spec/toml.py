@@ -1,4 +1,4 @@
-"""Study files: read TOML with the line of each key, write it, and keep the source of a specification."""
+"""Study files: read TOML with the line of each key, write TOML, and keep the source of a specification."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _OBJECT_REMEDIES = {
 
 @dataclass(frozen=True, eq=False)
 class SpecSource:
-    """The plain values of a study and their source: a file, or Python with objects."""
+    """The plain values of a study and their source: a file, or Python code that may contain objects."""
 
     values: Mapping[str, Any]
     source: str = ""
@@ -54,7 +54,7 @@ class SpecSource:
     positions: Mapping[KeyPath, TextPosition] = field(default_factory=dict)
     objects: Objects = field(default_factory=dict)
     problems: Sequence[SpecProblem] = ()
-    """Problems of values that a study cannot contain."""
+    """Problems with values that a study cannot contain."""
 
     @classmethod
     def from_python(cls, sections: Mapping[str, Any]) -> SpecSource:
@@ -65,7 +65,7 @@ class SpecSource:
 
     @classmethod
     def from_file(cls, path: Path) -> SpecSource:
-        """Build the source from a TOML file; its name is the default name of the study."""
+        """Build the source from a TOML file. The name of the file is the default name of the study."""
         try:
             text = path.read_bytes().decode("utf-8-sig")
         except OSError as error:
@@ -83,7 +83,7 @@ class SpecSource:
         return cls({"name": path.stem} | values, str(path), path.parent, positions | _expand_positions(values, positions))
 
     def read_spec(self, allow_local_code: bool = False) -> StudySpec:
-        """Read the specification. If it is malformed, valid parts are resolved, too, to report all problems at once."""
+        """Read the specification. If it is malformed, its valid parts are resolved too, to report all problems at once."""
         spec, problems = StudySpec.read_valid_parts(self.values, self.problems)
         if not problems:
             return spec
@@ -95,7 +95,7 @@ class SpecSource:
         raise build_spec_error([*problems, *restore_indices(more, problems)], self.positions, self.source)
 
     def resolve(self, spec: StudySpec, allow_local_code: bool = False) -> ResolvedStudy:
-        """Resolve the specification; a SpecError reports all problems with their lines."""
+        """Resolve the specification. A SpecError reports all problems with their lines."""
         from fairtrial.study.spec.resolve import resolve_spec  # it imports scikit-learn
 
         resolved, problems = resolve_spec(spec, self.folder, objects=self.objects, allow_local_code=allow_local_code)
@@ -104,7 +104,7 @@ class SpecSource:
         return resolved
 
     def to_toml(self, spec: StudySpec, folder: Path | None = None) -> str:
-        """Format a study file; data paths become relative to `folder`, if it is given."""
+        """Format a study file. Data paths become relative to `folder`, if it is given."""
         _refuse_placeholders(spec)
         short_form = spec.to_short_form()
         old = self.folder or Path()
@@ -135,7 +135,7 @@ class SpecSource:
 
 
 def _make_relative(text: str, old: Path, new: Path) -> str:
-    """Convert a path relative to the old folder to one relative to the new folder."""
+    """Convert a path relative to the old folder to a path relative to the new folder."""
     if text.startswith("~") or os.path.isabs(text):
         return text
     return Path(os.path.relpath(old.resolve() / text, new.resolve())).as_posix()
@@ -162,7 +162,7 @@ def _build_syntax_problem(message: str, text: str) -> Problem:
 
 
 def _expand_positions(values: Mapping[str, Any], positions: Mapping[KeyPath, TextPosition]) -> dict[KeyPath, TextPosition]:
-    """Add the positions of values in short form under their locations in the full form."""
+    """Add the positions of values in short form, under their locations in the full form."""
     more: dict[KeyPath, TextPosition] = {}
     for path, position in positions.items():
         match path:
@@ -274,7 +274,7 @@ class _Scanner:
             self._scan_pair(path)
 
     def _move_to_next(self, end: str) -> bool:
-        """Move to the next member; return False after the last one."""
+        """Move to the next member, or return False after the last one."""
         self._skip(_BLANK)
         if self.text[self.position] == ",":
             self.position += 1

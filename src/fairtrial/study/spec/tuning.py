@@ -1,4 +1,4 @@
-"""Tuning: a learner whose parameters are chosen by resampling of the training set."""
+"""Tuning: a learner whose parameters are chosen by resampling the training set."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ _PREDICTION_NEEDS = ("labels", "scores", "probabilities")
 
 
 class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """A learner that evaluates a grid of parameters on inner splits and is refitted with the best ones.
+    """A learner that evaluates a grid of parameters on inner splits and is then fitted with the best parameters.
 
     Ties are resolved in favour of the first combination, with parameter names in alphabetical order and values in the order of
-    their lists. After fitting, `chosen_` has the best parameters, `tried_` all combinations with their mean values, and
-    `learner_` the fitted learner.
+    their lists. After fitting, `chosen_` has the best parameters, `tried_` has all combinations with their mean values, and
+    `learner_` is the fitted learner.
 
     Parameters
     ----------
     learner : estimator
         Learner to tune.
     grid : mapping of str to list
-        Parameters with lists of values; those of the sampler of a prepared learner start with `sampler__`.
+        Parameters with lists of values. Parameters of the sampler of a prepared learner start with `sampler__`.
     resampling : splitter, optional
         Inner splits. Default: 5 stratified folds.
     measure : str, default "accuracy"
@@ -104,7 +104,7 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
                 yield float(scorer(learner, _take_rows(X, test), _take_rows(y, test)))
 
     def check_grid(self) -> None:
-        """Check that the grid has parameters of the learner with lists of values."""
+        """Check that the grid maps parameters of the learner to lists of values."""
         if not isinstance(self.grid, Mapping) or not self.grid:
             raise InputError(
                 f"grid must map parameters to lists of values, got {self.grid!r}: write grid = {{ n_neighbours = [1, 3, 5] }}"
@@ -128,7 +128,7 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
         return f"learner__{name}"
 
     def _list_grid_names(self) -> list[str]:
-        """List the parameters that a grid may have."""
+        """List the parameters that a grid may contain."""
         names = list(self.learner.get_params(deep=True))
         if not isinstance(self.learner, Prepared):
             return names
@@ -160,7 +160,7 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
 
 
 def check_measure(name: str) -> str:
-    """Return the main name of a measure, which must be a measure of predictions."""
+    """Return the main name of a measure, and refuse measures that are not computed from predictions."""
     measure = get_measure(name)
     if measure.facts.needs not in _PREDICTION_NEEDS:
         subject = "numeric predictions" if measure.facts.needs == "values" else "several results"
@@ -169,7 +169,7 @@ def check_measure(name: str) -> str:
 
 
 def _take_rows(table: Any, rows: Any) -> Any:
-    """Take rows of a frame, a column or a matrix."""
+    """Take rows from a frame, a column or a matrix."""
     if hasattr(table, "iloc"):
         return table.iloc[rows]
     return table[rows] if hasattr(table, "shape") else [table[row] for row in rows]

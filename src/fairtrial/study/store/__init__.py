@@ -1,1 +1,1 @@
-"""The results file: its protocol, the SQLite backend, export and merge."""
+"""The results file: its interface, the SQLite backend, export and merge."""

@@ -47,7 +47,7 @@ _TRIAL_BATCH_SIZE = 20_000
 
 @dataclass(frozen=True, eq=False)
 class PlannedTrials:
-    """The planned trials of a header. Lookup tables map ids of the file to indices in the header, or -1."""
+    """The trials planned in a header. Lookup tables map ids in the file to indices in the header, or to -1."""
 
     header: Mapping[str, Any]
     n_splits: IntArray
@@ -58,7 +58,7 @@ class PlannedTrials:
 
     @classmethod
     def from_header(cls, connection: sqlite3.Connection, header: Mapping[str, Any]) -> PlannedTrials:
-        """Build the lookup tables of a header; everything that it names must be stored."""
+        """Build the lookup tables for a header. Everything that it names must be stored."""
         ids = codec.StoreIds.from_connection(connection)
         data = [data_hash for _, data_hash in header["data"]]
         splits: dict[int, int] = {}
@@ -83,7 +83,7 @@ class PlannedTrials:
         return np.concatenate([[0], np.cumsum(self.n_splits * settings)]).astype(np.intp)
 
     def locate_lines(self, data: IntArray, conditions: IntArray, splits: IntArray, learners: IntArray) -> IntArray:
-        """Locate the row of each trial by its ids; -1 for trials of other studies."""
+        """Locate the row of each trial by its ids. The result is -1 for trials of other studies."""
         tables = (self.data, data), (self.conditions, conditions), (self.splits, splits), (self.learners, learners)
         d, c, s, a = (
             np.where(numbers < len(table), table[np.minimum(numbers, len(table) - 1)], -1) for table, numbers in tables
@@ -116,7 +116,7 @@ def build_trials_frame(connection: sqlite3.Connection, planned: PlannedTrials, s
 
 
 def _iter_stored(connection: sqlite3.Connection, seed: int, protocol: int) -> Any:
-    """Iterate over batches of stored trials as numbers: trial, status, data set, condition, split, learner, and numbers."""
+    """Iterate over batches of stored trials: ids of trial, data set, condition, split and learner, status, other numbers."""
     cases = " ".join(f"WHEN '{status}' THEN {index}" for index, status in enumerate(_STATUSES))
     query = (
         f"SELECT id, CASE status {cases} END, dataset, condition, split, learner, {', '.join(_NUMBER_COLUMNS)} "
@@ -132,10 +132,10 @@ def _to_numbers(batch: list[tuple[Any, ...]]) -> FloatArray:
     try:
         numbers = np.array(batch, dtype=np.float64)
     except ValueError as error:
-        raise StoreError(f"a trial is corrupted, it has text instead of a number ({error}): {remedy}") from None
+        raise StoreError(f"a trial is corrupted because it has text instead of a number ({error}): {remedy}") from None
     odd = ~(numbers[:, :6] >= 0).all(axis=1)
     if odd.any():
-        raise StoreError(f"trial {numbers[odd, 0][0]:.0f} is corrupted, its status or a reference is invalid: {remedy}")
+        raise StoreError(f"trial {numbers[odd, 0][0]:.0f} is corrupted because its status or a reference is invalid: {remedy}")
     return numbers
 
 
@@ -179,7 +179,7 @@ def _build_levels(planned: PlannedTrials) -> FloatArray:
 
 
 def _make_categorical(names: Sequence[str], positions: IntArray) -> Any:
-    """Make a categorical of names by index; conditions with the same name share a category."""
+    """Make a categorical of names from their indices. Conditions with the same name share a category."""
     import pandas as pd
 
     different = list(dict.fromkeys(names))
@@ -188,7 +188,7 @@ def _make_categorical(names: Sequence[str], positions: IntArray) -> Any:
 
 
 def _build_lookup(indices: Mapping[int, int]) -> IntArray:
-    """Build a lookup table from ids to indices; it has one more entry than needed, so it is never empty."""
+    """Build a lookup table from ids to indices. It has one more entry than needed, so it is never empty."""
     table = np.full(max(indices, default=0) + 2, -1, dtype=np.intp)
     for number, index in indices.items():
         table[number] = index
@@ -220,7 +220,7 @@ class StoreArchive:
 
     @classmethod
     def from_file(cls, file: SQLiteFile, study: str | None = None) -> StoreArchive:
-        """Open a study by name, by default the latest one."""
+        """Open a study by name. Default: the latest study."""
         with file.read_connection() as connection:
             rows = connection.execute("SELECT name, id, header, protocol FROM study ORDER BY turn DESC").fetchall()
             ids = codec.StoreIds.from_connection(connection)
@@ -284,7 +284,7 @@ class StoreArchive:
 
     @property
     def runs(self) -> tuple[Mapping[str, Any], ...]:
-        """Facts about the runs; `finished` is None if a run is not finished or was killed."""
+        """Facts about each run. `finished` is None if the run is not finished or was killed."""
         with self.file.read_connection() as connection:
             query = "SELECT facts, started, finished FROM run WHERE study = ? ORDER BY started, id"
             rows = connection.execute(query, (self.number,)).fetchall()
@@ -357,12 +357,12 @@ class StoreArchive:
         )
 
     def _get_test_rows(self, split: int, data: DataFacts) -> tuple[IntArray, IntArray]:
-        """Return the test rows of a split and their classes; they are cached, because all learners share them."""
+        """Return the test rows of a split and their classes. They are cached, because all learners share them."""
         if split not in self._test_rows:
             with self.file.read_connection() as connection:
                 row = connection.execute("SELECT test FROM split WHERE id = ?", (split,)).fetchone()
             if row is None:
-                raise StoreError(f"{self.file.path} is corrupted, a split is missing: restore a backup")
+                raise StoreError(f"{self.file.path} is corrupted because a split is missing: restore a backup")
             rows = codec.unpack_rows(row[0])
             if len(self._test_rows) * rows.nbytes * 2 > _MAX_CACHED_BYTES:
                 self._test_rows.clear()

@@ -1,4 +1,4 @@
-"""Convert values, trial records, plans and headers to rows of the SQLite tables and back; refuse corrupted ones."""
+"""Convert values, trial records, plans and headers to rows of the SQLite tables and back, and refuse corrupted rows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _PLAIN_KINDS = "biufmM"
 
 
 def to_json(value: object) -> str:
-    """Convert plain values to JSON; other objects are written as their repr.
+    """Convert plain values to JSON. Other objects are written as their repr.
 
     >>> to_json({"k": np.int64(3), "names": ("a", "b")})
     '{"k": 3, "names": ["a", "b"]}'
@@ -38,11 +38,11 @@ def to_json(value: object) -> str:
 
 
 def from_json(text: str) -> Any:
-    """Read JSON; tuples are returned as lists."""
+    """Read JSON. Tuples are returned as lists."""
     try:
         return json.loads(text)
     except (TypeError, ValueError) as error:
-        raise StoreError(f"the results file is corrupted, it has text that is not JSON ({error}): {_REMEDY}") from None
+        raise StoreError(f"the results file is corrupted because it has text that is not JSON ({error}): {_REMEDY}") from None
 
 
 def _to_json_value(value: object) -> object:
@@ -71,7 +71,7 @@ def encode_labels(labels: Sequence[Any]) -> str:
 
 
 def pack_ids(row_ids: npt.NDArray[Any]) -> tuple[str, bytes | None]:
-    """Pack row ids to the name of their type and bytes; consecutive numbers from 0 need no bytes."""
+    """Convert row ids to the name of their type and to bytes. Consecutive numbers from 0 need no bytes."""
     kind = row_ids.dtype.kind
     if kind == "i" and np.array_equal(row_ids, np.arange(len(row_ids))):
         return f"range {row_ids.dtype.str}", None
@@ -87,7 +87,7 @@ def unpack_ids(kind: str, packed: bytes | None, n_rows: int) -> npt.NDArray[Any]
     try:
         dtype = np.dtype(name)
     except TypeError:
-        raise StoreError(f"the results file is corrupted, it has row ids of the type {kind!r}: {_REMEDY}") from None
+        raise StoreError(f"the results file is corrupted because it has row ids of the type {kind!r}: {_REMEDY}") from None
     if counted or packed is None:
         return np.arange(n_rows).astype(dtype)
     if dtype.kind in _PLAIN_KINDS:
@@ -99,7 +99,7 @@ def unpack_ids(kind: str, packed: bytes | None, n_rows: int) -> npt.NDArray[Any]
 
 
 def pack_rows(train: IntArray, test: IntArray, n_rows: int) -> tuple[bytes, bytes | None]:
-    """Pack test and training rows; the training rows are None if they are all other rows in order."""
+    """Pack test and training rows. The training rows are None if they are all other rows in order."""
     complement = np.array_equal(train, find_other_rows(test, n_rows))
     return pack(test, INDICES), None if complement else pack(train, INDICES)
 
@@ -116,7 +116,7 @@ def unpack_split(test: bytes, train: bytes | None, n_rows: int) -> tuple[IntArra
 
 
 def to_storable(text: str | None) -> str | None:
-    """Convert to text that UTF-8 can encode; lone surrogates, e.g. in the output of a learner, are escaped."""
+    """Convert to text that UTF-8 can encode. Lone surrogates, e.g. in the output of a learner, are escaped."""
     if text is None or text.isascii():
         return text
     return text.encode("utf-8", "backslashreplace").decode()
@@ -132,7 +132,7 @@ def check_name(kind: str, name: str) -> str:
 
 
 def to_storable_seed(seed: int) -> int | str:
-    """Convert a seed to a value of SQLite: text if it needs more than 64 bits."""
+    """Convert a seed to a value that SQLite can store: text if it needs more than 64 bits."""
     return int(seed) if -(2**63) <= seed < 2**63 else str(seed)
 
 
@@ -145,7 +145,7 @@ def compute_checksum(blobs: Sequence[bytes | None], abstentions: object) -> int:
 
 
 def hash_record(key: bytes, facts: Sequence[Any], blobs: Sequence[bytes | None]) -> bytes:
-    """Compute SHA-256 of a trial record without times and messages; columns are hashed uncompressed."""
+    """Compute the SHA-256 hash of a trial record without times and messages. Columns are hashed uncompressed."""
     digest = hashlib.sha256(key + json.dumps(list(facts)).encode())
     for blob in blobs:
         content = b"" if blob is None else unpack(blob, _BYTES).tobytes()
@@ -154,7 +154,7 @@ def hash_record(key: bytes, facts: Sequence[Any], blobs: Sequence[bytes | None])
 
 
 def refuse_corrupted_trial(trial: int, blobs: Sequence[bytes | None], abstentions: object, expected: int) -> None:
-    """Refuse predictions whose checksum differs."""
+    """Refuse predictions whose checksum is not the expected one."""
     if compute_checksum(blobs, abstentions) != expected:
         raise StoreError(f"the predictions of trial {trial} are corrupted: {_REMEDY}")
 
@@ -238,14 +238,14 @@ def _to_int(value: int | None) -> int | None:
 
 
 def iter_record_hashes(connection: sqlite3.Connection, keys: Sequence[bytes] | None = None) -> Iterator[tuple[bytes, bytes]]:
-    """Iterate over keys and record hashes of all trials, or of those with these keys, sorted by key."""
+    """Iterate over the keys and record hashes of all trials, or of the trials with these keys, sorted by key."""
     chosen = "" if keys is None else f" WHERE key IN ({', '.join('?' * len(keys))})"
     for line in connection.execute(f"{_RECORDS_QUERY}{chosen} ORDER BY key", keys or ()):
         yield line[0], hash_record(line[0], line[1:-4], line[-4:])
 
 
 def query_mean_times(connection: sqlite3.Connection) -> dict[tuple[str, str], tuple[float, int]]:
-    """Compute mean seconds and number of successful trials by hashes of data set and learner."""
+    """Compute the mean seconds and the number of successful trials, by the hashes of data set and learner."""
     return {(data, learner): (seconds, trials) for data, learner, seconds, trials in connection.execute(_MEAN_TIMES_QUERY)}
 
 
@@ -259,16 +259,16 @@ def refuse_wrong_links(connection: sqlite3.Connection) -> None:
             or status not in ("ok", *FAILURES)
             or not str(seed).lstrip("-").isdigit()
         ):
-            raise StoreError(f"trial {trial} is corrupted, it refers to missing or invalid rows: {_REMEDY}")
+            raise StoreError(f"trial {trial} is corrupted because it refers to missing or invalid rows: {_REMEDY}")
         if compute_trial_keys(int(seed), data, [split.hex()], [condition], [learner], protocol).tobytes() != key:
-            raise StoreError(f"trial {trial} is corrupted, it does not match its key: {_REMEDY}")
+            raise StoreError(f"trial {trial} is corrupted because it does not match its key: {_REMEDY}")
     query = (
         "SELECT split.id, split.hash, repeat, fold, test, train, n_rows FROM split JOIN dataset ON dataset.id = split.dataset"
     )
     for number, expected, repeat, fold, *packed in connection.execute(query):
         train, test = unpack_split(*packed)
         if bytes.fromhex(hash_split(train, test, repeat, fold)) != expected:
-            raise StoreError(f"split {number} is corrupted, its rows do not match its hash: {_REMEDY}")
+            raise StoreError(f"split {number} is corrupted because its rows do not match its hash: {_REMEDY}")
 
 
 def refuse_corrupted_records(connection: sqlite3.Connection) -> None:
@@ -283,7 +283,7 @@ def refuse_corrupted_records(connection: sqlite3.Connection) -> None:
 
 @dataclass(frozen=True)
 class StoreIds:
-    """The ids of hashes in a results file."""
+    """The ids that belong to hashes in a results file."""
 
     data: dict[str, int]
     condition: dict[str, int]
@@ -300,7 +300,7 @@ class StoreIds:
         return cls(data, condition, learner, {(dataset, split_hash): split for dataset, split_hash, split in split_rows})
 
     def resolve_link(self, link: tuple[str, str, bytes, str], path: Path) -> tuple[int, int, int, int]:
-        """Return the ids of data set, condition, split and learner of a trial, which must be planned."""
+        """Return the ids of the data set, condition, split and learner of a trial. The trial must be planned."""
         data, condition, split, learner = link
         try:
             dataset = self.data[data]
@@ -311,7 +311,7 @@ class StoreIds:
             ) from None
 
     def refuse_unknown(self, header: Mapping[str, Any], path: Path) -> None:
-        """Check that everything named in the header is stored; otherwise, stored trials would seem to be missing."""
+        """Check that everything named in the header is stored. Otherwise, stored trials would seem to be missing."""
         for kind, stored_hashes in {"data": self.data, "conditions": self.condition, "learners": self.learner}.items():
             for name, *_, item_hash in header[kind]:
                 if item_hash not in stored_hashes:
@@ -366,7 +366,7 @@ def put_learners(connection: sqlite3.Connection, learners: Sequence[tuple[str, L
 
 
 def _put_row(connection: sqlite3.Connection, table: str, columns: tuple[str, ...], line: tuple[Any, ...]) -> None:
-    """Insert or update a row by its hash, which comes first; an existing row keeps its id."""
+    """Insert or update a row by its hash, which is its first value. An existing row keeps its id."""
     latest = ", ".join(f"{name} = excluded.{name}" for name in columns)
     connection.execute(
         f"INSERT INTO {table} (hash, {', '.join(columns)}) VALUES ({', '.join('?' * len(line))}) "
@@ -376,7 +376,7 @@ def _put_row(connection: sqlite3.Connection, table: str, columns: tuple[str, ...
 
 
 def put_splits(connection: sqlite3.Connection, splits: Iterable[tuple[str, bytes, SplitRows]]) -> None:
-    """Store new splits."""
+    """Store the splits that are not stored yet."""
     data = {
         content_hash: (dataset, rows)
         for content_hash, dataset, rows in connection.execute("SELECT hash, id, n_rows FROM dataset")
@@ -393,7 +393,7 @@ def put_splits(connection: sqlite3.Connection, splits: Iterable[tuple[str, bytes
 
 
 def put_study(connection: sqlite3.Connection, name: str, header: str, protocol: int) -> bool:
-    """Store the header of a study and make it the latest; return whether it replaced another header."""
+    """Store the header of a study and make it the latest study. Return whether it replaced a different header."""
     name = check_name("study", name)
     before = connection.execute("SELECT header FROM study WHERE name = ?", (name,)).fetchone()
     last = connection.execute("SELECT name, turn, header, protocol FROM study ORDER BY turn DESC LIMIT 1").fetchone()
@@ -407,7 +407,7 @@ def put_study(connection: sqlite3.Connection, name: str, header: str, protocol: 
 
 
 def read_header(text: str, path: Path) -> Mapping[str, Any]:
-    """Read the header of a study; `path` is used in error messages.
+    """Read the header of a study. `path` is used only in error messages.
 
     >>> found = {"name": "mine", "declaration": {}, "seed": 1, "data": [], "conditions": [], "learners": [], "splits": {}}
     >>> read_header(to_json(found), Path("a.fairtrial")) == found

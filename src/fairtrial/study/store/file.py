@@ -1,4 +1,4 @@
-"""SQLite file with one writer and any number of readers; truncated and corrupted files are refused."""
+"""SQLite file with one writer and any number of readers. Truncated and corrupted files are refused."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class SQLiteFile:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, write: bool = False, create: bool = False) -> SQLiteFile:
-        """Open a file for reading, or for writing with `write`; `create` creates a missing file."""
+        """Open a file for reading, or with `write` for writing. With `create`, create a missing file."""
         resolved_path = Path(os.path.realpath(path))
         _check_path(resolved_path, create=write and create)
         lock = WriteLock(resolved_path) if write else None
@@ -55,7 +55,7 @@ class SQLiteFile:
 
     @contextmanager
     def read_connection(self) -> Iterator[sqlite3.Connection]:
-        """Yield the connection; errors of SQLite become a StoreError."""
+        """Yield the connection, and convert SQLite errors to a StoreError."""
         with translate_errors(self.path):
             if self._has_views:
                 self._has_views = schema.drop_outdated_views(self._connection)
@@ -78,7 +78,7 @@ class SQLiteFile:
 
 
 def _open_connection(path: Path, *, write: bool, create: bool) -> tuple[sqlite3.Connection, bool]:
-    """Open and check a file; return the connection and whether temporary views show it in the current layout."""
+    """Open and check a file. Return the connection, and whether temporary views show an older file in the current layout."""
     connection, has_views = _connect(path, write=write), False
     try:
         version = schema.read_version(connection, path)
@@ -111,10 +111,10 @@ def _close(connection: sqlite3.Connection, lock: WriteLock | None, owner: int) -
 
 
 def _connect(path: Path, *, write: bool) -> sqlite3.Connection:
-    """Connect to the file; a writer creates a missing file.
+    """Connect to the file. A writer creates a missing file.
 
-    A reader connects in read-write mode, so it can clean up after a killed writer. This would hide that a file was truncated,
-    so a file with a write-ahead log is checked before.
+    A reader connects in read-write mode, so that it can clean up after a killed writer. This could hide that a file was
+    truncated, so a file with a write-ahead log is checked first.
     """
     if _get_size(_add_suffix(path, "-wal")):
         with closing(_connect_with_options(path, "mode=ro")) as reader:
@@ -137,7 +137,7 @@ def _connect(path: Path, *, write: bool) -> sqlite3.Connection:
 
 
 def _prepare_to_write(connection: sqlite3.Connection) -> None:
-    """Turn on write-ahead logging, so readers are not blocked."""
+    """Turn on write-ahead logging, so that readers are not blocked."""
     deadline = time.monotonic() + _BUSY_SECONDS
     while True:
         try:
@@ -151,7 +151,7 @@ def _prepare_to_write(connection: sqlite3.Connection) -> None:
 
 
 def _disconnect(connection: sqlite3.Connection, *, write: bool) -> None:
-    """Close the connection; the last one to close leaves a single file."""
+    """Close the connection. The last connection to close leaves a single file."""
     if write:
         try:
             connection.execute("PRAGMA busy_timeout = 0")
@@ -171,7 +171,7 @@ def _refuse_truncated(connection: sqlite3.Connection, path: Path) -> None:
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
         n_whole_pages = _get_size(path) // size
         if n_whole_pages < pages and not set(range(n_whole_pages + 1, pages + 1)) <= _list_wal_pages(_add_suffix(path, "-wal")):
-            raise StoreError(f"{path} is truncated, it has {_get_size(path)} of {pages * size} bytes: {_CORRUPTED_REMEDY}")
+            raise StoreError(f"{path} is truncated to {_get_size(path)} of {pages * size} bytes: {_CORRUPTED_REMEDY}")
     finally:
         connection.execute("ROLLBACK")
 
@@ -212,7 +212,7 @@ def _check_path(path: Path, *, create: bool) -> None:
 
 @contextmanager
 def translate_errors(path: Path) -> Iterator[None]:
-    """Convert errors of SQLite to a StoreError with a remedy."""
+    """Convert SQLite errors to a StoreError with a remedy."""
     try:
         yield
     except sqlite3.Error as error:
@@ -269,9 +269,9 @@ _locked_descriptors: set[int] = set()
 
 
 class WriteLock:
-    """The lock of the only writer. The lock file of a killed process does no harm.
+    """Lock that the only writing process holds. A lock file left behind by a killed process does no harm.
 
-    The lock is not on the results file itself, because closing that file elsewhere would drop the locks of SQLite.
+    The results file itself is not locked, because closing it elsewhere in the process would drop the locks of SQLite.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -291,7 +291,7 @@ class WriteLock:
         os.pwrite(self._descriptor, str(self._pid).encode(), 0)
 
     def release(self) -> None:
-        """Release the lock; a second call, or one from a forked process, does nothing."""
+        """Release the lock. A second call, or a call from a forked process, does nothing."""
         if self._descriptor not in _locked_descriptors or os.getpid() != self._pid:
             return
         _locked_descriptors.discard(self._descriptor)
@@ -301,7 +301,7 @@ class WriteLock:
 
 
 def _lock_file(store: Path, path: Path) -> int:
-    """Open and lock the lock file; retry if its previous owner removed the file in the meantime."""
+    """Open and lock the lock file, and retry if its previous owner removed the file in the meantime."""
     import fcntl
 
     while True:
@@ -343,7 +343,7 @@ def _describe_holder(descriptor: int) -> str:
 
 
 def _release_after_fork() -> None:
-    """Close the lock of the parent in a forked process, which may outlive it."""
+    """In a forked process, close the parent's lock, because the process may outlive its parent."""
     for descriptor in _locked_descriptors:
         os.close(descriptor)
     _locked_descriptors.clear()

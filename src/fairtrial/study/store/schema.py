@@ -1,4 +1,4 @@
-"""The tables of a results file, their version, and the migration of files of an older version."""
+"""The tables of a results file, their version, and the migration of files from older versions."""
 
 from __future__ import annotations
 
@@ -121,11 +121,11 @@ MIGRATIONS: dict[int, Migration] = {}
 """Migration from each version to the next. It runs inside an open transaction."""
 
 VIEWS: dict[int, Migration] = {}
-"""For each older version: create temporary views that show its tables in the current layout to a reader."""
+"""For each older version, a function that creates temporary views, which show a reader its tables in the current layout."""
 
 
 def build_insert(table: str, columns: tuple[str, ...], on_conflict: str = "REPLACE") -> str:
-    """Build the statement that inserts a row; `on_conflict` is REPLACE or IGNORE.
+    """Build the statement that inserts a row. `on_conflict` is REPLACE or IGNORE.
 
     >>> build_insert("split", ("id", "fold"))
     'INSERT OR REPLACE INTO split (id, fold) VALUES (?, ?)'
@@ -134,7 +134,7 @@ def build_insert(table: str, columns: tuple[str, ...], on_conflict: str = "REPLA
 
 
 def create_tables(connection: sqlite3.Connection) -> None:
-    """Create all tables of an empty file in one transaction."""
+    """Create all tables in an empty file, in one transaction."""
     script = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; {_TABLES}"
     _run_in_transaction(
         connection, lambda: [connection.execute(statement) for statement in script.split(";") if statement.strip()]
@@ -142,13 +142,13 @@ def create_tables(connection: sqlite3.Connection) -> None:
 
 
 def read_version(connection: sqlite3.Connection, path: Path) -> int | None:
-    """Return the version of the tables, None for an empty file; refuse files of another program or a newer version."""
+    """Return the version of the tables, None for an empty file. Refuse files from another program or a newer version."""
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     version = get_user_version(connection)
     if application != APPLICATION:
         if (application, version) == (0, 0) and not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             return None
-        raise StoreError(f"{path} is an SQLite file of another program, not a results file: choose another file")
+        raise StoreError(f"{path} is an SQLite file from another program, not a results file: choose another file")
     if version > VERSION:
         raise StoreError(
             f"{path} was written by a newer fairtrial (schema {version}, this one reads up to {VERSION}): upgrade fairtrial"
@@ -162,7 +162,7 @@ def get_user_version(connection: sqlite3.Connection) -> int:
 
 
 def create_views(connection: sqlite3.Connection, path: Path, version: int) -> bool:
-    """Show a reader an older file in the current layout, without writing to it; return whether views were needed."""
+    """Show a reader an older file in the current layout, without writing to it. Return whether views were needed."""
     if version == VERSION:
         return False
     if version not in VIEWS:
@@ -176,7 +176,7 @@ def create_views(connection: sqlite3.Connection, path: Path, version: int) -> bo
 
 
 def drop_outdated_views(connection: sqlite3.Connection) -> bool:
-    """Drop the views if a writer has upgraded the file in the meantime; return whether the views remain."""
+    """Drop the views if a writer has upgraded the file in the meantime. Return whether the views remain."""
     if get_user_version(connection) != VERSION:
         return True
     connection.execute("PRAGMA query_only = 0")
@@ -189,7 +189,7 @@ def drop_outdated_views(connection: sqlite3.Connection) -> bool:
 def upgrade(connection: sqlite3.Connection, path: Path, version: int) -> Path | None:
     """Upgrade the tables to the current version in one transaction, after copying the file.
 
-    Returns the path of the copy, None if the file is up to date.
+    Returns the path of the copy, or None if the file is up to date.
     """
     if version == VERSION:
         return None
@@ -201,7 +201,7 @@ def upgrade(connection: sqlite3.Connection, path: Path, version: int) -> Path | 
         _run_in_transaction(connection, lambda: _migrate(connection, version))
     except sqlite3.Error as error:
         raise StoreError(
-            f"{path} could not be upgraded from schema {version} to {VERSION} ({error}): it is unchanged, its copy is {backup}"
+            f"{path} could not be upgraded from schema {version} to {VERSION} ({error}): it is unchanged (copy: {backup})"
         ) from error
     return backup
 
@@ -234,11 +234,11 @@ def _run_in_transaction(connection: sqlite3.Connection, work: Callable[[], objec
 
 
 def extend_checksum(checksum: int, abstentions: object) -> int:
-    """Extend the checksum of a trial's predictions by its number of abstentions."""
+    """Extend the checksum of a trial's predictions to cover its number of abstentions."""
     return zlib.crc32(str(abstentions).encode(), checksum)
 
 
-# Version 1 counted abstentions in the first line of the notes, and its checksum covered the predictions only.
+# Version 1 counted abstentions in the first line of the notes, and its checksum covered only the predictions.
 
 _ABSTENTION_NOTE = re.compile(r"abstained on (\d+) of \d+ test rows?: counted as errors(?:\n|$)")
 

@@ -32,7 +32,7 @@ _MERGED_TABLES = {
 
 
 class SQLiteStore:
-    """A `ResultsStore` in one SQLite file. `open_store` opens it.
+    """A `ResultsStore` in one SQLite file, opened by `open_store`.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -51,7 +51,7 @@ class SQLiteStore:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, write: bool = False, create: bool = False) -> SQLiteStore:
-        """Open a file for reading, or for writing with `write`; `create` creates a missing file."""
+        """Open a file for reading, or with `write` for writing. With `create`, create a missing file."""
         return cls(SQLiteFile.open(path, write=write, create=create))
 
     @property
@@ -74,7 +74,7 @@ class SQLiteStore:
 
     @contextmanager
     def _write(self) -> Iterator[sqlite3.Connection]:
-        """Open a transaction; cached ids are dropped if it fails."""
+        """Open a transaction. If it fails, cached ids are dropped."""
         try:
             with self.file.write_transaction() as connection:
                 yield connection
@@ -90,9 +90,9 @@ class SQLiteStore:
         learners: Sequence[tuple[str, LearnerFacts]],
         splits: Iterable[tuple[str, bytes, SplitRows]],
     ) -> None:
-        """Store the plan of a study, which must precede its records. It becomes the latest study.
+        """Store the plan of a study, which must be stored before its records. The study becomes the latest one.
 
-        A data set with the same content is stored once. It takes the name and row ids given here, also for earlier studies.
+        Data sets with the same content are stored once. The name and row ids given here apply even to earlier studies.
         """
         with self._write() as connection:
             codec.put_datasets(connection, datasets)
@@ -156,12 +156,12 @@ class SQLiteStore:
             connection.execute("UPDATE run SET finished = ?, facts = ? WHERE id = ?", (finished, together, run))
 
     def compute_mean_times(self) -> dict[tuple[str, str], tuple[float, int]]:
-        """Compute mean seconds and number of successful trials by hashes of data set and learner."""
+        """Compute the mean seconds and the number of successful trials, by the hashes of data set and learner."""
         with self.file.read_connection() as connection:
             return codec.query_mean_times(connection)
 
     def open_archive(self, study: str | None = None) -> StoreArchive:
-        """Open the records of a study, by default of the latest one."""
+        """Open the records of a study. Default: the latest study."""
         return StoreArchive.from_file(self.file, study)
 
     def compute_digest(self) -> str:
@@ -175,7 +175,7 @@ class SQLiteStore:
             return dict(connection.execute("SELECT status, count(*) FROM trial GROUP BY status ORDER BY count(*) DESC, status"))
 
     def check(self) -> None:
-        """Read the whole file; raise StoreError if anything is corrupted or a trial does not match its key."""
+        """Read the whole file, and raise StoreError if anything is corrupted or a trial does not match its key."""
         with self.file.read_connection() as connection:
             result = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
             if result != "ok":
@@ -188,7 +188,7 @@ class SQLiteStore:
             _ = archive.datasets, archive.conditions, archive.learners, archive.runs, archive.trials()
 
     def merge_from(self, source: ResultsStore) -> tuple[MergedFile, list[str]]:
-        """Add the plans and trial records of another SQLite file; return counts, and notes on differences."""
+        """Add the plans and trial records of another SQLite file. Return counts, and notes on differences."""
         if not isinstance(source, SQLiteStore):
             raise StoreError(f"{source.path} cannot be merged into {self.path}: both must be SQLite files")
         counts = dict.fromkeys(("trials", "added", "replaced", "unchanged", "different"), 0)
@@ -218,7 +218,7 @@ def _get_timestamp() -> str:
 
 @dataclass(frozen=True)
 class _IdMap:
-    """Maps ids of the source to ids of the target."""
+    """Maps ids in the source file to ids in the target file."""
 
     dataset: dict[int, int]
     condition: dict[int, int]
@@ -227,7 +227,7 @@ class _IdMap:
     run: dict[int | None, int | None]
 
     def map_line(self, line: dict[str, Any], number: int, attempts: int) -> dict[str, Any]:
-        """Convert the row of a trial to the ids of the target."""
+        """Convert the row of a trial to the ids in the target file."""
         mapped = {name: getattr(self, name)[line[name]] for name in ("dataset", "condition", "split", "learner", "run")}
         return {**line, **mapped, "id": number, "trial": number, "attempts": attempts}
 
@@ -268,7 +268,7 @@ def _merge_runs(ours: sqlite3.Connection, theirs: sqlite3.Connection) -> dict[in
 
 
 def _iter_batches(theirs: sqlite3.Connection) -> Iterator[list[dict[str, Any]]]:
-    """Iterate over the trials with their predictions in batches."""
+    """Iterate over batches of the trials with their predictions."""
     columns = [*(f"trial.{name}" for name in schema.TRIAL_FIELDS), *(f"evidence.{name}" for name in schema.PREDICTION_FIELDS)]
     cursor = theirs.execute(f"SELECT {', '.join(columns)} FROM trial LEFT JOIN evidence ON evidence.trial = trial.id")
     names = (*schema.TRIAL_FIELDS, *schema.PREDICTION_FIELDS)
@@ -296,7 +296,7 @@ def _merge_lines(
 
 
 def _resolve_outcome(status: str | None, offered: str, target_hash: bytes | None, source_hash: bytes | None) -> str:
-    """Decide by status, then by hash, so the order of merged files does not matter."""
+    """Choose between two records of a trial by status, then by hash, so that the order of merged files does not matter."""
     if target_hash is None or source_hash is None:
         return "added"
     return "replaced" if (offered != "ok", source_hash) < (status != "ok", target_hash) else "unchanged"

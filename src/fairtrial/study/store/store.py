@@ -1,4 +1,4 @@
-"""Results store: the protocol of storage backends, and the function that opens a store."""
+"""Results store: the interface of storage backends, and the function that opens a store."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def open_store(path: str | os.PathLike[str], *, write: bool = False, create: boo
     path : path
         Results file. Its suffix selects the backend. Default: SQLite.
     write : bool, default False
-        Open for writing. Only one process can write at a time. A file of an older version is upgraded, and a copy is kept.
+        Open for writing. Only one process can write at a time. A file from an older version is upgraded, and a copy is kept.
     create : bool, default False
-        With `write`: create the file if it does not exist.
+        With `write`, create the file if it does not exist.
 
     Returns
     -------
@@ -68,7 +68,7 @@ class TrialLink(NamedTuple):
 class MergedFile:
     """The outcome of merging one file: numbers of added, replaced and unchanged trials.
 
-    `different` counts the trials that succeeded in this file and in an earlier one with different predictions.
+    `different` counts the trials that succeeded in both this file and an earlier one, but with different predictions.
     """
 
     file: str
@@ -80,10 +80,11 @@ class MergedFile:
 
 
 class ResultsStore(Protocol):
-    """Protocol of a store of study plans and trial records, to be used as a context manager.
+    """Interface of a store for study plans and trial records, which is used as a context manager.
 
     `open_store` opens a store. A backend implements these methods and registers a function that opens it:
-    `stores.add(".suffix", open_it)`. Other packages name their module in an entry point of the group `fairtrial.stores`.
+    `stores.add(".suffix", open_it)`. Other packages name the module of their backend in an entry point of the group
+    `fairtrial.stores`.
 
     Parameters
     ----------
@@ -118,7 +119,7 @@ class ResultsStore(Protocol):
         learners: Sequence[tuple[str, LearnerFacts]],
         splits: Iterable[tuple[str, bytes, SplitRows]],
     ) -> None:
-        """Store the plan of a study, which must precede its records. It becomes the latest study.
+        """Store the plan of a study, which must be stored before its records. The study becomes the latest one.
 
         Parameters
         ----------
@@ -157,13 +158,13 @@ class ResultsStore(Protocol):
         """
 
     def compute_mean_times(self) -> dict[tuple[str, str], tuple[float, int]]:
-        """Compute mean seconds and number of successful trials by hashes of data set and learner."""
+        """Compute the mean seconds and the number of successful trials, by the hashes of data set and learner."""
 
     def count_by_status(self) -> dict[str, int]:
         """Count the stored trials by status."""
 
     def open_archive(self, study: str | None = None) -> Archive:
-        """Open the records of a study, by default of the latest one."""
+        """Open the records of a study. Default: the latest study."""
 
     def compute_digest(self) -> str:
         """Compute a SHA-256 hash of all records, without times and messages."""
@@ -172,4 +173,4 @@ class ResultsStore(Protocol):
         """Read the whole store, and raise StoreError if anything is corrupted."""
 
     def merge_from(self, source: ResultsStore) -> tuple[MergedFile, list[str]]:
-        """Add the plans and records of another store; return counts, and notes on differences."""
+        """Add the plans and records of another store. Return counts, and notes on differences."""

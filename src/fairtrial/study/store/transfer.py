@@ -1,4 +1,4 @@
-"""Export predictions to CSV or Parquet, and merge results files, e.g. of the jobs of an array."""
+"""Export predictions to CSV or Parquet, and merge results files, e.g. from an array of cluster jobs."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def export(
 ) -> int:
     """Export the predictions of all successful trials to CSV or Parquet.
 
-    The file has one row per trial and test row. Columns are dataset, condition, level, learner, repeat, fold, row (its id),
-    y_true, prediction (empty for an abstention), and `score[CLASS]` for each class of any data set. The file is written
+    The file has one row per trial and test row. Its columns are dataset, condition, level, learner, repeat, fold, row (its
+    id), y_true, prediction (empty for an abstention), and `score[CLASS]` for each class of any data set. The file is written
     atomically.
 
     Parameters
@@ -53,7 +53,7 @@ def export(
     path : path
         File to write.
     format : {"csv", "parquet"}, optional
-        Default: by the suffix of the path.
+        Default: according to the suffix of the path.
     overwrite : bool, default False
         Overwrite an existing file.
 
@@ -74,7 +74,7 @@ def export(
     target = Path(path)
     kind = _resolve_format(target, format)
     if target.exists() and not overwrite:
-        raise InputError(f"{target} exists already: choose another file, or pass overwrite=True (--force)")
+        raise InputError(f"{target} already exists: choose another file, or pass overwrite=True (--force)")
     if not target.parent.is_dir():
         raise InputError(f"{target} cannot be written because the folder {target.parent} does not exist: create it")
     layout = _ExportLayout.from_datasets(archive.datasets)
@@ -164,7 +164,7 @@ def _get_id_type(row_ids: npt.NDArray[Any]) -> type:
 
 
 def _get_arrow_type(types: set[type]) -> Any:
-    """Get a type that represents all values exactly; text if their types differ."""
+    """Get a type that represents all values exactly, which is text if their types differ."""
     import pyarrow as pa
 
     return {int: pa.int64(), float: pa.float64(), bool: pa.bool_()}.get(
@@ -182,7 +182,7 @@ def _iter_datasets(archive: Archive) -> Iterator[tuple[DataFacts, pd.DataFrame]]
 
 
 def _iter_pieces(archive: Archive, trials: pd.DataFrame) -> Iterator[tuple[pd.DataFrame, list[Predictions]]]:
-    """Iterate over the trials with their predictions in pieces of limited size."""
+    """Iterate over pieces of limited size, each with some trials and their predictions."""
     predictions: list[Predictions] = []
     start, rows = 0, 0
     for index, prediction in enumerate(archive.predictions(trials["trial"].tolist())):
@@ -249,8 +249,8 @@ def merge(target: str | os.PathLike[str], sources: Sequence[str | os.PathLike[st
     """Merge results files into one.
 
     The order of the files does not matter, and merging again changes nothing. If two files have the same trial, a success takes
-    precedence over a failure. If a learner is not reproducible, a trial may have two different successful records: the merge
-    keeps the one with the smaller hash and reports it.
+    precedence over a failure. If a learner is not reproducible, a trial may have two different successful records. The merge
+    then keeps the record with the smaller hash and reports the difference.
 
     Parameters
     ----------
