@@ -28,7 +28,9 @@ def judge(
             metavar="COLUMN", help="Column of predicted labels. In a wide file, COLUMN or MODEL=COLUMN for each model."
         ),
     ] = None,
-    model: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column that names the models, in a long file.")] = None,
+    model: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Column of model names, if the file has one row per model and case.")
+    ] = None,
     score: Annotated[
         list[str] | None,
         typer.Option(

@@ -133,7 +133,7 @@ def _parse_rule(name: str, text: str) -> ast.expr:
 
 
 def _quote_column(column: str) -> str:
-    """Write a column in backticks as bytes, which do not otherwise occur in expressions."""
+    """Replace a column name in backticks with a bytes literal. Expressions contain no other bytes literals."""
     return repr(column.encode())
 
 

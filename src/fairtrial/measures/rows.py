@@ -245,7 +245,7 @@ class ProbabilityRows(WeightedRows):
         labels: Any = None,
         sample_weight: npt.ArrayLike | None = None,
     ) -> ProbabilityRows:
-        """Check and encode true labels and probabilities; one column is the probability of the positive class."""
+        """Check and encode true labels and probabilities. A single column contains the probability of the positive class."""
         rows = ScoreRows.read(y_true, y_prob, positive=positive, labels=labels, sample_weight=sample_weight, name="y_prob")
         matrix = _check.check_probabilities("y_prob", rows.scores)
         classes, true = rows.classes, rows.true

@@ -231,8 +231,8 @@ def check(
 ) -> Callable[[Callable[[ReportSource], CheckAnswer]], Check]:
     """Register a function as a methodology check.
 
-    Numbers that begin with FT are reserved for this package. Third parties choose other letters and name their module in the
-    entry-point group "fairtrial.checks".
+    Numbers that begin with FT are reserved for this package.
+    Third-party checks must use different letters and register their module in the entry-point group "fairtrial.checks".
 
     Parameters
     ----------

@@ -371,8 +371,8 @@ class Encoder:
 
     A function or class of an installed package is encoded by its name; any other, by a hash of its code (`CodeWalker`).
     Objects whose state Python code cannot read (a lock, an open file, an object of a compiled class) are refused. `packages`
-    collects the distributions of the values; `local_modules` collects the modules that are not installed. `holds_code` is
-    True if any function or class is encoded by its code.
+    collects the distributions of the values; `local_modules` collects the modules that are not installed.
+    `holds_code` is True if any function or class is encoded by its bytecode or source.
 
     >>> from sklearn.svm import SVC
     >>> encoded = Encoder().encode(SVC(C=2.0))

@@ -188,7 +188,7 @@ Positions = npt.NDArray[Any]
 class PlannedSplits(Sequence[SplitRows]):
     """The splits of a data set, stored compactly: training rows are stored only if they are not all other rows.
 
-    Leave-one-out of n rows therefore stores n row numbers, not n times n.
+    Leave-one-out on n rows therefore stores n row numbers instead of n squared.
 
     >>> from fairtrial.resampling import KFold
     >>> splits = PlannedSplits(6, [KFold(3, random_state=1).freeze(range(6))])

@@ -122,7 +122,7 @@ def _to_matrix(X: Any) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
         values = np.asarray(X, dtype=np.float64)
         is_nominal = np.zeros(values.shape[1], dtype=bool)
     if np.isnan(values).any() or (values[:, is_nominal] < 0).any():
-        raise InputError("X must not contain missing values, got some: drop these rows or impute the values")
+        raise InputError("X must not contain missing values: drop these rows or impute the values")
     return values, is_nominal
 
 

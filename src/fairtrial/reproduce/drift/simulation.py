@@ -173,7 +173,7 @@ def _simulate_run(plan: DriftPlan, run: DriftRun, seed: int, predictions: Path) 
 class CachedLearner(BaseEstimator):  # type: ignore[misc]
     """A learner that stores its predictions in a folder and reads them instead of training again.
 
-    The folder must be used only for these settings of the learner. Ctrl-C during the training of a network raises
+    Use a separate folder for each configuration of the learner. Ctrl-C during the training of a network raises
     KeyboardInterrupt.
 
     >>> import pandas as pd, tempfile

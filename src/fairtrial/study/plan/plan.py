@@ -197,7 +197,7 @@ class StudyPlan:
         }
 
     def frame(self) -> pd.DataFrame:
-        """Return a table with one row per data set: its numbers of rows, splits and trials."""
+        """Return a table with the number of rows, splits and trials of each data set."""
         import pandas as pd
 
         shared = {"conditions": len(self.conditions), "learners": len(self.learners)}

@@ -187,7 +187,7 @@ class ScoreCache:
         return means.set_axis(pd.Index(datasets, name="dataset"), axis=0).set_axis(pd.Index(learners), axis=1)
 
     def pool_repeat(self, trials: pd.DataFrame, repeat: int | None) -> dict[str, Predictions]:
-        """Pool the test rows of all folds of a repeat (default: the first) of one data set and condition, by learner."""
+        """Pool the test rows of one repeat by learner, for one data set and condition. Default: the first repeat."""
         repeats = sorted(set(trials["repeat"].tolist()))
         if repeat is None:
             repeat = repeats[0]

@@ -346,7 +346,7 @@ class Stack:
         return ProbabilityRows(ones[None], true[trial], np.ascontiguousarray(matrix[trial]), classes, ones)
 
     def make_mean_rows(self) -> MeanRows:
-        """Make the rows of all trials, for measures that are means over rows."""
+        """Combine the rows of all trials for measures that are means over rows."""
         true, matrix, classes = self._probabilities
         return MeanRows(true.ravel(), matrix.reshape(true.size, -1), classes, true.shape)
 
