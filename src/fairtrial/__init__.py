@@ -1,4 +1,4 @@
-"""Evaluate classifiers: which is better, how certain that is, and whether it remains true under noise, imbalance and drift."""
+"""Evaluate classifiers: which is better, how certain this is, and whether it remains true under noise, imbalance and drift."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ __version__ = version("fairtrial")
 
 
 def __getattr__(name: str) -> Any:
-    """Import packages and names on first use, so that importing fairtrial stays fast."""
+    """Import packages and names on first use, so importing fairtrial stays fast."""
     if name in _PACKAGES:
         return import_module(f"fairtrial.{name}")
     if name in _MODULES:

@@ -1,4 +1,4 @@
-"""Argument checks. Each returns the clean value, or raises an InputError with the name, rule, value and remedy."""
+"""Argument checks. Each check returns the clean value, or raises an InputError with the name, rule, value and remedy."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ IntArray = npt.NDArray[np.intp]
 # Integer labels within this range are encoded by counting, which is much faster than sorting.
 _COUNTABLE_SPAN = 4096
 _CONVENTIONAL_PAIRS = ((0, 1), (-1, 1))
-# Rounding error that is allowed for probabilities.
+# Allowed rounding error of probabilities.
 _ROUNDING = 1e-9
 
 
@@ -149,7 +149,7 @@ def check_finite(name: str, array: FloatArray) -> FloatArray:
 
 
 def check_probabilities(name: str, array: FloatArray) -> FloatArray:
-    """Check that values lie in [0, 1] and that rows of a matrix sum to one, and remove rounding errors."""
+    """Check that values lie in [0, 1] and that the rows of a matrix sum to one. Remove rounding errors."""
     check_finite(name, array)
     outside = (array < -_ROUNDING) | (array > 1 + _ROUNDING)
     if outside.any():
@@ -160,7 +160,7 @@ def check_probabilities(name: str, array: FloatArray) -> FloatArray:
         )
     if array.ndim == 2:
         sums = array.sum(axis=1)
-        off = np.abs(sums - 1) > 1e-5  # rounding error of a thousand classes in single precision
+        off = np.abs(sums - 1) > 1e-5  # rounding error in single precision with a thousand classes
         if off.any():
             row = int(np.argmax(off))
             raise InputError(f"{name} must sum to 1 in each row, got {sums[row]:.9g} at row {row}: normalize the rows")
@@ -214,7 +214,7 @@ class Classes:
 def encode_labels(
     labels: Sequence[Any] | npt.NDArray[Any] | None, positive: object, **columns: npt.NDArray[Any]
 ) -> tuple[Classes, list[IntArray]]:
-    """Encode label columns as codes 0..k-1 of the same classes: those in `labels`, or else all that occur, sorted.
+    """Encode label columns as codes 0..k-1 of common classes: `labels` if given, else all classes that occur, sorted.
 
     >>> classes, (codes,) = encode_labels(None, None, y_true=np.array(["no", "yes", "no"]))
     >>> classes.names.tolist(), classes.positive, codes.tolist()
@@ -269,7 +269,7 @@ def _check_no_fractions(name: str, values: npt.NDArray[Any]) -> None:
 
 
 def is_missing(value: object) -> bool:
-    """Return whether a value is None, NaN, NaT or NA, that is, not equal to itself or not comparable."""
+    """Return whether a value is missing: None, NaN, NaT, NA, or any other value that is not equal to itself."""
     try:
         return value is None or bool(value != value)  # noqa: PLR0124
     except TypeError:

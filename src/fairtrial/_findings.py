@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was found: a kind and the values that its text needs.
+    """A single finding: its kind, and the values that its text needs.
 
     `kind` names the template in `_narrative.TEMPLATES`. Values are names, numbers, or tuples of them, never sentences.
 
@@ -33,7 +33,7 @@ class Finding:
 
     @classmethod
     def of(cls, kind: str, **values: Any) -> Finding:
-        """Make a finding of a kind from its values."""
+        """Build a finding from its kind and values."""
         return cls(kind, values)
 
     def __getitem__(self, name: str) -> Any:
@@ -45,9 +45,9 @@ class Finding:
 
 @dataclass(frozen=True)
 class PairDifference:
-    """The deciding comparison of two learners or models. `better` is the one that ranks higher.
+    """The comparison that decides between two learners or models. `better` is the one that ranks higher.
 
-    `difference` is the value of `better` minus that of `other` in the measure. Its limits are NaN if there is no interval.
+    `difference` is the value of the measure for `better` minus that for `other`. Its limits are NaN if there is no interval.
     `p_adjusted` covers all comparisons of the ranking. `p_is_bound` marks the smallest p-value that resampling can give.
     """
 
@@ -66,9 +66,9 @@ class PairDifference:
 class Ranking:
     """The answer of a verdict or a judgement: which is best, which are not significantly worse, and which are.
 
-    `names` are ordered best first by `values`, the values of `criterion` ("mean rank", "AUC"). An empty criterion means that
-    only the order of two names is known. `measure` is the measure in which the differences of `pairs` are given. It is empty
-    if they have no unit. Tests are described by display names.
+    `names` are ordered, best first, by `values`, the values of `criterion` (e.g. "mean rank" or "AUC"). An empty criterion
+    means that only the order of two names is known. `measure` is the measure in which the differences of `pairs` are given. It
+    is empty if the differences have no unit. Tests are described by display names.
     """
 
     names: tuple[str, ...]
@@ -93,7 +93,7 @@ class Ranking:
 
     @property
     def best(self) -> tuple[str, ...]:
-        """The names with the best value, of which there may be several."""
+        """The names with the best value. There may be several."""
         return tuple(name for name, value in zip(self.names, self.values, strict=True) if value == self.values[0])
 
     def find_pair(self, first: str, second: str) -> PairDifference | None:

@@ -1,4 +1,4 @@
-"""Encode tables of typed columns as one matrix of numbers, codes of nominal values, and NaN for missing values."""
+"""Encode tables of typed columns as one matrix. Nominal values become codes, and missing values become NaN."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BoolArray = npt.NDArray[np.bool_]
 class EncodedTable:
     """A matrix with the names of its columns and the categories of nominal columns.
 
-    A code is the index of the value in `categories`, which is None for numeric columns.
+    A code is the index of a value among the categories of its column. The categories of a numeric column are None.
     """
 
     values: FloatArray
@@ -50,7 +50,7 @@ class EncodedTable:
 def read_columns(X: Any, nominal: Sequence[Any] | None = None) -> EncodedTable:
     """Encode a data frame or a matrix.
 
-    Columns of category, text, Boolean or mixed type are nominal, and so are those listed in `nominal` by name or index. The
+    Columns of category, text, Boolean or mixed type are nominal, as are those listed in `nominal` by name or index. The
     categories of pandas category columns keep their order; other values are sorted.
 
     >>> import pandas as pd
@@ -83,7 +83,7 @@ def as_frame(X: Any) -> pd.DataFrame:
 
 
 def _to_array(X: Any) -> npt.NDArray[Any]:
-    """Convert to an array. Lists that mix numbers and text stay mixed."""
+    """Convert a table to an array. Lists that mix numbers and text stay mixed."""
     try:
         array = np.asarray(X)
         return np.asarray(X, dtype=object) if array.dtype.kind in "US" and not isinstance(X, np.ndarray) else array

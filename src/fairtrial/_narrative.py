@@ -1,8 +1,8 @@
 """Turn findings into sentences for the console, notebooks and pages.
 
-A finding has a kind and values (`_findings`). `TEMPLATES` has one template for each kind, which `render` fills. The noun
-(learner or model) is a parameter: templates write `{noun}` and `{nouns}`. An argument is written `<better=min>`. It becomes
-`better='min'` in Python and `--better min` on the command line. `render_ranking` writes the answer.
+A finding has a kind and values (`_findings`). `TEMPLATES` contains one template for each kind, which `render` fills. The noun
+(learner or model) is a parameter: templates contain `{noun}` and `{nouns}`. In a template, an argument such as `<better=min>`
+becomes `better='min'` in Python and `--better min` on the command line. `render_ranking` writes the answer.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TEMPLATES: dict[str, str] = {}
 """Template for each kind of finding. The formats are those of `_text.format_text`."""
 
 TOPICS: dict[str, str] = {}
-"""The decision that each kind of finding explains, for tables of reasons."""
+"""For tables of reasons: the decision that each kind of finding explains."""
 
 _MAX_LISTED_DIFFERENCES = 3
 _ALL_OF = {2: "Both", 3: "All three", 4: "All four", 5: "All five", 6: "All six", 7: "All seven", 8: "All eight"}
@@ -54,7 +54,7 @@ def name_options() -> Iterator[None]:
 
 
 def name_place(command: str, python: str) -> str:
-    """Say where to find more: by an option on the command line, by an attribute in Python.
+    """Name the place to find more: an option on the command line, an attribute in Python.
 
     >>> name_place("--explain", ".explain()")
     '.explain()'
@@ -95,16 +95,16 @@ def render(finding: Finding, noun: str = "learner") -> str:
     """
     template = _ARGUMENT.sub(_format_argument, TEMPLATES[finding.kind])
     text = format_text(template, {"noun": noun, "nouns": make_plural(noun), "datasets": (), **finding.values})
-    return text if template.startswith("{") else capitalize(text)  # names keep their case
+    return text if template.startswith("{") else capitalize(text)  # a text that starts with a name keeps its case
 
 
 def render_all(findings: Iterable[Finding], noun: str = "learner") -> tuple[str, ...]:
-    """Render findings, one text each."""
+    """Render findings as texts, one for each finding."""
     return tuple(render(finding, noun) for finding in findings)
 
 
 def render_ranking(ranking: Ranking, noun: str = "learner") -> str:
-    """Write the answer: which is best, which are not significantly worse, which are, and how certain that is.
+    """Write the answer: which is best, which are not significantly worse, which are, and how certain this is.
 
     >>> pairs = [("forest", "tree", 0.004, 0.03), ("forest", "bayes", 0.001, 0.05), ("tree", "bayes", 0.4, 0.02)]
     >>> differences = tuple(PairDifference(first, second, p, d) for first, second, p, d in pairs)
@@ -183,7 +183,7 @@ def _render_leader(ranking: Ranking, scope: str, noun: str) -> str:
 
 
 def _render_worse(ranking: Ranking) -> str:
-    """Write which are beaten: by the whole leading group if all its comparisons are significant, otherwise by the first."""
+    """Write which names are beaten: by the whole leading group if all its comparisons are significant, else by the first."""
     group = (*ranking.best, *ranking.not_worse)
     if len(group) > 1 and (pairs := _list_group_wins(ranking)):
         subject, verb = _ALL_OF.get(len(group), f"All {len(group)}"), "beat"
@@ -194,7 +194,7 @@ def _render_worse(ranking: Ranking) -> str:
 
 
 def _list_group_wins(ranking: Ranking) -> list[PairDifference]:
-    """List the comparisons of the leading group with the others; empty unless all of them are significant."""
+    """List the comparisons of the leading group with the others. The list is empty unless all of them are significant."""
     group = (*ranking.best, *ranking.not_worse)
     pairs = [ranking.find_pair(name, other) for name in group for other in ranking.worse]
     wins = [pair for pair in pairs if pair is not None and ranking.is_significant(pair) and not pair.is_reversed]
@@ -211,7 +211,7 @@ def _render_reversed(ranking: Ranking) -> str:
 
 
 def _render_other_pairs(ranking: Ranking) -> str:
-    """Write the significant pairs that the sentences on the first or on the leading group do not name."""
+    """Write the significant pairs that the sentences about the first name or the leading group do not mention."""
     named_pairs = _list_group_wins(ranking)
     others = [
         pair
@@ -273,7 +273,7 @@ def _append_test(text: str, ranking: Ranking) -> str:
 
 
 def _describe_pairs(ranking: Ranking, pairs: Sequence[PairDifference], with_differences: bool = True) -> str:
-    """Write the differences, the p-values, and the test that gave them."""
+    """Write the differences, the p-values, and the test that produced them."""
     parts = [_describe_differences(ranking, pairs)] if with_differences else []
     text = ", ".join(filter(None, [*parts, _describe_p(ranking, pairs)]))
     return _append_test(text, ranking)
@@ -304,7 +304,7 @@ def _describe_p(ranking: Ranking, pairs: Sequence[PairDifference]) -> str:
 
 
 def describe_test(ranking: Ranking) -> str:
-    """Write which test decides a ranking: names, adjustment, number of cases.
+    """Write which test decides a ranking: its name, the adjustment and the number of cases.
 
     >>> describe_test(Ranking(("a", "b"), (0.9, 0.8), "AUC", (), tests=("DeLong test",), n=3000, unit="row"))
     'DeLong test, 3,000 rows'

@@ -1,4 +1,4 @@
-"""Registries: objects are registered where they are defined and looked up by name. Entry points can add more objects."""
+"""Registries. Objects are registered where they are defined, and looked up by name. Entry points can add more objects."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fairtrial.errors import InputError, UnknownNameError
 
 
 def find_similar_name(name: object, candidates: Iterable[object]) -> object | None:
-    """Find the known name that is closest to a misspelt one. Return None if none is close.
+    """Find the known name that is closest to a misspelt one. Return None if no name is close.
 
     >>> find_similar_name("acuracy", ["accuracy", "auc"]), find_similar_name("x", ["mean", "median"])
     ('accuracy', None)
@@ -25,7 +25,7 @@ def find_similar_name(name: object, candidates: Iterable[object]) -> object | No
 
 
 def format_similar_name(name: object, candidates: Iterable[object]) -> str:
-    """Format the end of a message that suggests the closest known name. It is empty if none is close.
+    """Format the end of a message, which suggests the closest known name. It is empty if no name is close.
 
     >>> format_similar_name("acuracy", ["accuracy", "auc"]), format_similar_name("x", ["mean", "median"])
     (": did you mean 'accuracy'?", '')
@@ -56,10 +56,9 @@ def _is_same_definition(first: object, second: object) -> bool:
 
 
 class Registry(Generic[T]):
-    """Objects by name. Other packages add objects through the entry-point group, which is loaded at the first lookup.
+    """Objects by name. Other packages add objects through an entry-point group, which is loaded at the first lookup.
 
-    With `package`, the modules of that package are imported at the first lookup, so adding a module there is enough to add
-    an entry.
+    If `package` is given, its modules are imported at the first lookup, so an entry can be added by adding a module.
 
     >>> shapes = Registry[int]("shape", group="example.shapes")
     >>> shapes.add("square", 4, aliases=["quad"])
@@ -79,7 +78,7 @@ class Registry(Generic[T]):
         self._loaded = False
 
     def add(self, name: str, item: T, *, aliases: Iterable[str] = ()) -> None:
-        """Register an object. An existing name is an error, unless the same definition is run again."""
+        """Register an object. An existing name raises an error, unless the same definition is run again."""
         names = [name, *aliases]
         for new_name in names:
             existing = self._items.get(self._aliases.get(new_name, new_name))

@@ -1,7 +1,7 @@
 """Format values for readers: numbers, p-values, intervals, durations, counts with nouns, and lists of names.
 
-This is the only module that formats values for sentences. `format_text` fills a template, whose format specifications refer
-to the functions of this module.
+This is the only module that formats values for sentences. `format_text` fills a template. Its format specifications refer to
+the functions of this module.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from math import isinf, isnan
 from typing import Any
 
 SMALL_P = 0.001
-"""Smaller p-values are written as "p < 0.001"."""
+"""P-values below this number are written as "p < 0.001"."""
 
 _ELLIPSIS = "…"
 _MAX_DIGITS = 17
@@ -30,7 +30,7 @@ def collapse_whitespace(text: object, max_length: int | None = None) -> str:
     line = " ".join("".join(character if character.isprintable() else " " for character in str(text)).split())
     if max_length is None or len(line) <= max_length:
         return line
-    prefix = line[:max_length]  # a word that ends exactly there is whole
+    prefix = line[:max_length]  # a word that ends exactly at this length is kept whole
     start, _, _ = prefix.rpartition(" ")
     return (start if len(start) > max_length // 2 else prefix[:-1]).rstrip() + _ELLIPSIS
 
@@ -67,7 +67,7 @@ def make_plural(noun: str) -> str:
 
 
 def join_names(names: Iterable[object], limit: int | None = _MAX_NAMES, conjunction: str = "and") -> str:
-    """Join names into a list. Only the first `limit` are named, and the others are counted.
+    """Join names into a list. Only the first `limit` names are listed, and the others are counted.
 
     >>> join_names(["a"]), join_names(["a", "b"]), join_names(["a", "b", "c"]), join_names(["a", "b", "c", "d"], 2)
     ('a', 'a and b', 'a, b and c', 'a, b and 2 more')
@@ -112,7 +112,7 @@ def format_difference(value: float, number_format: str = "{:.3g}") -> str:
 
 
 def format_distinct(value: float, others: Iterable[float]) -> str:
-    """Format a number with 3 significant digits, or more if it would look like another number or like 1.
+    """Format a number with 3 significant digits, or more if rounding would make it look like 1 or another given number.
 
     >>> format_distinct(0.999977, [0.999977, 0.999936]), format_distinct(0.91234, [0.8]), format_distinct(1.0, [0.99999])
     ('0.99998', '0.912', '1')
@@ -145,7 +145,7 @@ def format_percentage(proportion: float) -> str:
 
 
 def format_p_value(p: float, alpha: float = 0.05, *, digits: int = 2, at_most: bool = False) -> str:
-    """Format a p-value so that rounding does not move it across alpha. `at_most` marks an upper bound.
+    """Format a p-value with enough digits that rounding does not move it across alpha. `at_most` marks an upper bound.
 
     >>> format_p_value(0.01234), format_p_value(0.050016), format_p_value(0.04998), format_p_value(1e-9)
     ('p = 0.012', 'p = 0.05002', 'p = 0.04998', 'p < 0.001')
@@ -209,7 +209,7 @@ def format_duration(seconds: float) -> str:
 
 
 def format_text(template: str, values: Mapping[str, Any]) -> str:
-    """Fill a template. Its format specifications name formats of this module.
+    """Fill a template. Its format specifications refer to formats of this module.
 
     A specification is one of `number`, `difference`, `percent`, `p` (which uses the value `alpha` if given), `interval` (low,
     high, level), `duration`, `names` (a list), `quoted` (in quotation marks), `parentheses` (nothing if empty), `count NOUN` (a
@@ -278,7 +278,7 @@ def wrap_lines(text: str, width: int = 80, indent: str = "") -> list[str]:
 
 
 def wrap_item(text: str, mark: str) -> list[str]:
-    """Break a text into lines of at most 80 characters, with a mark before the first line.
+    """Break a text into lines of at most 80 characters, with `mark` before the first line.
 
     >>> wrap_item("Only 12 rows.", "!")
     ['! Only 12 rows.']

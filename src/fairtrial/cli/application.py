@@ -1,4 +1,4 @@
-"""The command-line application: what all commands share, such as tables, warnings and exit codes."""
+"""The command-line application, and functions that all commands share for tables, warnings and exit codes."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def ignore_warnings() -> Iterator[None]:
 
 @contextmanager
 def on_interrupt(message: str) -> Iterator[None]:
-    """Set the message that Ctrl-C prints, unless the interrupted code gives its own message."""
+    """Set the message that Ctrl-C prints, unless the interrupted code provides its own message."""
     try:
         yield
     except KeyboardInterrupt as error:
@@ -173,7 +173,7 @@ def _drop_long_columns(frame: pd.DataFrame, width: int) -> pd.DataFrame:
 
 
 def _cut_column(frame: pd.DataFrame, column: str, width: int) -> pd.DataFrame:
-    """Shorten one column to the width that the others leave."""
+    """Shorten one column to the width that the other columns leave."""
     from fairtrial._text import collapse_whitespace
 
     if column not in frame:

@@ -195,7 +195,7 @@ def compare(
 
 
 def _format_comparison(verdict: Verdict, explain: bool) -> list[str]:
-    """Format the answer, the test and how to learn more. With `explain`, add reasons and tables."""
+    """Format the answer, the test, and a hint on how to learn more. With `explain`, add reasons and tables."""
     answer = wrap_lines(verdict.summary)
     if explain:
         reasons = [line for text in verdict.explain().splitlines() for line in wrap_lines(text, indent="  ")]

@@ -55,7 +55,7 @@ def reproduce(
 
 
 def _run_all(run: Callable[..., Reproduction], out: Path, measures: Sequence[str]) -> None:
-    """Run all experiments. If the data of an experiment are missing, skip it with a message."""
+    """Run all experiments. If the data of an experiment are missing, skip the experiment and print a message."""
     from fairtrial.reproduce import load_experiments
 
     errors = []

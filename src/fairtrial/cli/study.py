@@ -266,7 +266,7 @@ def _parse_number(text: str) -> str | float:
 def get_results_view(
     results: Results, view: str, *, measure: str | None, condition: str | None, level: float | None, exact: bool = False
 ) -> Any:
-    """Get one view of the results: text or a readable frame or, with `exact`, the unchanged frame."""
+    """Get one view of the results: text, or a readable frame. With `exact`, return the unchanged frame."""
     from fairtrial._check import check_one_of
 
     check_one_of("show", view, RESULT_VIEWS)

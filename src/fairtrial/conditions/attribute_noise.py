@@ -38,7 +38,8 @@ class Range:
     whole: bool
 
     def draw_other(self, old: FloatArray, rng: np.random.Generator, kind: Any = np.float64) -> FloatArray:
-        """Draw a different value for each old value, with equal probability; it also differs after conversion to `kind`."""
+        """Draw a different value for each old value, with equal probability. The values still differ after conversion to
+        `kind`."""
         if self.whole:
             inside = (old >= self.low) & (old <= self.high)
             new = self.low + rng.integers(0, np.where(inside, self.high - self.low, self.high - self.low + 1).astype(np.int64))
@@ -48,7 +49,7 @@ class Range:
         return np.where(new == old, np.where(old == self.low, self.high, self.low), new)
 
     def clip(self, values: FloatArray) -> FloatArray:
-        """Replace each value by the nearest value in the range."""
+        """Replace each value with the nearest value in the range."""
         return np.clip(np.round(values) if self.whole else values, self.low, self.high)
 
 
@@ -115,13 +116,13 @@ class AttributeNoise(Condition):
 
     In each attribute, round(level * n) of the n present values are drawn, with halves rounded to even. The schemes are:
 
-    - `"symmetric-uniform"`: replace by another value, drawn uniformly from the range or the values of the attribute (Zhu and
+    - `"symmetric-uniform"`: replace with another value, drawn uniformly from the range or the values of the attribute (Zhu and
       Wu 2004).
     - `"permutation"`: permute the drawn values; some may keep their value (Berrar).
     - `"gaussian"`: add a normal error with standard deviation `k` times the range, clipped to the range. Nominal values are
-      replaced by another value.
-    - `"unconditional-gaussian"`: add a normal error to every number, with variance `level` times the variance of the attribute,
-      clipped to the range. A proportion `level` of nominal values is replaced by another value.
+      replaced with another value. - `"unconditional-gaussian"`: add a normal error to every number, with variance `level` times
+      the variance of the attribute, clipped to the range. A proportion `level` of the nominal values is replaced with other
+      values.
 
     Whole numbers stay whole, and missing values stay missing. Constant attributes are skipped with a warning. The realised
     level is the proportion of changed values. For "unconditional-gaussian" it is the variance of the errors relative to the

@@ -40,7 +40,7 @@ def read_table(X: Any) -> EncodedTable:
 
 
 def find_column_indices(X: Any, columns: Iterable[Any] | None, name: str = "columns") -> list[int]:
-    """Find the indices of columns that are given by name or index; all columns by default."""
+    """Find the indices of columns that are given by name or index. Default: all columns."""
     column_names = _get_column_names(X)
     if columns is None:
         return list(range(len(column_names)))

@@ -39,7 +39,8 @@ def compute_class_distances(X: Any, codes: IntArray, k: int, neighbours: int) ->
 
 
 def encode_points(table: EncodedTable) -> FloatArray:
-    """Encode a table as points: standardize numbers, one-hot encode nominal values, replace missing numbers by the mean."""
+    """Encode a table as points: standardize numbers, one-hot encode nominal values, and replace missing numbers with the
+    mean."""
     columns: list[FloatArray] = []
     for j, categories in enumerate(table.categories):
         values = table.values[:, j]
@@ -70,7 +71,7 @@ def _compute_member_distances(table: EncodedTable, members: IntArray, neighbours
 
 
 def _build_points(table: EncodedTable) -> FloatArray:
-    """Encode rows without missing values as points whose Euclidean distances are the distances between the rows."""
+    """Encode rows without missing values as points; the Euclidean distances between points are the distances between rows."""
     if not table.nominal.any():
         return np.column_stack([_standardise(table.values[:, j]) for j in range(table.values.shape[1])])
     columns = []
@@ -86,7 +87,7 @@ def _build_points(table: EncodedTable) -> FloatArray:
 def _query_tree(points: FloatArray, members: IntArray, neighbours: int) -> FloatArray:
     from scipy.spatial import cKDTree
 
-    n_query = min(neighbours + 1, len(members))  # one more, because each member also finds itself
+    n_query = min(neighbours + 1, len(members))  # one more neighbour, because each member also finds itself
     far, index = cKDTree(points[members]).query(points, k=n_query)
     far, index = (np.asarray(array).reshape(len(points), n_query) for array in (far, index))
     itself = members[index] == np.arange(len(points))[:, None]
@@ -94,7 +95,7 @@ def _query_tree(points: FloatArray, members: IntArray, neighbours: int) -> Float
 
 
 def _take_nearest(far: FloatArray, neighbours: int) -> FloatArray:
-    """Return the smallest distances of each row; infinity if there are too few."""
+    """Return the smallest distances of each row; infinity stands for missing neighbours."""
     nearest = np.sort(far, axis=1)[:, :neighbours]
     return np.column_stack([nearest, np.full((len(nearest), neighbours - nearest.shape[1]), np.inf)])
 
@@ -215,7 +216,7 @@ def flip_to_next_class(problem: NoiseProblem, rng: np.random.Generator) -> Relab
 
 
 def flip_pairwise(problem: NoiseProblem, rng: np.random.Generator) -> Relabelling:
-    """Change each class p of the pairs (p, q) to q."""
+    """Change class p to class q, for each pair (p, q)."""
     find_code = problem.labels.find_code
     pairs = [(find_code(source, "pairs"), find_code(target, "pairs")) for source, target in problem.noise.pairs or ()]
     targets = dict(pairs)
@@ -233,7 +234,7 @@ def flip_majority_to_second(problem: NoiseProblem, rng: np.random.Generator) -> 
 def flip_minority_driven(problem: NoiseProblem, rng: np.random.Generator) -> Relabelling:
     """Swap the smallest and the largest class in level * 2 * (size of the smallest class) cases (Folleco et al. 2008).
 
-    A proportion `minority_share` of these cases is from the smallest class. Ties are broken by the order of the classes.
+    A proportion `minority_share` of these cases comes from the smallest class. Ties are broken by the order of the classes.
     """
     counts = problem.labels.counts
     present = np.flatnonzero(counts)
@@ -327,7 +328,7 @@ def flip_by_margin(problem: NoiseProblem, _rng: np.random.Generator) -> Relabell
 
 
 def compute_distance_ratios(near: FloatArray, codes: IntArray) -> FloatArray:
-    """Divide the distance to the case's own class by that to the nearest other class; 1 if both are 0.
+    """Divide the distance to the case's own class by the distance to the nearest other class; 1 if both are 0.
 
     `near` contains the distances of `compute_class_distances`.
 
@@ -347,8 +348,8 @@ def compute_margins(problem: NoiseProblem) -> tuple[FloatArray, BoolArray]:
     """Compute the distance of each case to the decision boundary, and whether the case is classified correctly.
 
     The classifier is scikit-learn's SVC with C = 1 and the `kernel` of the noise: linear, or Gaussian with gamma = 1 / number
-    of columns. Numbers are standardized, nominal values are one-hot encoded, and missing numbers are replaced by the mean. With
-    more than two classes, the nearest boundary between the case's own class and another class counts.
+    of columns. Numbers are standardized, nominal values are one-hot encoded, and missing numbers are replaced with the mean.
+    With more than two classes, the nearest boundary between the case's own class and another class counts.
     """
     from sklearn.svm import SVC
 
@@ -366,7 +367,7 @@ def compute_margins(problem: NoiseProblem) -> tuple[FloatArray, BoolArray]:
 
 
 def _flip_first(problem: NoiseProblem, order: IntArray, near: FloatArray) -> Relabelling:
-    """Change as many of the first cases in `order` as the level requires to the class of their neighbours."""
+    """Give the first cases in `order`, as many as the level requires, the class of their neighbours."""
     all_classes = list(range(problem.k))
     chosen = [order[np.isin(order, group)][:m] for group, m in problem.plan_changes(all_classes)]
     rows = np.sort(np.concatenate(chosen)).astype(np.intp)
@@ -448,7 +449,7 @@ class ClassNoise(Condition):
     classes : {"present", "declared"} or list, default "present"
         Possible classes in order: those that occur, the categories of a pandas categorical column, or a list.
     minority_share : float, default 0.1
-        Proportion of the cases changed by "minority-driven" that are from the smallest class.
+        Proportion of the cases changed by "minority-driven" that come from the smallest class.
     neighbours : int, default 1
         Number of nearest cases for the borderline schemes.
     kernel : {"linear", "rbf"}, default "linear"
@@ -545,7 +546,8 @@ def _check_probability_row(name: str, row: list[Any]) -> None:
 
 
 def check_pairs(value: Any) -> tuple[tuple[Any, Any], ...]:
-    """Check pairs (p, q) of different classes with distinct p; accept a single pair and a mapping of p to q."""
+    """Check pairs (p, q) of different classes, in which no p occurs twice. A single pair and a mapping of p to q are also
+    accepted."""
     pairs = list(value.items()) if isinstance(value, Mapping) else list(value) if not isinstance(value, str) else []
     if len(pairs) == 2 and not any(isinstance(pair, Sequence) and not isinstance(pair, str) for pair in pairs):
         pairs = [tuple(pairs)]

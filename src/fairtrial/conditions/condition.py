@@ -44,7 +44,7 @@ def to_plain(value: Any) -> Any:
 
 
 def encode_canonical(described: Any) -> str:
-    """Write plain values as text; equal values give equal texts, regardless of the order of dictionary keys.
+    """Convert plain values to text. Equal values give equal texts, regardless of the order of dictionary keys.
 
     >>> encode_canonical({"b": 1, "a": [0.1]})
     "{'a': [0.1], 'b': 1}"
@@ -100,7 +100,7 @@ class Changed:
     rows : ndarray of int
         Positions of the rows in the original data. Removed rows do not occur; rows drawn twice occur twice.
     chosen : int
-        Number of cells or rows drawn for a change. Some may have drawn their old value, which `mask` does not mark.
+        Number of cells or rows drawn for a change. Some may have received their old value again; `mask` does not mark these.
     steps : tuple of Changed
         Results of the steps of a sequence.
 

@@ -16,7 +16,7 @@ from fairtrial.errors import InputError
 
 # A smaller sample may lack a class or a group that a condition needs.
 _MIN_ROWS = 1000
-# A condition is impossible if this many times the requested rows are not enough.
+# A condition counts as impossible if this many times the requested number of rows is not enough.
 _MAX_OVERSAMPLING = 1000
 
 
@@ -140,7 +140,7 @@ class Altered:
 
 
 def _remove_copies(change: Condition) -> Condition:
-    """Replace drawing with replacement by removing rows, because an environment can supply more rows."""
+    """Remove rows instead of drawing them with replacement, because an environment can supply more rows."""
     if isinstance(change, Sequence):
         return replace(change, steps=tuple(map(_remove_copies, change.steps)))
     if isinstance(change, (CovariateShift, PriorShift)) and change.method == "draw":

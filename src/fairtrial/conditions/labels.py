@@ -72,7 +72,7 @@ def _describe_kind(value: Any) -> str:
 
 
 def read_labels(y: Any, classes: Sequence[Any] | str = "present") -> EncodedLabels:
-    """Encode the classes of y: those that are present, all categories if `"declared"`, or the given classes in order.
+    """Encode the classes of y: the classes that are present, all categories if `"declared"`, or the given classes in order.
 
     Classes are in the order of pandas categories, or else sorted.
 

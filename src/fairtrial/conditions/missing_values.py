@@ -14,7 +14,7 @@ from fairtrial.conditions import cells
 from fairtrial.conditions.condition import Changed, Condition, check_level, condition, count_rows, round_count
 from fairtrial.errors import InputError
 
-# At these log odds, randomness only decides between equal values.
+# At these log odds, chance only decides between equal values.
 _SURE = 1e9
 
 
@@ -38,7 +38,8 @@ class MissingValues(Condition):
     mechanism : {"mcar", "mar", "mnar"}, default "mcar"
         Which values are more likely to be removed.
     by : str or int, optional
-        Column that determines the odds for "mar". It loses no values. Rows without a value in this column count as median.
+        Column that determines the odds for "mar". No values are removed from this column. Rows without a value in it are
+        treated as having the median rank.
     odds : float, default 10
         Odds of removal in the row with the largest value, relative to the row with the smallest value. The odds of other rows
         lie between these two, according to rank. Nominal values are ranked by their category.
@@ -141,7 +142,7 @@ def compute_rank_fractions(column: FloatArray) -> FloatArray:
 
 
 def _select_largest(keys: FloatArray, present: BoolArray, level: float) -> BoolArray:
-    """Select the given proportion of the present cells: those with the largest keys."""
+    """Select the given proportion of the present cells: the cells with the largest keys."""
     positions: IntArray = np.flatnonzero(present)
     m = round_count(level, len(positions))
     selected = np.zeros(len(present), dtype=bool)

@@ -240,7 +240,7 @@ def _to_plain_array(column: Any) -> npt.NDArray[Any]:
 
 
 def _align_types(left: Any, right: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Return both sides unchanged if both are numbers, else with numbers as text; missing values equal nothing."""
+    """Return both sides unchanged if both are numbers; otherwise, convert numbers to text. Missing values equal nothing."""
     sides = [_to_plain_array(np.array(side, dtype=object) if isinstance(side, list) else side) for side in (left, right)]
     left, right = sides if all(map(_is_number, sides)) else map(_to_texts, sides)
     return left, right

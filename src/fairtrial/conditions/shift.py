@@ -31,7 +31,7 @@ Size = int | float | None
 
 
 class NoRowsLeftError(InputError):
-    """A condition removed every row."""
+    """Raised if a condition removed every row."""
 
 
 def check_size(size: object) -> None:
@@ -46,7 +46,7 @@ def check_size(size: object) -> None:
 
 
 def resolve_size(size: Size, n: int, default: int) -> int:
-    """Compute the number of rows, out of n, that a size stands for."""
+    """Convert a size to a number of rows, given n rows."""
     if size is None:
         return default
     return round_count(float(size), n) if isinstance(size, (float, np.floating)) else int(size)
@@ -66,7 +66,7 @@ def divide_by_proportion(proportions: FloatArray, n: int) -> IntArray:
 
 
 def find_largest_total(proportions: FloatArray, available: IntArray) -> int:
-    """Compute the largest number of rows in these proportions without drawing a row twice.
+    """Compute the largest number of rows with these class proportions that can be drawn without drawing a row twice.
 
     >>> find_largest_total(np.array([0.5, 0.5]), np.array([10, 3]))
     6
@@ -414,7 +414,7 @@ class SelectionBias(Condition):
 class ConceptChange(Condition):
     """Concept change: change the class of rows that satisfy a rule.
 
-    The realised level is the proportion of changed rows among those that `where` selects and `labels` changes.
+    The realised level is the proportion of changed rows among the rows that `where` selects and `labels` would change.
 
     Parameters
     ----------
@@ -424,7 +424,7 @@ class ConceptChange(Condition):
     where : str or callable, optional
         Rows to change: an expression over the columns and the class `y`, or a function of X and y. Default: all rows.
     level : float, default 1
-        Exact proportion of these rows that change, drawn at random.
+        Exact proportion of these rows to change; they are drawn at random.
     part : {"train", "test", "all"}, default "test"
         Data that the condition changes: training set, test set, or both.
 

@@ -75,7 +75,7 @@ ARFF = FileFormat(lists={}, missing=("?",), plain=False, make_splitter=_RowSplit
 
 
 def read_arff(source: Source, target: str | None = None, *, name: str | None = None, encoding: str = "utf-8") -> Dataset:
-    """Read a data set from an ARFF file of WEKA, with dense or sparse rows.
+    """Read a data set from one of WEKA's ARFF files, with dense or sparse rows.
 
     Numeric, nominal, string and date attributes are read. Strings become nominal, and dates become seconds since 1970 (UTC). A
     value that a sparse row leaves out is 0 or the first declared value. Row weights and relational attributes raise an error.

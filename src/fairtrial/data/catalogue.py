@@ -253,7 +253,8 @@ def _read_typed(path: Path, name: str) -> Dataset:
 
 
 def _read_raw(path: Path) -> Dataset:
-    """Read a file that contains only values. The last column is the class, as text because KEEL's classes are nominal."""
+    """Read a file that contains only values. The last column is the class; it is read as text because KEEL's classes are
+    nominal."""
     with path.open("rb") as file:
         width = file.readline().count(b",") + 1
     columns = [f"x{index}" for index in range(width - 1)] + ["class"]
@@ -313,7 +314,7 @@ PAPER_SETS = {
 
 
 def format_papers(name: str) -> str:
-    """List the papers that used a data set by their short names.
+    """List the short names of the papers that used a data set.
 
     >>> format_papers("pima"), format_papers("glass1"), format_papers("digits")
     ('DOB-SCV, ELA', 'DOB-SCV', '')

@@ -100,7 +100,7 @@ class Summary:
     rows : int
         Number of rows.
     numeric, nominal : int
-        Number of numeric and of nominal attributes, without the class.
+        Number of numeric and number of nominal attributes, not counting the class.
     missing : int
         Number of missing values.
     classes : dict
@@ -124,7 +124,7 @@ class Summary:
 
     @property
     def attributes(self) -> int:
-        """Number of columns without the class."""
+        """Number of columns, not counting the class."""
         return self.numeric + self.nominal
 
     def frame(self) -> pd.DataFrame:
@@ -170,7 +170,7 @@ class Dataset:
     notes : tuple of str
         Remarks of the function that read the file, e.g. on columns that were left out.
     fault : KnownFault or None
-        The published file with these values, if it is known to be corrupted.
+        The published file that contains these values, if that file is known to be corrupted.
 
     Examples
     --------
@@ -361,12 +361,12 @@ class Dataset:
 
 
 def _encode_label(label: Any) -> str:
-    """Write NumPy labels in the same way as equal Python labels."""
+    """Convert NumPy labels to text in the same way as equal Python labels."""
     return repr(label.item() if isinstance(label, np.generic) else label)
 
 
 def _has_copy_on_write() -> bool:
-    """Return whether pandas copies data on write (since version 3), so a shallow copy is safe."""
+    """Return whether pandas copies data on write (since version 3), which makes a shallow copy safe."""
     import pandas as pd
 
     return int(pd.__version__.split(".")[0]) >= 3
@@ -390,7 +390,7 @@ class Description:
     source : str
         File, package or simulation from which the data come.
     notes : tuple of str
-        Remarks of the function that read the file, and a known fault of the file.
+        Remarks of the function that read the file, and the known fault of the file, if any.
 
     Examples
     --------

@@ -31,7 +31,7 @@ _UNIVERSAL = re.compile(r"(?:UTC|GMT)(?=([+-])?)")
 
 
 def convert_date_format(pattern: str, make_error: Callable[[str], InputError]) -> str:
-    """Convert a date pattern of Java to a format of Python.
+    """Convert a Java date pattern to a Python format.
 
     >>> convert_date_format("yyyy-MM-dd'T'HH:mm", ValueError)
     '%Y-%m-%dT%H:%M'

@@ -1,4 +1,4 @@
-"""Read files that declare their attributes before the rows: the common parts of ARFF and KEEL files."""
+"""Read files that declare their attributes before the rows: the code shared by the ARFF and KEEL readers."""
 
 from __future__ import annotations
 
@@ -51,7 +51,8 @@ _NUMERIC = ("numeric", "real", "integer")
 
 @dataclass(frozen=True)
 class Attribute:
-    """A declared attribute: `categories` if it is nominal, `range` if declared, and `date` as a Python format."""
+    """A declared attribute: its `categories` if it is nominal, its declared `range`, and its `date` pattern as a Python
+    format."""
 
     name: str
     kind: Kind
@@ -213,7 +214,7 @@ class ColumnBuilder:
         return self._chunks[-1]
 
     def finish(self) -> Any:
-        """Return all rows as one array."""
+        """Return all rows as a single array."""
         raise NotImplementedError
 
     def _parse_text(self, text: str) -> str:
@@ -352,7 +353,7 @@ def read_rows(
     complete_column: str,
     plain: bool,
 ) -> dict[str, Any]:
-    """Read the columns by name: float64 arrays and pandas categoricals. `complete_column` has no missing values.
+    """Read the columns by name: float64 arrays and pandas categoricals. `complete_column` must not have missing values.
 
     `split_line` splits a line into the texts of its values. It returns an empty list for a line to skip and raises ValueError
     for an invalid line. Values outside their declared ranges cause a warning.

@@ -55,7 +55,7 @@ _NUMBER_FORMATS = {
 
 
 def detect_number_format(texts: Sequence[str], decimal: str) -> tuple[str, str] | None:
-    """Find the format, with an example, of texts that look like numbers or dates but cannot be read; None for others.
+    """Find the format of texts that look like numbers or dates but cannot be read, with an example; None for other texts.
 
     >>> detect_number_format(["1,5", "2"], ".")
     ('decimal commas', '1,5')
@@ -72,7 +72,7 @@ def detect_number_format(texts: Sequence[str], decimal: str) -> tuple[str, str] 
 
 
 def _find_comma_format(texts: Sequence[str], unparsed: list[str]) -> str | None:
-    """Find the format of numbers that have commas, or several points."""
+    """Find the format of numbers that contain commas, or several points."""
     points = any("." in text for text in texts)
     decimals = all(text_tables.is_number(text.replace(",", ".", 1)) for text in unparsed)
     thousands = all(_COMMAS_PART_THOUSANDS.fullmatch(text) for text in unparsed)
@@ -88,14 +88,14 @@ def _find_comma_format(texts: Sequence[str], unparsed: list[str]) -> str | None:
 
 
 def _find_point_format(unparsed: list[str]) -> str | None:
-    """Find the format of numbers that have points although decimal=',', or several commas."""
+    """Find the format of numbers that contain points although decimal=',', or that contain several commas."""
     if all(text_tables.is_number(text) or _POINTS_PART_THOUSANDS.fullmatch(text) for text in unparsed):
         return "points with decimal=','"
     return "thousands commas" if all(_COMMAS_PART_THOUSANDS.fullmatch(text) for text in unparsed) else None
 
 
 def find_equal_numbers(texts: Sequence[str], decimal: str) -> tuple[str, str] | None:
-    """Find two texts that are the same number, if all texts are numbers.
+    """Find two texts that represent the same number, if all texts are numbers.
 
     >>> find_equal_numbers(["2", "01", "1"], ".")
     ('01', '1')
@@ -131,7 +131,8 @@ _BOOLEANS = {"false": False, "true": True}
 
 
 def as_numbers(cells: Any, missing: Collection[str], decimal: str = ".") -> FloatArray | None:
-    """Convert an Arrow column of text to float64, with NaN for missing cells; None if any other cell is not a number.
+    """Convert an Arrow column of text to float64, with NaN for missing cells; None if a cell that is not missing is not a
+    number.
 
     >>> import pyarrow as pa
     >>> as_numbers(pa.chunked_array([["1", "?", " 2.5"]]), ["?"]).tolist()
@@ -159,7 +160,7 @@ def as_dates(cells: Any, missing: Collection[str]) -> FloatArray | None:
 
 
 def find_code(cells: Any, missing: Collection[str]) -> str | None:
-    """Find the first cell that would lose leading zeros, or digits beyond the 15th, as a number.
+    """Find the first cell that would lose leading zeros, or digits beyond the 15th, if it were read as a number.
 
     >>> import pyarrow as pa
     >>> find_code(pa.chunked_array([["10", "0123"]]), [])
@@ -229,7 +230,7 @@ def find_isolated_text(cells: Any, missing: Collection[str], decimal: str = ".")
 
 
 def _with_points(present: Any, decimal: str) -> Any:
-    """Replace decimal commas by points in a column, with `with_point`."""
+    """Replace decimal commas in a column with points, by `with_point`."""
     import pyarrow.compute as pc
 
     if decimal == ".":
@@ -239,7 +240,7 @@ def _with_points(present: Any, decimal: str) -> Any:
 
 
 def _mask_missing(cells: Any, missing: Collection[str]) -> Any:
-    """Strip blanks from the cells, and replace missing cells by null."""
+    """Strip blanks from the cells, and replace missing cells with null."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -256,7 +257,7 @@ def _encode_dictionary(present: Any) -> Any:
 
 
 def _map_distinct(present: Any, read: Callable[[str], float | None]) -> FloatArray | None:
-    """Apply `read` to each distinct text, with NaN for missing cells; None if it returns None for a text."""
+    """Apply `read` to each distinct text; missing cells become NaN. Return None if `read` returns None for a text."""
     import pyarrow.compute as pc
 
     encoded = _encode_dictionary(present)
@@ -276,7 +277,7 @@ def _parse_number(word: str, decimal: str = ".") -> float | None:
 
 
 def _encode_categorical(cells: Any, missing: Collection[str], parse_texts: Callable[[list[str]], list[Any]]) -> pd.Categorical:
-    """Encode text cells; the categories are the distinct values that `parse_texts` returns, in order."""
+    """Encode text cells. The categories are the distinct values that `parse_texts` returns, in sort order."""
     import pandas as pd
     import pyarrow.compute as pc
 
@@ -345,7 +346,7 @@ def read_delimited(
     drop : sequence of str, optional
         Columns to leave out.
     delimiter : str, optional
-        Single character between cells; " " stands for any blanks. Default: detected.
+        Single character between cells; " " stands for any number of blanks. Default: detected.
     header : bool, optional
         Whether the first row names the columns. Default: detected.
     columns : sequence of str, optional
@@ -404,7 +405,7 @@ def _resolve_kinds(
     names: list[str],
     where: str,
 ) -> dict[str, str]:
-    """Return the declared kind of each column; a class that is declared nominal is text."""
+    """Return the declared kind of each column; a class that is declared nominal is read as text."""
     declared = {"nominal": nominal, "numeric": numeric, "text": text}
     kinds = {target: "class"}
     for kind, columns in declared.items():

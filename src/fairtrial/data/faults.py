@@ -1,6 +1,6 @@
 """Published data files that are known to be corrupted, recognized by their content.
 
-Two hashes identify each file. The fingerprint is a hash of the sorted rows, with all values written in the same way. It finds
+Two hashes identify each file. The fingerprint is a hash of the sorted rows, with all values in the same format. It finds
 copies with a different name, different attribute names, no header or shuffled rows. The hash of the declared ranges finds parts
 of a file, such as KEEL's folds, which repeat its header.
 """
@@ -128,7 +128,7 @@ def _format_column(column: pd.Series[Any]) -> list[str]:
 
 
 def _normalise_value(value: object) -> str:
-    """Write numbers, and texts that are numbers, in the same way."""
+    """Format numbers and texts that represent numbers in the same way."""
     try:
         return repr(float(str(value)) + 0.0)
     except ValueError:

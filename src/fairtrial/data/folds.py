@@ -43,7 +43,8 @@ def compute_row_keys(frame: pd.DataFrame) -> IntArray:
 
 
 def count_copies(test_keys: Sequence[IntArray], train_keys: Sequence[IntArray]) -> IntArray:
-    """Count the rows with each key: the median over the folds, but at least the largest count in any training or test set.
+    """Count the rows with each key: the median count over the folds, but at least the largest count in any training or test
+    set.
 
     In correct folds, the training and test sets of a fold together contain every row once. The median ignores a fold in which a
     row leaks or is lost.
@@ -62,9 +63,9 @@ def count_copies(test_keys: Sequence[IntArray], train_keys: Sequence[IntArray]) 
 def match_rows(test_keys: Sequence[IntArray], train_keys: Sequence[IntArray]) -> tuple[list[list[int]], list[int]]:
     """Match the rows of all test and training sets to positions in one table.
 
-    Return the positions of each set, all test sets first, and for each position its row in the joined sets. No set contains a
-    position twice. A test set prefers rows that are not yet tested; a training set prefers rows that its own fold does not
-    test.
+    Return the positions of each set, with all test sets first. Also return the row of each position in the joined sets. No set
+    contains a position twice. A test set prefers rows that are not yet tested; a training set prefers rows that its own fold
+    does not test.
 
     >>> match_rows([np.array([0, 1]), np.array([2])], [np.array([2]), np.array([1, 0])])
     ([[0, 1], [2], [2], [1, 0]], [0, 1, 2])
@@ -133,7 +134,7 @@ class GivenFolds:
         return len(self.dataset) - len(set().union(*(test.tolist() for _, test in self.splits)))
 
     def frame(self) -> pd.DataFrame:
-        """Return one row per fold: number of training rows, of test rows, and of rows in both sets."""
+        """Return one row per fold: the number of training rows, test rows, and rows in both sets."""
         import pandas as pd
 
         lines = [(len(train), len(test), len(np.intersect1d(train, test))) for train, test in self.splits]
@@ -156,8 +157,8 @@ def read_folds(
     """Read KEEL's folds from a folder or a zip archive.
 
     KEEL's files repeat the rows without numbering them, so rows are matched by their values. If a training row equals several
-    rows, it is matched to a row that its fold does not test. If there is no such row, the fold leaks. Folds that leak or never
-    test some rows cause a SuspectInputWarning.
+    rows, it is matched to a row that its fold does not test. If there is no such row, the fold leaks. A SuspectInputWarning
+    reports folds that leak, and rows that are never tested.
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ _BYTES, _FILE = "the given bytes", "the given file"
 
 
 def describe_source(source: Source) -> str:
-    """Name a source in messages: by its path, or by its kind.
+    """Name a source for use in messages: by its path, or by its kind.
 
     >>> describe_source("folder/iris.dat"), describe_source(b"1,2")
     ('folder/iris.dat', 'the given bytes')
@@ -69,7 +69,7 @@ def get_source_stem(source: Source, default: str) -> str:
 
 @contextmanager
 def open_lines(source: Source, encoding: str = "utf-8", remedy: str | None = None) -> Iterator[Iterator[LineBlock]]:
-    """Read the lines of a path, of bytes or of an open file in blocks; an open file stays open.
+    """Read the lines of a file, of bytes or of an open file in blocks; an open file stays open.
 
     `remedy` states what to do if the file has a different encoding. Default: pass another `encoding`.
 

@@ -57,7 +57,7 @@ _NOT_THERE = (404, 412)
 
 
 def load_openml(which: str | int) -> Dataset:
-    """Load the data set with this number, or the oldest active data set with this name, from the cache or the network.
+    """Load a data set from the cache or the network: the one with this number, or the oldest active one with this name.
 
     The class is OpenML's default target. Columns that OpenML marks as row ids or as columns to ignore are left out.
     """

@@ -1,4 +1,4 @@
-"""Read text tables, for data sets, scores and predictions: encoding, delimiter, decimal comma, header, rows and cells.
+"""Read text tables of data sets, scores and predictions: encoding, delimiter, decimal comma, header, rows and cells.
 
 Arrow reads well-formed files quickly. If it fails, a slower pass either reads the file or reports the line of an error.
 """
@@ -66,7 +66,7 @@ def is_number(cell: str) -> bool:
 
 
 def with_point(cell: str, decimal: str) -> str:
-    """Replace a decimal comma by a point; if numbers have decimal commas, a cell that contains points is not a number.
+    """Replace a decimal comma with a point. If numbers have decimal commas, a cell that contains points is not a number.
 
     >>> with_point("1,5", ","), with_point("1.5", "."), is_number(with_point("1.234", ","))
     ('1.5', '1.5', False)
@@ -112,9 +112,9 @@ def _strip_double_quotes(cell: str) -> str:
 def sniff_delimiter(lines: Sequence[str]) -> str | None:
     """Find the delimiter of a text table in its first lines; None if no delimiter splits them.
 
-    The delimiter must split the first row, and most rows into the same number of cells. If several delimiters do, prefer the
-    one whose cells contain the fewest other delimiters, then tab, semicolon, bar, comma and blanks, in this order. Quoted
-    delimiters and decimal commas do not count.
+    The delimiter must split the first row, and it must split most rows into the same number of cells. If several delimiters do,
+    prefer the one whose cells contain the fewest other delimiters, then tab, semicolon, bar, comma and blanks, in this order.
+    Quoted delimiters and decimal commas do not count.
 
     >>> sniff_delimiter(["a;b;c", "1,5;2;x"]), sniff_delimiter(["1  2 3", "4 5  6"]), sniff_delimiter(["word"])
     (';', ' ', None)
@@ -130,7 +130,7 @@ def sniff_delimiter(lines: Sequence[str]) -> str | None:
 
 
 class _DelimiterFit(NamedTuple):
-    """How well a delimiter fits the first lines of a table; compared field by field."""
+    """How well a delimiter fits the first lines of a table; two fits are compared field by field."""
 
     splits_first_row: bool = False
     agreement: float = 0.0
@@ -186,7 +186,7 @@ def detect_delimiter(path: Path, lines: Sequence[str]) -> str | None:
 def sniff_header(rows: Sequence[Sequence[str]], missing: frozenset[str] = frozenset(MISSING)) -> bool:
     """Return whether the first row names the columns.
 
-    It does if it contains no number but a text above a column of numbers. If all columns contain text, each name must be
+    It does if it contains no number, and a text above a column of numbers. If all columns contain text, each name must be
     unique and must not be a value of its column. Names may count the columns from 0, as in pandas, if another name is a new
     text. A name that means a missing value, such as NA, is allowed only next to a text above numbers. Decimal commas are
     allowed.
@@ -252,7 +252,7 @@ _BLANK_LINES = rb"\A(?:[ \t\x0b\x0c]*\n)+"
 _END_OF_DATA = "\x01end\x01"
 
 
-_ARCHIVES = (".zip", ".zst", ".tar")  # pandas unpacks them
+_ARCHIVES = (".zip", ".zst", ".tar")  # pandas unpacks these archives
 
 
 _OPENERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
@@ -347,7 +347,7 @@ class Content:
 
 @dataclass(frozen=True)
 class TableLayout:
-    """The delimiter, whether the first row is a header, the column names, and which of them the file or user gave."""
+    """The delimiter, whether the first row is a header, the column names, and which names come from the file or the user."""
 
     delimiter: str
     header: bool
@@ -358,7 +358,7 @@ class TableLayout:
 def find_layout(
     content: Content, delimiter: str | None, header: bool | None, columns: Sequence[str] | None, missing: frozenset[str]
 ) -> TableLayout:
-    """Return the declared layout; infer what is not declared from the first rows."""
+    """Return the declared layout; infer everything that is not declared from the first rows."""
     if header is not None and not isinstance(header, bool):
         raise InputError(f"header must be True or False, got {header!r}")
     if delimiter is not None and (delimiter not in DELIMITERS and (len(delimiter) != 1 or delimiter in '"\r\n')):
@@ -466,7 +466,7 @@ def _describe_comments(content: Content) -> str:
 
 
 def _describe_row_names(content: Content, layout: TableLayout) -> str:
-    """Suggest a remedy if every row has one cell more than the header."""
+    """Suggest a remedy if every row has one more cell than the header."""
     rows = islice(content.iter_rows(layout.delimiter), 1, _SAMPLE_LINES)
     if not layout.header or any(len(row) != len(layout.names) + 1 for _, row in rows):
         return ""

@@ -1,4 +1,4 @@
-"""Ratios, and sums over bins of rows for many lines of row weights at once."""
+"""Ratios, and sums over bins of rows, computed for many lines of row weights at once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ONES = np.empty(0)
 
 @kernel
 def add_to_bins(row_weights: npt.NDArray[Any], rows: IntArray, bins: IntArray, weights: FloatArray, out: FloatArray) -> None:
-    """Compute out[r, bins[i]] += drawn[r, rows[i]] * weights[i]; empty `weights` are ones."""
+    """Compute out[r, bins[i]] += drawn[r, rows[i]] * weights[i]; if `weights` is empty, all weights are 1."""
     weighted = weights.size > 0
     for r in range(row_weights.shape[0]):
         for i in range(rows.size):

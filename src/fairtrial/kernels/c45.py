@@ -14,7 +14,7 @@ import numpy.typing as npt
 from fairtrial._check import FloatArray
 from fairtrial.kernels.compiling import kernel
 
-# WEKA treats numbers that differ by less as equal; without this rule, trees differ from WEKA's.
+# WEKA treats numbers that differ by less than this as equal; without this rule, trees differ from WEKA's.
 SMALL = 1e-6
 
 
@@ -68,7 +68,7 @@ class TreeRows(NamedTuple):
     """Training set; arrays by column have shape (d, n)."""
 
     columns: FloatArray
-    levels: npt.NDArray[np.int64]  # declared values of a nominal column, 0 for a numeric one
+    levels: npt.NDArray[np.int64]  # number of declared values of a nominal column, 0 for a numeric column
     ranked_row: npt.NDArray[np.int64]  # row of a numeric column in `ranked`
     ranked: FloatArray  # numeric columns, each sorted, NaN last
     codes: npt.NDArray[np.int64]
@@ -121,7 +121,7 @@ def find_column_split(
 
 @kernel
 def _evaluate_multiway(bags: FloatArray, total: float, min_cases: float, table: FloatArray) -> tuple[bool, float, float]:
-    """Evaluate the split into all values, if at least two have enough cases."""
+    """Evaluate the split into all values, if at least two values have enough cases."""
     enough, known_weight = 0, 0.0
     for value in range(bags.shape[0]):
         size = sum_weights(bags[value])
@@ -321,7 +321,7 @@ def find_observed_threshold(rows: TreeRows, j: int, cut: float) -> float:
 
 @kernel
 def _find_first_near_value(column: FloatArray, cut: float) -> float:
-    """Return the first value in the file among those that are too close to the cut to be separated, as WEKA does."""
+    """Among the values that are too close to the cut to be separated, return the first one in the file, as WEKA does."""
     threshold = -math.inf
     for i in range(column.size):
         if column[i] - threshold > SMALL and column[i] - cut < SMALL:
@@ -561,7 +561,7 @@ class Segments(NamedTuple):
 
 @kernel
 def collapse_tree(nodes: Nodes) -> None:
-    """Turn nodes into leaves if their subtrees do not have fewer training errors."""
+    """Turn a node into a leaf if its subtree does not have fewer training errors."""
     errors = np.zeros(nodes.column.size)
     for node in range(nodes.column.size - 1, -1, -1):
         if nodes.column[node] < 0:
@@ -581,7 +581,8 @@ def make_leaf(nodes: Nodes, node: int) -> None:
 
 @kernel
 def prune_tree(nodes: Nodes, rows: TreeRows, bound: ErrorBound, raising: bool) -> None:
-    """Replace nodes, from the leaves up, by leaves or by their largest branch if no more errors are expected."""
+    """Replace nodes, from the leaves up, with leaves or with their largest branch if this does not increase the expected
+    errors."""
     n = rows.weight.size if raising else 0
     cases = Segments(np.arange(n).astype(np.int32), rows.weight[:n].copy())
     expected = np.zeros(nodes.column.size)
@@ -661,7 +662,7 @@ def _find_largest_child(nodes: Nodes, node: int) -> int:
 def _send_down(
     nodes: Nodes, rows: TreeRows, cases: Segments, bound: ErrorBound, root: int, start: int, end: int, top: int, keep: bool
 ) -> tuple[Segments, float]:
-    """Return the expected errors of a subtree on these cases; `keep` stores their counts in the nodes."""
+    """Return the expected errors of a subtree on these cases; `keep` stores the counts of the cases in the nodes."""
     counts, errors = np.zeros(rows.classes), 0.0
     stack = np.zeros((16, 4), np.int64)
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = root, start, end, top
@@ -693,7 +694,7 @@ def _send_down(
 def _divide_cases(
     nodes: Nodes, rows: TreeRows, cases: Segments, node: int, start: int, end: int, top: int, edges: npt.NDArray[np.int64]
 ) -> tuple[Segments, int]:
-    """Sort a segment of cases by branch, in place, or as weighted copies after `top` if values are missing.
+    """Sort a segment of cases by branch: in place, or as weighted copies after `top` if values are missing.
 
     Fill in the boundaries of the branch segments; return the end of the space in use.
     """
@@ -821,7 +822,8 @@ def estimate_errors(counts: FloatArray, confidence: float, z: float) -> float:
 def estimate_extra_errors(n: float, errors: float, confidence: float, z: float) -> float:
     """Estimate the errors beyond those observed in `n` cases: n times (upper binomial limit - rate).
 
-    `z` is the normal quantile of `confidence`. Below one error, the limit is interpolated from that of zero errors.
+    `z` is the normal quantile of `confidence`. For less than one error, the limit is interpolated from the limit for zero
+    errors.
     """
     if errors < 1:
         base = n * (1 - math.pow(confidence, 1 / n))

@@ -1,4 +1,4 @@
-"""Fuzzy rules over labels of triangular sets: matching degrees of rows and rules."""
+"""Fuzzy rules with labels of triangular sets: matching degrees of rows and rules."""
 
 from __future__ import annotations
 

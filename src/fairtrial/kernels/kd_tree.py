@@ -54,7 +54,7 @@ class LiveTree(NamedTuple):
 
 @kernel
 def build_live_tree(points: FloatArray, kinds: npt.NDArray[np.int8], selected: Numbers) -> LiveTree:
-    """Build a tree of the selected rows of `points` (at least one, in ascending order)."""
+    """Build a tree of the selected rows of `points`. There must be at least one row; rows are in ascending order."""
     count, columns = selected.size, points.shape[1]
     leaves = 1
     while leaves * _LEAF < count:
@@ -178,7 +178,7 @@ def remove_point(tree: LiveTree, point: int) -> None:
 
 @kernel
 def compute_box_bound(kinds: npt.NDArray[np.int8], low: FloatArray, high: FloatArray, node: int, point: FloatArray) -> float:
-    """Compute a lower bound of the distances to all points in the box of the node."""
+    """Compute a lower bound for the distances to all points in the box of the node."""
     total = 0.0
     for column in range(point.size):
         value = point[column]
@@ -217,7 +217,8 @@ def compute_leaf_distances(
 
 @kernel
 def insert_neighbour(distances: FloatArray, numbers: Numbers, count: int, distance: float, number: int) -> int:
-    """Insert a point into lists sorted by distance, then number; full lists drop the farthest. Return the new length."""
+    """Insert a point into lists sorted by distance, then by number; full lists drop the farthest point. Return the new
+    length."""
     most = numbers.size
     i = count if count < most else most - 1
     if count == most and (distance > distances[i] or (distance == distances[i] and number > numbers[i])):

@@ -1,8 +1,8 @@
 """Groups and chains of nearest neighbours within classes, for DOB-SCV and DB-SCV, and as in KEEL.
 
 Each seed in turn takes its nearest remaining points. The neighbours of the next seeds are looked up in advance on all threads,
-including some spare ones. If enough of them remain when it is the seed's turn, they are the nearest points; otherwise the
-kd-tree is searched. The tree is rebuilt whenever half of its points have been removed.
+including some spare ones. If enough of these neighbours remain when it is the seed's turn, they are the nearest points;
+otherwise the kd-tree is searched. The tree is rebuilt whenever half of its points have been removed.
 
 In many dimensions, matrix products find candidates and exact distances decide among them. Products round differently from sums
 of squared differences. Each seed therefore keeps more candidates than needed, and only candidates that no other point can
@@ -35,7 +35,7 @@ _blas_lock = Lock()
 
 
 def look_up_batched(where: Numbers, points: FloatArray, window: Numbers, max_neighbours: int) -> Numbers:
-    """Find up to `most` nearest remaining points (>= 0) of each remaining seed; -1 follows the last certain point."""
+    """Find up to `most` nearest remaining points of each remaining seed; an entry of -1 follows the last certain point."""
     remaining = np.flatnonzero(where >= 0)
     living = np.flatnonzero(where[window] >= 0)
     others, lengths = points[remaining], np.einsum("ij,ij->i", points[remaining], points[remaining])
@@ -97,7 +97,8 @@ def keep_nearest(
 def select_certain(
     points: FloatArray, seeds: Numbers, rough: FloatArray, numbers: Numbers, longest: float, max_neighbours: int
 ) -> npt.NDArray[np.int64]:
-    """Sort the candidates of each seed by exact distance, then number, up to the first that another point might precede."""
+    """Sort the candidates of each seed by exact distance, then by number. Stop at the first one that another point might
+    precede."""
     columns, n_candidates = points.shape[1], rough.shape[1]
     neighbours = np.full((seeds.size, max_neighbours), -1)
     distances, order = np.empty(n_candidates), np.empty(n_candidates, np.int64)
@@ -151,7 +152,8 @@ _WORTH_BUILDING = 128
 def find_groups_by_class(
     points: FloatArray, kinds: Kinds, classes: Sequence[Numbers], seeds: Sequence[Numbers], size: int
 ) -> list[Numbers]:
-    """Apply `find_nearest_groups` to each class; `classes` lists its sorted rows, `seeds` the order of indices among them."""
+    """Apply `find_nearest_groups` to each class. `classes` lists the sorted rows of each class; `seeds` orders the indices of
+    these rows."""
     engine: Engine = "batched" if points.shape[1] > _FEW_COLUMNS and not kinds.any() else "tree"
 
     def find_class_groups(class_index: int) -> Numbers:
@@ -182,7 +184,8 @@ def find_chains_by_class(points: FloatArray, kinds: Kinds, classes: Sequence[Num
 def find_nearest_groups(points: FloatArray, kinds: Kinds, seeds: Numbers, size: int, engine: Engine = "tree") -> Numbers:
     """List all points, group after group: the first remaining seed and its `size - 1` nearest remaining points.
 
-    `seeds` contains every point once. Only the last group may be smaller. Matrix products are used only without missing values.
+    `seeds` contains every point once. Only the last group may be smaller. Matrix products are used only if there are no missing
+    values.
 
     >>> points = np.array([[0.0], [5.0], [1.0], [5.5], [0.5]])
     >>> find_nearest_groups(points, np.zeros(1, np.int8), np.array([1, 0, 2, 3, 4]), 2).tolist()
@@ -226,7 +229,7 @@ def _select_window(seeds: Numbers, left: int, size: int) -> Numbers:
 
 
 def _look_up_window(tree: LiveTree, points: FloatArray, window: Numbers, size: int, engine: Engine) -> Numbers:
-    """Find the nearest neighbours of each remaining seed of the window that are certain (possibly none), followed by -1."""
+    """Find the certain nearest neighbours (possibly none) of each remaining seed of the window, followed by -1."""
     left = tree.live[0]
     if engine == "batched" and left >= _WORTH_PRODUCTS:
         return look_up_batched(tree.where, points, window, size - 1 + _MORE)

@@ -46,7 +46,7 @@ class JavaRandom:
                 return value
 
     def shuffle(self, rows: list[T]) -> None:
-        """Swap each item, starting with the last, with one at or before its position."""
+        """Swap each item, starting with the last, with a random item at or before its position."""
         for index in range(len(rows) - 1, 0, -1):
             swap_index = self.draw_below(index + 1)
             rows[index], rows[swap_index] = rows[swap_index], rows[index]

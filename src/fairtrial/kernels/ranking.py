@@ -134,7 +134,8 @@ def compute_min_loss(pos: FloatArray, neg: FloatArray, cost: FloatArray, out: Fl
 
 @kernel
 def compute_lift(pos: FloatArray, neg: FloatArray, fraction: float, out: FloatArray) -> None:
-    """Divide the positives in the top fraction by their expected number; a group of ties that is cut counts in proportion."""
+    """Divide the number of positives in the top fraction by the expected number. A group of ties that is cut counts in
+    proportion."""
     for b in range(pos.shape[0]):
         P, N = sum_counts(pos[b]), sum_counts(neg[b])
         limit = fraction * (P + N)

@@ -1,7 +1,7 @@
 """Rules as lists of conditions on columns: grow a rule by FOIL's gain, find the rows it covers, and prune it.
 
-A condition is a column, a kind (0: at most, 1: at least, 2: equal) and a value. Columns are rows of a matrix with NaN for
-missing values, which no condition covers.
+A condition is a column, a kind (0: at most, 1: at least, 2: equal) and a value. The columns are stored as rows of a matrix.
+Missing values are NaN, and no condition covers them.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _filter_orders(orders: IntArray, n_known: IntArray, rows: IntArray) -> tuple
 
 @kernel
 def _filter_live(live: IntArray, counts: IntArray, column: FloatArray, kind: int, cut: float) -> None:
-    """Keep the rows that satisfy one more condition, in place."""
+    """Keep only the rows that also satisfy one more condition; the arrays are changed in place."""
     for j in range(len(counts)):
         count = 0
         for row in live[j, : counts[j]]:

@@ -1,4 +1,4 @@
-"""Kernels of tests: cliques for Bergmann-Hommel, Bayesian signed ranks, Bradley-Terry strengths, hierarchical sampler."""
+"""Kernels for tests: cliques for Bergmann-Hommel, Bayesian signed ranks, Bradley-Terry strengths, a hierarchical sampler."""
 
 from __future__ import annotations
 
@@ -24,13 +24,14 @@ def compute_adjacency(joined: npt.NDArray[np.bool_]) -> Masks:
 
 @kernel
 def compute_max_pairs(adjacent: Masks, k: int) -> Counts:
-    """For each pair, return the most pairs within blocks of a clique partition that contains the pair; 0 if none does."""
+    """For each pair, return the maximal number of pairs within blocks of a clique partition that contains the pair; 0 if there
+    is none."""
     full = (1 << k) - 1
     joining = np.empty(full + 1, dtype=np.int16)
     size = np.zeros(full + 1, dtype=np.int16)
     most = np.zeros(full + 1, dtype=np.int16)
     lowest = np.zeros(full + 1, dtype=np.int16)
-    # joining: pairs within a clique when one learner joins it; -1 if it is not a clique.
+    # joining: number of pairs within a clique after one learner joins it; -1 if the result is not a clique.
     joining[0] = 0
     for s in range(1, full + 1):
         low = 0
@@ -146,7 +147,7 @@ def run_chain(
     samples: int,
     warm_up: int,
 ) -> tuple[FloatArray, FloatArray]:
-    """Run one chain; integrating mu_i out when mu0, sigma0 and sigma_i are updated lets it mix even if sigma0 is small."""
+    """Run one chain. Updates of mu0, sigma0 and sigma_i integrate mu_i out, so the chain mixes even if sigma0 is small."""
     q = means.size
     sigma = np.sqrt(np.maximum(squares / folds, bounds[0] ** 2 * 4)) * np.exp(0.3 * rng.standard_normal(q))
     sigma = np.minimum(np.maximum(sigma, bounds[0] * 1.01), bounds[1])

@@ -1,4 +1,4 @@
-"""Distances between the test and training rows of many splits (KS, Hellinger, energy), and duplicates between them.
+"""Distances (KS, Hellinger, energy) and duplicates between the test and training rows of many splits.
 
 The first bit of `sides[b, i, s]` is set if row i is a test row of split s in arrangement b. The second bit is set if it is a
 training row. A row may be both, or neither. The statistic is NaN if a split has no test or no training rows.
@@ -115,8 +115,8 @@ def count_duplicates(
 ) -> None:
     """Count test rows with an equal training row of the same class (same[b, s]) or of another class (other[b, s]).
 
-    `groups` numbers rows that are equal in all attributes from 0, and `labels` contains their classes (k of them). A row that
-    is in both sets is not its own duplicate.
+    Rows that are equal in all attributes have the same number in `groups`, counted from 0. `labels` contains their classes (k
+    in total). A row that is in both sets is not its own duplicate.
     """
     g = groups.max() + 1
     class_counts = np.empty((g, k), np.int64)
@@ -139,7 +139,7 @@ def count_duplicates(
 
 
 def compute_energy_distances(distances: FloatArray, test: FloatArray, train: FloatArray) -> FloatArray:
-    """Compute one distance per column of `test` and `train`, which mark the rows of a split by 1.
+    """Compute one distance per column of `test` and `train`, which contain 1 for the rows of a split.
 
     The distance is NaN if a split has no test or no training rows.
 
@@ -152,7 +152,7 @@ def compute_energy_distances(distances: FloatArray, test: FloatArray, train: Flo
         m, n = test.sum(axis=0), train.sum(axis=0)
         within, reach = _sum_column_products(distances @ test, test), sums @ test
         if np.array_equal(train, 1 - test):
-            # The training rows are all others, so their sum is the total minus the rest.
+            # All other rows are training rows, so their sum is the total minus the rest.
             across, rest = reach - within, sums.sum() - 2 * reach + within
         else:
             weighed = distances @ train

@@ -226,7 +226,7 @@ _CHUNK_ROWS = 20_000
 
 @register_learner("c45", aliases=("c4.5", "j48"))
 class C45(Learner):
-    """C4.5 release 8 decision tree, identical to WEKA's J48.
+    """C4.5 release 8 decision tree, identical to the tree of WEKA's J48.
 
     It uses gain ratio, fractional cases for missing values, and error-based pruning (Quinlan 1993).
 
@@ -239,9 +239,9 @@ class C45(Learner):
     unpruned : bool, default False
         Whether to skip error-based pruning.
     collapse : bool, default True
-        Whether to replace a subtree by a leaf that makes no more training errors. J48 does this even if unpruned.
+        Whether to replace a subtree with a leaf that makes no more training errors. J48 does this even if unpruned.
     subtree_raising : bool, default True
-        Whether pruning can replace a node by its largest branch.
+        Whether pruning can replace a node with its largest branch.
     binary_splits : bool, default False
         Whether to split nominal columns into one value and the rest instead of one branch per value.
     laplace : bool, default False

@@ -16,7 +16,7 @@ from fairtrial.learners.prepared import facts_of, make_short_name
 if TYPE_CHECKING:
     import pandas as pd
 
-# These need another learner or special input; they are available only by import path.
+# These learners need another learner or special input; they are available only by import path.
 _EXCLUDED = ("ClassifierChain", "SelfTrainingClassifier", "RadiusNeighborsClassifier", "CategoricalNB")
 # Searching all of scikit-learn takes a second. The most common learners are therefore listed here.
 _COMMON_LEARNERS = {

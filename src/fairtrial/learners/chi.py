@@ -43,7 +43,7 @@ class _Grid:
         return cls(low, step, top)
 
     def compute_positions(self, columns: EncodedTable) -> FloatArray:
-        """Compute values in units of grid steps, clipped to the range."""
+        """Convert values to units of grid steps, clipped to the range."""
         return np.ascontiguousarray(np.clip((columns.values - self.low) / self.step, 0.0, self.top))
 
     @staticmethod
@@ -156,7 +156,7 @@ class Chi(Learner):
         return np.asarray(np.divide(degrees, total, out=np.zeros_like(degrees), where=total > 0))
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Compute the proportion of each class in the degrees; for two classes, second - first.
+        """Compute each class's proportion of the degrees; for two classes, second minus first.
 
         A row that matches no rule has zeros and lies between the classes in a ranking.
         """
@@ -195,7 +195,7 @@ def _check_ranges(ranges: Any, columns: EncodedTable) -> Mapping[str, tuple[floa
 
 
 def _make_abstention_label(classes: npt.NDArray[Any]) -> Any:
-    """Make a label that is not a class: the smallest number minus 1, or question marks."""
+    """Create a label that is not a class: the smallest number minus 1, or question marks."""
     if classes.dtype.kind == "f":
         return float(classes.min() - 1)
     if classes.dtype.kind in "iub":

@@ -49,7 +49,7 @@ class NumberEncoder:
 
 
 def compute_fill_values(columns: EncodedTable, weight: FloatArray) -> FloatArray:
-    """Compute the replacement of missing values per column: the mean or the code of the most frequent value."""
+    """Compute the value that replaces missing values in each column: the mean, or the code of the most frequent value."""
     nominal = columns.nominal
     return np.array([_compute_fill_value(columns.values[:, j], weight, bool(nominal[j])) for j in range(len(nominal))])
 

@@ -152,7 +152,7 @@ class Bagging(Ensemble):
 
 @register_learner("adaboost-m1")
 class AdaBoostM1(Ensemble):
-    """AdaBoost.M1: each member is trained on rows weighted by the errors of the previous members.
+    """AdaBoost.M1: each member is trained on rows weighted by the errors of previous members.
 
     Boosting stops if a member makes no error, or has a weighted error of at least 0.5 (Freund & Schapire 1996). The
     probabilities follow from the sums of the log odds, as in WEKA.
@@ -246,7 +246,7 @@ class AdaBoostM1(Ensemble):
         return member.fit(_safe_indexing(table, rows), self._declare_labels(labels[rows]))
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Predict probabilities from the weighted votes; a single member predicts its own probabilities."""
+        """Predict probabilities from the weighted votes; a single member returns its own."""
         rows = self._read_query(X)
         if len(self.estimators_) == 1:
             return _predict_member_probabilities(self.estimators_[0], rows, self.classes_)

@@ -102,7 +102,7 @@ class TypedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         return np.asarray(self.classes_[self._order[np.argmax(probabilities[:, self._order], axis=1)]])
 
     def _declare_labels(self, labels: npt.NDArray[Any]) -> Any:
-        """Return labels for an inner learner with the same declared classes as y."""
+        """Return labels for an inner learner; they have the same declared classes as y."""
         if self._declared_classes is None:
             return labels
         import pandas as pd
@@ -121,7 +121,8 @@ class TypedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         return self._template.encode_like(checked)
 
     def _check_input(self, X: Any, *, reset: bool) -> tuple[Any, Any]:
-        """Return `nominal` with a table of unchanged nominal columns, or any other table as numbers checked by scikit-learn."""
+        """Return `nominal` and the table. A table with nominal columns is unchanged; any other is converted to numbers by
+        scikit-learn's checks."""
         typed = _has_types(X) or (self.nominal is not None and hasattr(X, "__len__"))
         try:
             if not typed:

@@ -29,7 +29,8 @@ def find_cut_points(values: FloatArray, codes: IntArray, weight: FloatArray, k: 
 
 
 def _find_cuts(values: FloatArray, counts: FloatArray) -> list[float]:
-    """Cut where the entropy is smallest, and continue on both sides while each cut is worth its description length."""
+    """Cut at the point of smallest entropy, and continue on both sides as long as the gain of a cut exceeds its description
+    length."""
     ends = np.flatnonzero(values[1:] > values[:-1])
     if len(ends) == 0:
         return []
@@ -164,7 +165,8 @@ class KernelDensity:
 
 
 def compute_mean_gap(values: FloatArray) -> float:
-    """Compute the mean distance between neighbouring distinct values, the precision of the column; 0.01 if there is only one.
+    """Compute the precision of a column: the mean distance between neighbouring distinct values; 0.01 if there is only one
+    value.
 
     >>> compute_mean_gap(np.array([1.0, 3.0, 3.0, 4.0]))
     1.5
@@ -191,7 +193,7 @@ _MIN_DENSITY = 1e-75
 class NaiveBayes(Learner):
     """Naive Bayes for numeric and nominal columns; missing values are ignored.
 
-    Values of nominal columns are counted, starting from one. Values and rounding follow WEKA's NaiveBayes.
+    Counts of nominal values start from one. Values and rounding follow WEKA's NaiveBayes.
 
     Parameters
     ----------

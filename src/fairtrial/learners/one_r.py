@@ -17,7 +17,7 @@ from fairtrial.learners.learner import Learner, TrainingSet, register_learner
 
 @dataclass(frozen=True, eq=False)
 class ColumnRule:
-    """The rule of one column: a class per value or interval and a class for missing values (-1 if none occur).
+    """The rule of one column: a class for each value or interval, and a class for missing values (-1 if there are none).
 
     `correct` is the number of training rows that it predicts correctly. Interval i ends below `cuts[i]`; a nominal
     column has no cuts.
@@ -186,7 +186,7 @@ def _count_by_value(values: IntArray, codes: IntArray, size: int, k: int) -> Int
 
 
 def _make_default_rule(ranks: IntArray) -> ColumnRule:
-    """Make the rule for a table without values, which predicts the most frequent class."""
+    """Create the rule for a table without values; it predicts the most frequent class."""
     counts = np.bincount(ranks)
     return ColumnRule(0, np.empty(0), np.array([np.argmax(counts)]), int(np.argmax(counts)), int(counts.max()))
 

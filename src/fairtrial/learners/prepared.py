@@ -37,13 +37,13 @@ class Facts:
     Attributes
     ----------
     nominal : bool
-        Whether it accepts nominal columns.
+        Whether the learner accepts nominal columns.
     missing : bool
-        Whether it accepts missing values.
+        Whether the learner accepts missing values.
     scale : {"min-max", "standard"} or None
-        Scaling that it needs.
+        Scaling that the learner needs.
     prepares : bool, default False
-        Whether it prepares its own input. If so, nothing is prepared for it.
+        Whether the learner prepares its own input. If so, its input is not changed.
     numbered : bool, default False
         Whether classes must be the integers 0, 1, ...
 
@@ -249,7 +249,7 @@ def _select_sampler(sampler: Any, columns: EncodedTable) -> Any:
 
 
 def to_frame(columns: EncodedTable) -> Any:
-    """Convert columns to a frame: float64, and category for nominal columns."""
+    """Convert columns to a frame: category for nominal columns, float64 for the others."""
     import pandas as pd
 
     series = {}
@@ -264,7 +264,7 @@ def to_frame(columns: EncodedTable) -> Any:
 
 
 class Prepared(TypedClassifier):
-    """A learner for any table: the input that it does not accept is prepared within each fold.
+    """A learner for any table: input that it does not accept is prepared within each fold.
 
     The preparation is fitted only on the training rows.
 
@@ -275,7 +275,7 @@ class Prepared(TypedClassifier):
     sampler : sampler of imbalanced-learn, optional
         Resamples the training rows after imputation. Test rows are never resampled.
     preparation : {"standard", "none"} or transformer, default "standard"
-        "standard" prepares what `facts_of(learner)` requires. A transformer of frames replaces it.
+        "standard" applies the steps that `facts_of(learner)` requires. A transformer of frames replaces these steps.
     nominal : sequence of str or int, optional
         Names or indices of columns to treat as nominal. Columns of category, text or boolean type are always nominal.
 

@@ -22,7 +22,7 @@ _ESCAPED = {"\\": "\\\\", "'": "\\'", "\t": "\\t", "\n": "\\n", "\r": "\\r", '"'
 
 
 def make_java_random(seed: int, columns: EncodedTable, labels: Sequence[Any]) -> JavaRandom:
-    """Make a generator seeded with the given seed plus the Java hash of a random row, as JRip does."""
+    """Create a generator. Its seed is the given seed plus the Java hash of a random row, as in JRip."""
     row = JavaRandom(seed).draw_below(len(columns))
     return JavaRandom(compute_java_hash(format_row(columns, row, labels[row])) + seed)
 
@@ -351,7 +351,7 @@ class Ripper(Learner):
         self.n_rules_ = len(self.rules_)
 
     def _make_rule(self, rule: RuleCoverage, ranks: IntArray, rank: int, order: list[int]) -> RipperRule:
-        """Make a readable rule with class proportions; a default rule without rows predicts its class with certainty."""
+        """Create a readable rule with class proportions; a default rule without rows predicts its class with certainty."""
         counts = np.bincount(ranks[rule.covered], minlength=len(order)).astype(float)
         if not counts.any():
             counts[rank] = 1.0

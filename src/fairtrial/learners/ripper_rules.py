@@ -28,7 +28,7 @@ _NEARLY_ONE = 1 - 1e-12
 
 @dataclass(frozen=True)
 class RuleCounts:
-    """Numbers of covered and uncovered rows, of covered negatives and of uncovered positives."""
+    """Number of covered rows, uncovered rows, covered negatives and uncovered positives."""
 
     covered: int
     left: int
@@ -36,7 +36,7 @@ class RuleCounts:
     missed: int
 
     def exclude(self, rule_counts: RuleCounts) -> RuleCounts:
-        """Return the counts without a rule that has these counts."""
+        """Return the counts that remain after dropping a rule with these counts."""
         right = rule_counts.covered - rule_counts.wrong
         return RuleCounts(
             self.covered - rule_counts.covered,
@@ -132,7 +132,7 @@ class RuleConditions:
         return len(self.columns)
 
     def find_covered(self, values: FloatArray, rows: IntArray) -> BoolArray:
-        """Find which rows satisfy the conditions; each row of `values` is a column of the table."""
+        """Mark the rows that satisfy the conditions; each row of `values` is a column of the table."""
         return np.asarray(rule_grow.find_covered_rows(values, rows, self.columns, self.kinds, self.cuts))
 
     def grow(self, table: RuleTable, rows: IntArray, positive: BoolArray, min_weight: float) -> RuleConditions:
@@ -171,7 +171,7 @@ class RuleCondition:
 
 @dataclass(frozen=True)
 class RipperRule:
-    """A rule: it predicts its class if all conditions hold and no earlier rule applies.
+    """A rule, which predicts its class if all its conditions are satisfied and no earlier rule applies.
 
     `covered` is the number of training rows that it covers, `errors` the number of them that belong to another class;
     `probabilities` contains the proportions of the classes among them.
@@ -249,7 +249,7 @@ class RuleSet:
         return self.rules[-1].rest if self.rules else self.rows
 
     def extend(self, *more: RuleConditions) -> RuleSet:
-        """Return a new set with more rules at the end."""
+        """Return a new set with further rules at the end."""
         longer = RuleSet(self.task, self.rows, list(self.rules))
         for conditions in more:
             longer.rules.append(longer._apply_rule(longer.rest, conditions))

@@ -139,7 +139,7 @@ class KernelSVM(Learner):
         return self
 
     def _compute_pairwise(self, columns: EncodedTable) -> FloatArray:
-        """Compute the output of the SVM of each pair (first, second); positive values mean the first class."""
+        """Compute the SVM output of each pair (first, second) of classes; positive values mean the first class."""
         _, kernel = self._make_kernel()
         rows, support = self._encoder(columns), self._svc.support_
         blocks = []
@@ -156,7 +156,7 @@ class KernelSVM(Learner):
         return _count_votes(self._compute_pairwise(columns), len(self.classes_))
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Compute the SVM output of the second of two classes; for more classes, votes.
+        """Compute the SVM output of the second of two classes, or the votes if there are more than two classes.
 
         Ties between votes are broken by the outputs, scaled to less than half a vote.
         """

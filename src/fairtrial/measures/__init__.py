@@ -1,6 +1,6 @@
 """Measures of performance with metadata and confidence intervals.
 
-Every measure is a callable object: `auc(y_true, y_score)` computes the value, `auc.facts` has the metadata, `auc.scorer()`
+Every measure is a callable object: `auc(y_true, y_score)` computes the value, `auc.facts` contains the metadata, `auc.scorer()`
 returns a scikit-learn scorer and `auc.of(tally)` computes the value from a sufficient statistic.
 """
 

@@ -12,7 +12,7 @@ from fairtrial._check import FloatArray, IntArray
 from fairtrial.kernels import randomness
 from fairtrial.kernels.compiling import run_in_chunks
 
-# The counts of this many rows, with the statistics computed from them, fit into the cache of a core.
+# The counts of this many rows and the statistics computed from them fit into the cache of a core.
 _COUNTS_PER_CHUNK = 1 << 18
 
 

@@ -1,7 +1,7 @@
 """Curves: ROC, precision-recall, gain, calibration, cost and Brier curves.
 
 A case is predicted positive if its score is at least the threshold. At threshold inf, no case is predicted positive. A curve is
-a formula over a `ScoreTally`. `ScoreCurve` reads and checks the input and warns.
+a formula over a `ScoreTally`. `ScoreCurve` reads and checks the input and issues warnings.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def roc_curve(tally: ScoreTally) -> CurveColumns:
 
 @ScoreCurve
 def roc_hull(tally: ScoreTally) -> CurveColumns:
-    """Corners of the ROC convex hull with the costs for which each is optimal.
+    """Corners of the ROC convex hull, with the costs for which each corner is optimal.
 
     See Provost & Fawcett (2001). Adjacent ranges share their limits, and together they cover all costs from 0 to 1.
 
@@ -215,7 +215,7 @@ def precision_recall_curve(tally: ScoreTally) -> CurveColumns:
 def gain_curve(tally: ScoreTally) -> CurveColumns:
     """Gain and lift: proportion of positives among the highest-scored cases (Vuk & Curk 2006).
 
-    Lift is gain divided by the proportion of cases targeted. No case is targeted in the first row; its lift is that of the
+    Lift is gain divided by the proportion of cases targeted. No case is targeted in the first row; its lift is the lift of the
     cases with the highest score.
 
     Returns

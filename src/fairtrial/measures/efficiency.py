@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _CONSTANT_NAME = "(constant)"
 
-# Status codes of scipy.optimize.linprog for a solver that failed.
+# Status codes of scipy.optimize.linprog that mean that the solver failed.
 _ITERATIONS, _NUMERICAL = 1, 4
 
 
@@ -36,7 +36,7 @@ class Efficiency:
     weights : DataFrame
         Weights of the measures that are best for each learner; not unique for efficient learners.
     outputs, inputs : tuple of str
-        Measures for which higher and lower values are better.
+        Measures for which higher values (`outputs`) and lower values (`inputs`) are better.
     epsilon : float
         Smallest allowed weight.
 
@@ -93,8 +93,8 @@ def efficiency(
     The efficiency of a learner is the ratio of its weighted outputs to its weighted inputs (Nakhaeizadeh & Schnabl 1997). The
     weights are those that are best for this learner, subject to the constraint that no learner exceeds 1. An efficiency of 1
     means that no other learner is better under these weights. Super-efficiency (Andersen & Petersen 1993) ranks the efficient
-    learners: it leaves the learner itself out of the constraint. It is infinite if no combination of the others reaches the
-    learner.
+    learners: the constraint then does not apply to the learner itself. It is infinite if no combination of the others reaches
+    the learner.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def _solve_efficiency(
     ]
     outputs = produced.shape[1]
     values = np.minimum((weights[:, :outputs] * produced).sum(axis=1), 1.0)
-    # A solution exists with one additional constraint (see above), so a program without an optimum is unbounded.
+    # With one additional constraint, a solution exists (see above). A program without an optimum is therefore unbounded.
     super_values = [
         np.inf if best is None else best[:outputs] @ row for best, row in zip(weights_without_self, produced, strict=True)
     ]

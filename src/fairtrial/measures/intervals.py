@@ -29,7 +29,7 @@ ConfidenceLimits = tuple[float, float]
 
 
 def compute_wilson_limits(successes: float, trials: float, level: float) -> ConfidenceLimits:
-    """Compute Wilson's (1927) score interval of a proportion.
+    """Compute the score interval of a proportion by Wilson (1927).
 
     >>> low, high = compute_wilson_limits(81, 263, 0.95)  # Newcombe 1998, Table I, method 3
     >>> round(low, 4), round(high, 4)
@@ -40,7 +40,7 @@ def compute_wilson_limits(successes: float, trials: float, level: float) -> Conf
     centre = proportion + z * z / (2 * trials)
     half = z * math.sqrt(proportion * (1 - proportion) / trials + z * z / (4 * trials * trials))
     scale = 1 + z * z / trials
-    # With 0 or n successes a limit is exactly 0 or 1; avoid rounding errors.
+    # With 0 or n successes, a limit is exactly 0 or 1, without rounding errors.
     low = 0.0 if successes == 0 else max(0.0, (centre - half) / scale)
     high = 1.0 if successes == trials else min(1.0, (centre + half) / scale)
     return low, high
@@ -77,7 +77,7 @@ def compute_clopper_pearson_limits(successes: float, trials: float, level: float
 
 
 def compute_delong_limits(auc: float, variance: float, level: float) -> ConfidenceLimits:
-    """Compute DeLong's interval on the logit scale; needs 0 < AUC < 1 and a positive variance."""
+    """Compute DeLong's interval on the logit scale, which requires 0 < AUC < 1 and a positive variance."""
     logit = math.log(auc / (1 - auc))
     half = compute_normal_quantile(level) * math.sqrt(variance) / (auc * (1 - auc))
     return _compute_logistic(logit - half), _compute_logistic(logit + half)
@@ -143,7 +143,7 @@ class Interval:
     method : str
         Method of the interval, e.g. "wilson" or "bca".
     note : str
-        Explanation if another method was used or the limits are unreliable; else empty.
+        Explanation if another method was used or the limits are unreliable; otherwise empty.
 
     Examples
     --------
@@ -329,7 +329,7 @@ class BoundMeasure:
         if not self.measure.facts.per_class:
             return True
         if self.params["average"] == "micro":
-            # Only then is each row one trial: micro specificity counts every row once for each other class.
+            # Only then is each row a single trial: micro specificity counts every row once for each other class.
             return self.count_successes()[1] == len(self.rows.true)
         return self.rows.classes.positive is not None and self.params["average"] in ("auto", "binary")
 
@@ -404,7 +404,7 @@ def _compute_auc_interval(bound_measure: BoundMeasure, plan: IntervalPlan) -> In
 
 
 def _compute_gini_interval(bound_measure: BoundMeasure, plan: IntervalPlan) -> Interval | None:
-    """Compute the interval of the Gini coefficient from that of the AUC."""
+    """Compute the interval of the Gini coefficient from the interval of the AUC."""
     auc_bound = replace(bound_measure, measure=ranking.auc)
     if not auc_bound.is_plain_auc:
         return None
@@ -429,7 +429,7 @@ def _build_undefined_interval(bound_measure: BoundMeasure, plan: IntervalPlan) -
 
 
 def warn_fallback(message: str) -> None:
-    """Warn that the requested method was replaced by another one."""
+    """Warn that another method was used instead of the requested one."""
     warnings.warn(message, FallbackWarning, stacklevel=5)
 
 

@@ -1,7 +1,7 @@
 """Measures: a formula over a sufficient statistic, with metadata.
 
-Each measure supplies only its formula. This module checks the input, averages over classes, handles batches and resamples,
-warns and builds scorers and docstrings for all of them.
+Each measure supplies only its formula. For all measures, this module checks the input, averages over classes, handles batches
+and resamples, issues warnings, and builds scorers and docstrings.
 """
 
 from __future__ import annotations

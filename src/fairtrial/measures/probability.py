@@ -164,9 +164,9 @@ def calibration_error(
 ) -> FloatArray:
     """Expected calibration error: mean difference between predicted and observed frequencies.
 
-    The rows are binned by their predicted probability: that of the positive class with two classes, else that of the most
-    probable class. Within each bin the mean prediction is compared with the observed frequency. Resamples keep the bins of the
-    original rows.
+    The rows are binned by their predicted probability: that of the positive class if there are two classes, else that of the
+    most probable class. Within each bin the mean prediction is compared with the observed frequency. Resamples keep the bins of
+    the original rows.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def calibration_error(
 
 
 def _build_binnings(rows: ProbabilityRows, bins: int, strategy: str) -> tuple[Binning, Binning]:
-    """Bin the rows twice: one binning sums prediction minus outcome, the other counts rows."""
+    """Bin the rows twice: the first binning sums prediction minus outcome, the second counts rows."""
     predicted, is_true = get_predicted_probabilities(rows)
     bin_index = assign_bins(predicted, bins, strategy, rows.base)
     return Binning(bin_index, bins, predicted - is_true), Binning(bin_index, bins)
@@ -218,7 +218,7 @@ def assign_bins(probabilities: FloatArray, bins: int, strategy: str, weights: Fl
 
 
 def _read_priors(rows: ProbabilityRows, prior: npt.ArrayLike | None) -> FloatArray:
-    """Return priors of shape (lines, n or 1, k): one line per line of weights, or a single line for all."""
+    """Return priors of shape (lines, n or 1, k): one line for each line of weights, or a single line for all of them."""
     if prior is None:
         return rows.class_proportions[:, None, :]
     prior_values = _check.check_numbers("prior", prior)

@@ -82,7 +82,7 @@ class Projection:
     def _format_frame(self) -> pd.DataFrame:
         frame = self.frame().rename(columns={"distance_to_ideal": "distance to Ideal"}).rename_axis(index=None)
         for name in ("x", "y", "distance to Ideal"):
-            # Adding 0 replaces -0 by 0.
+            # Adding 0 turns -0 into 0.
             frame[name] = [f"{round(value, 3) + 0:.3f}" for value in frame[name]]
         return frame
 
@@ -100,9 +100,10 @@ def projection(
     method: Literal["tree", "mds"] = "tree",
     normalise: bool = False,
 ) -> Projection:
-    """Show learners in the plane by the differences between their errors (Japkowicz, Sanghi & Tischer 2008).
+    """Show learners in the plane by the differences between their errors.
 
-    A learner is represented by the vector of all cells of its confusion tables. Ideal is the learner without errors.
+    A learner is represented by the vector of all cells of its confusion tables (Japkowicz, Sanghi & Tischer 2008). Ideal is the
+    learner without errors.
 
     Parameters
     ----------
@@ -197,16 +198,16 @@ def _place_along_tree(distances: FloatArray, order: list[int], parents: list[int
 
 
 def _choose_side(points: FloatArray, distances: FloatArray, new: int, anchor: int, placed: list[int]) -> FloatArray:
-    """Choose between the two points at the right distances from Ideal and the anchor: the better fit to the placed points."""
+    """Two points have the right distances from Ideal and the anchor; choose the one that fits the placed points better."""
     to_ideal, side, to_anchor = distances[new, 0], distances[anchor, 0], distances[new, anchor]
-    # Half angles are accurate for small angles, the cosine is not. If rounding separates the circles, clipping keeps the
+    # Half angles are accurate for small angles; the cosine is not. If rounding separates the circles, clipping keeps the
     # distance to Ideal and minimizes the error of the other distance.
     squared_sine = (to_anchor - (to_ideal - side)) * (to_anchor + (to_ideal - side)) / (4 * to_ideal * side)
     angle = 2 * np.arcsin(np.sqrt(np.clip(squared_sine, 0.0, 1.0)))
     start = np.arctan2(points[anchor, 1], points[anchor, 0])
     sides = [to_ideal * np.array([np.cos(start + turn), np.sin(start + turn)]) for turn in (angle, -angle)]
     errors = [((np.linalg.norm(points[placed] - spot, axis=1) - distances[new, placed]) ** 2).sum() for spot in sides]
-    # Ties always occur while all points lie on one line. They turn left, so rounding does not mirror the plot.
+    # Ties always occur while all points lie on one line. A tie turns left, so rounding does not mirror the plot.
     return np.asarray(sides[0] if errors[0] <= errors[1] + _EXACT * distances.max() ** 2 else sides[1])
 
 

@@ -1,4 +1,4 @@
-"""Ranks of learners under several measures, which show whether measures disagree."""
+"""Ranks of learners under several measures. The ranks show whether measures disagree."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class RankTable:
         return self.ranks.mean(axis=1)
 
     def frame(self) -> pd.DataFrame:
-        """Return the ranks and, as the last column, their mean."""
+        """Return the ranks, with their mean as the last column."""
         return self.ranks.assign(mean_rank=self.mean_rank)
 
     def __str__(self) -> str:

@@ -280,7 +280,7 @@ def average_precision(tally: ScoreTally) -> FloatArray:
     needs="scores", direction="max", range=(0, np.inf), chance=1.0, cite="Vuk & Curk 2006", rank_based=True, undefined=_BOTH
 )
 def lift(tally: ScoreTally, *, fraction: float = 0.1) -> FloatArray:
-    """Lift: positive rate among the highest-scored cases, relative to that of all cases.
+    """Lift: positive rate among the highest-scored cases divided by that among all cases.
 
     If the fraction cuts a group of equal scores, the group counts in proportion.
 

@@ -23,7 +23,7 @@ def _compute_deviations(values: FloatArray, weights: FloatArray) -> FloatArray:
 
 
 def _compute_mean_deviation(rows: ValueRows, power: int, baseline: float | None) -> FloatArray:
-    """Compute the mean of |baseline - y|^power for each line of weights; NaN instead of zero."""
+    """Compute the mean of |baseline - y|^power for each line of weights; a mean of zero becomes NaN."""
     if baseline is not None:
         spread = rows.mean(np.abs(rows.true - baseline) ** power)
     else:

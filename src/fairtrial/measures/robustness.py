@@ -30,7 +30,7 @@ def rla(clean: npt.ArrayLike, noisy: npt.ArrayLike, *, scale: float = 100) -> Fl
     """Relative loss of accuracy: (A_0 - A_x) / A_0.
 
     A_0 is the accuracy without noise and A_x the accuracy with noise. The value is negative if the accuracy is higher with
-    noise. Learners with a low accuracy have little to lose: use `ela` to compare learners.
+    noise. Learners with a low accuracy have little accuracy to lose, so use `ela` to compare learners.
 
     Parameters
     ----------
@@ -63,8 +63,8 @@ def rla(clean: npt.ArrayLike, noisy: npt.ArrayLike, *, scale: float = 100) -> Fl
 def ela(clean: npt.ArrayLike, noisy: npt.ArrayLike, *, scale: float = 100) -> FloatArray:
     """Equalized loss of accuracy: (100 - A_x) / A_0.
 
-    A_0 is the accuracy without noise and A_x the accuracy with noise. It is the relative loss of accuracy plus (100 - A_0) /
-    A_0.
+    A_0 is the accuracy without noise and A_x the accuracy with noise. The value is the relative loss of accuracy plus (100 -
+    A_0) / A_0.
 
     Parameters
     ----------
@@ -128,15 +128,15 @@ def performance_deterioration(
 ) -> FloatArray:
     """Performance deterioration: (E_test - E_ideal) / (E_0 - E_ideal), at most 1.
 
-    All errors are measured in the changed environment. 0 means that nothing is lost, 1 that the learner is no better than the
-    trivial classifier. A negative value means that the old training data gave a lower error.
+    All errors are measured in the changed environment. 0 means that performance does not deteriorate, 1 that the learner is no
+    better than the trivial classifier. A negative value means that the old training data gave a lower error.
 
     Parameters
     ----------
     error_test : float or array-like
         Error of the learner trained before the change.
     error_ideal : float or array-like
-        Error of the same learner trained on the changed environment.
+        Error of the same learner trained in the changed environment.
     error_trivial : float or array-like
         Error of the trivial classifier.
 

@@ -162,7 +162,7 @@ class ScoreRows:
 
     @cached_property
     def one_vs_one(self) -> tuple[RankedRows, ...]:
-        """Return each ordered pair of classes: their rows, with the scores of the first class."""
+        """Return the rows of each ordered pair of classes, with the scores of the first class."""
         if self.scores.ndim == 1:
             raise InputError("y_score must have one column per class, got one column")
         pairs = []
@@ -192,7 +192,7 @@ class WeightedRows:
     cached_values: dict[Any, Any] = field(default_factory=dict, kw_only=True, repr=False, compare=False)
 
     def compute_once(self, key: Any, compute: Callable[[], Any]) -> Any:
-        """Compute a value that does not depend on the weights once for all resamples."""
+        """Compute a value that does not depend on the weights; it is computed once for all resamples."""
         if key not in self.cached_values:
             self.cached_values[key] = compute()
         return self.cached_values[key]
@@ -250,7 +250,7 @@ class ProbabilityRows(WeightedRows):
         matrix = _check.check_probabilities("y_prob", rows.scores)
         classes, true = rows.classes, rows.true
         if positive is not None and len(classes) != 2 and classes.positive is not None:
-            # One of several classes is selected: compare it with the rest.
+            # One of several classes is selected, so it is compared with the rest.
             true = (true == classes.positive).astype(np.intp)
             matrix = matrix[:, classes.positive] if matrix.ndim == 2 else matrix
             classes = Classes(np.array(["the rest", str(positive)]), 1)

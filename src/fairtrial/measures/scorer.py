@@ -89,7 +89,7 @@ class MeasureScorer:
         return classes.index(positive)
 
     def _list_labels(self, estimator: Any, y: npt.ArrayLike) -> list[Any]:
-        """List the classes of the learner and, for measures of labels, those that occur only in y."""
+        """List the classes of the learner and, for measures of labels, the classes that occur only in y."""
         classes = self._get_classes(estimator)
         if self.measure.facts.needs != "labels":
             return classes

@@ -1,4 +1,4 @@
-"""The tally of scores, the sufficient statistic of all measures of scores, from arrays or from files larger than memory.
+"""The tally of scores: the sufficient statistic of all measures of scores, from arrays or from files larger than memory.
 
 DuckDB groups and sorts the scores of a file and spills to disk beyond `memory_limit`. The sorted groups are collected in one
 array of values and two arrays of counts. Each array has the smallest sufficient type: 100 million distinct scores need 1 GB.
@@ -243,7 +243,7 @@ def _wrap_length(array: FloatArray) -> npt.NDArray[np.intp]:
 
 
 def _check_finite_ends(positives: FloatArray, negatives: FloatArray, scores: FloatArray) -> None:
-    """Check that scores are finite: sorting puts NaN and infinity at the ends, so no other pass is needed."""
+    """Check that scores are finite. Sorting puts NaN and infinity at the ends, so no further pass is needed."""
     for part in (positives, negatives):
         if len(part) and not (np.isfinite(part[0]) and np.isfinite(part[-1])):
             _check.check_finite("y_score", scores)

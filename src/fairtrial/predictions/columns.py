@@ -175,7 +175,7 @@ class Roles:
 
 
 def _abbreviate_columns(columns: Sequence[tuple[str, str]]) -> str:
-    """List columns, given with the names of their models; a star replaces the names of several models or classes.
+    """List columns, which are given with the names of their models. A star replaces the names of several models or classes.
 
     >>> _abbreviate_columns([("tree", "tree_p"), ("svm", "svm_p")]), _abbreviate_columns([("tree", "tree"), ("svm", "svm")])
     ('*_p', 'tree and svm')
@@ -298,7 +298,7 @@ def _find_models(
         else _find_score_columns([name for name in free if name != label], classes)
     )
     is_specified = "model" in columns or prediction is not None or scores is not None
-    # A model may be called y; its column y_score is then not the only score.
+    # A model may be called y; in this case y_score is not the only column of scores.
     several = not is_specified and label is None and len(score_columns) == 1 and len(find_wide_models(frame, free, classes)) > 1
     if is_specified or label is not None or (score_columns and not several):
         return (ModelColumns("", label, score_columns),) if label is not None or score_columns else ()
@@ -322,7 +322,8 @@ def _build_wide_models(prediction: Any, scores: Any, classes: list[str]) -> tupl
 
 
 def _resolve_score_columns(value: Any, classes: list[str]) -> tuple[tuple[str | None, str], ...]:
-    """Pair classes with columns; a single column scores the positive class unless its name says otherwise."""
+    """Pair classes with columns. A single column contains scores of the positive class, unless its name refers to another
+    class."""
     if isinstance(value, Mapping):
         return tuple((str(name), str(column)) for name, column in value.items())
     columns = _to_list(value)
@@ -411,7 +412,7 @@ def _parse_column_name(column: str, classes: list[str]) -> tuple[str, str, str |
 def _match_class_suffixes(
     frame: pd.DataFrame, rest: list[str], classes: list[str], scores: dict[str, dict[str | None, str]]
 ) -> list[str]:
-    """Take forest_a, forest_b ... as the scores of a model if every class has one; return the other columns."""
+    """Take forest_a, forest_b ... as the scores of a model if there is a column for every class; return the other columns."""
     stems: dict[str, dict[str | None, str]] = {}
     for column in rest:
         for name in classes:
@@ -500,7 +501,7 @@ def check_score_column(column: pd.Series[Any], model: str) -> None:
 
 
 def check_misspelled(frame: pd.DataFrame, free: Sequence[str], classes: Sequence[str], y_true: str) -> None:
-    """Refuse a text column that would contain predicted labels if one of them were not misspelled."""
+    """Reject a text column that would be a column of predicted labels, except that one label is misspelled."""
     for column in free:
         labels = format_labels(frame[column]) if frame[column].dtype.kind not in "iuf" else []
         unknown = [label for label in labels if label not in classes]

@@ -81,7 +81,8 @@ _INTERVAL_NAMES = {
     "percentile": "percentile bootstrap",
 }
 
-# Limits of the short form: lines besides those of models, lines on how the file was read, and data sets named.
+# Limits of the short form: the number of lines besides those of models, of lines on how the file was read, and of data sets
+# named.
 _MAX_LINES, _MAX_READ_AS, _MAX_DATASETS = 12, 2, 3
 
 IMPORTANT_NOTES = (
@@ -209,7 +210,7 @@ class Judgement:
 
     @property
     def methodology(self) -> tuple[Finding, ...]:
-        """Raised methodology checks: few rows, rare classes, too few data sets."""
+        """Methodology checks that were raised: few rows, rare classes, too few data sets."""
         main = get_measure(self.main)
         findings = [
             finding
@@ -220,7 +221,7 @@ class Judgement:
 
     @property
     def messages(self) -> tuple[str, ...]:
-        """Raised methodology checks and notes, as text."""
+        """The methodology checks that were raised, and the notes, as text."""
         return (*self._render_methodology(), *render_all(self.notes, "model"))
 
     def _render_methodology(self) -> list[str]:
@@ -394,7 +395,7 @@ class Judgement:
         return "\n\n".join("\n".join(block) for block in blocks if block)
 
     def _find_disagreements(self) -> list[Finding]:
-        """Find pairs whose interval excludes zero although the difference is not significant."""
+        """Find the pairs whose interval excludes zero although their difference is not significant."""
         findings = []
         for line in self.pairs[self.pairs["primary"]].to_dict("records"):
             excludes_zero = line["low"] > 0 or line["high"] < 0
@@ -459,7 +460,7 @@ def judge(
     source : path, list of paths, dataframe or PredictionFile
         CSV, TSV or Parquet files, a frame, or the result of `read_predictions`.
     measures : str, Measure or list of these, optional
-        Models are compared by the first one. Default: AUC if every model has scores of a positive class, else accuracy;
+        Models are compared by the first measure. Default: AUC if every model has scores of a positive class, else accuracy,
         followed by all measures that suit the predictions.
     level : float, default 0.95
         Confidence level of intervals.
@@ -482,7 +483,7 @@ def judge(
     Raises
     ------
     InputError
-        If an option is invalid, or the predictions break a rule that cannot be repaired.
+        If an option is invalid, or the predictions violate a rule and cannot be repaired.
 
     Examples
     --------
@@ -700,7 +701,7 @@ def rank_by_rows(scores: pd.DataFrame, pairs: pd.DataFrame, main: Measure, setti
 
 
 def _order_differences(pairs: pd.DataFrame, names: Sequence[str], lower_is_better: bool) -> tuple[PairDifference, ...]:
-    """Order each comparison by the ranking, although the other model may be ahead on the rows that both predict."""
+    """Order each comparison by the ranking, even if the other model is better on the rows that both predict."""
     differences = []
     for line in pairs.to_dict("records"):
         better, other = str(line["first"]), str(line["second"])

@@ -66,7 +66,8 @@ def build_pair_table(models: Sequence[ModelStatistics], main: Measure, settings:
 
 
 class RowOverlap:
-    """Records which models share rows; notes pairs that share only some rows and rejects data sets without any."""
+    """Records which models share rows. Notes pairs that share only some rows, and rejects data sets in which no pair shares
+    rows."""
 
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
@@ -141,7 +142,8 @@ def _test_labels(cells: FloatArray, level: float) -> Outcome:
 
 
 def _has_enough_rows(contrast: RankContrast, dataset: str, notes: Notes) -> bool:
-    """Return whether both classes have enough rows for DeLong's test; note it if not, or if ranks are approximate."""
+    """Return whether both classes have enough rows for DeLong's test. Add a note if they do not, or if ranks are
+    approximate."""
     if min(contrast.positives, contrast.negatives) < _MIN_DELONG_ROWS:
         notes.add("delong_omitted", Subject("", dataset), needed=_MIN_DELONG_ROWS)
         return False

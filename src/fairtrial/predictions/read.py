@@ -133,7 +133,7 @@ class DatasetPredictions:
     weights : array or None
         Weight of each row.
     subgroups : mapping of str to array
-        Maps each column to the subgroup of each row.
+        For each subgroup column, the subgroup of each row.
     models : mapping of str to ModelPredictions
         Predictions by model.
     """
@@ -258,7 +258,7 @@ def read_predictions(
     Raises
     ------
     InputError
-        If the predictions break a rule that cannot be repaired.
+        If the predictions violate a rule and cannot be repaired.
 
     Examples
     --------
@@ -462,7 +462,8 @@ class _SharedColumns:
         return encoded
 
     def _encode_labels(self, model: str, column: str, notes: Notes) -> EncodedColumn:
-        """Encode predicted labels; adopt the spelling of the true labels if one column has 1 and the other True."""
+        """Encode predicted labels. Adopt the spelling of the true labels if, for example, one column contains 1 and the other
+        True."""
         encoded = EncodedColumn.from_column(self.table[column])
         duplicates = find_duplicate_labels(encoded.texts, self.y_true.texts) if encoded.values else {}
         if not duplicates:
@@ -633,7 +634,7 @@ def _check_predicted_once(
 def _require_agreement(
     row_indices: IntArray, values: npt.NDArray[Any], row_ids: npt.NDArray[Any], description: str, column: str, remedy: str
 ) -> npt.NDArray[Any]:
-    """Return the value of each row; all lines of a row must agree."""
+    """Return the value of each row; it must be the same on all lines of the row."""
     row_values = np.empty(len(row_ids), dtype=values.dtype)
     row_values[row_indices[::-1]] = values[::-1]
     differs = row_values[row_indices] != values

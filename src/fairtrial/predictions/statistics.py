@@ -52,7 +52,7 @@ SplitValue = tuple[str, str, int, int, float]
 
 
 class ModelStatistics(Protocol):
-    """Statistics of one model on one data set that a judgement needs, whether the rows are in memory or streamed."""
+    """Statistics that a judgement needs about one model on one data set, whether the rows are in memory or streamed."""
 
     @property
     def dataset(self) -> str:
@@ -86,7 +86,7 @@ class ModelStatistics(Protocol):
         """Name the input that a measure needs but the model lacks; empty if the measure can be computed."""
 
     def compute_intervals(self, measures: Sequence[Measure], settings: JudgeSettings) -> list[Interval]:
-        """Compute measures with intervals; those that cannot be computed are NaN, with the reason as a note."""
+        """Compute measures with intervals. A measure that cannot be computed is NaN, with the reason as a note."""
 
     def count_confusion(self) -> Confusion | None:
         """Count (or sum the weights of) rows by codes of the true and the predicted class; None if there are no labels."""
@@ -117,7 +117,7 @@ class ModelStatistics(Protocol):
 
 
 class PairStatistics(Protocol):
-    """Statistics of two models that a judgement needs, on the rows of a data set that both predict."""
+    """Statistics that a judgement needs about two models, on the rows of a data set that both predict."""
 
     @property
     def rows(self) -> int:
@@ -127,10 +127,11 @@ class PairStatistics(Protocol):
         """Count rows by codes of the true class and of both predicted classes; None if a model has no labels."""
 
     def contrast_ranks(self) -> RankContrast | None:
-        """Contrast the AUCs as DeLong's test does; None if there are no scores of a positive class."""
+        """Compute the contrast of the AUCs as in DeLong's test; None if there are no scores of a positive class."""
 
     def resample_difference(self, measure: Measure, settings: JudgeSettings, is_decided: bool) -> Outcome | None:
-        """Bootstrap the difference in a measure; None if this is impossible, or if it is slow and another test decides."""
+        """Bootstrap the difference in a measure. None if this is impossible, or if it would be slow and another test
+        decides."""
 
     def permute_difference(self, measure: Measure, settings: JudgeSettings) -> Outcome | None:
         """Run the permutation test of a measure; None if rows are not in memory or there are too many."""
@@ -140,7 +141,7 @@ class PairStatistics(Protocol):
 
 
 class FileStatistics(Protocol):
-    """Statistics of a whole file of predictions that a judgement needs."""
+    """Statistics that a judgement needs about a whole file of predictions."""
 
     @property
     def source(self) -> str:
@@ -159,7 +160,7 @@ class FileStatistics(Protocol):
         """The predictions; None if they are not in memory."""
 
     def has_several_folds(self) -> bool:
-        """Whether a model predicts in several folds."""
+        """Whether any model has predictions in several folds."""
 
     def list_limitations(self, settings: JudgeSettings) -> list[Finding]:
         """List what is omitted or computed differently because of weights, repeats or the size of the file."""
@@ -174,7 +175,7 @@ class FileStatistics(Protocol):
 class RankContrast(NamedTuple):
     """The first AUC minus the second, its standard error, and the rows of both classes.
 
-    `marks` is 0 if every rank is exact, else the number of scores between which ranks are interpolated.
+    `marks` is 0 if every rank is exact; otherwise it is the number of scores between which ranks are interpolated.
     """
 
     estimate: float
@@ -220,7 +221,7 @@ class JudgeSettings:
         return f"needs {missing}" if missing else ""
 
     def make_undefined_interval(self, model: ModelStatistics, measure: Measure) -> Interval:
-        """Make an interval without a value, with the reason as its note."""
+        """Create an interval without a value, with the reason as its note."""
         nan = float("nan")
         return Interval(measure.name, nan, nan, nan, self.level, "", self.explain_unavailable(model, measure))
 
@@ -243,7 +244,8 @@ class PositiveClasses:
     specified : bool
         Whether the user chose the positive class.
     can_flip : bool
-        Whether another positive class would reverse the scores. It would not if the score columns name their classes.
+        Whether choosing the other class as positive would reverse the scores. It would not if the score columns name their
+        classes.
     """
 
     classes: Mapping[str, tuple[str, str]]
@@ -282,13 +284,13 @@ class PositiveClasses:
         return "positive class " + ", ".join(f"{label} on {join_names(names)}" for label, names in by_label.items())
 
     def select_below_chance(self, scores: pd.DataFrame) -> pd.DataFrame:
-        """Select the AUCs of data sets with a positive class whose whole interval lies below one half."""
+        """For data sets with a positive class, select the AUCs whose whole interval lies below one half."""
         is_below = (scores["measure"] == "auc") & (scores["high"].to_numpy(dtype=np.float64) < 0.5)
         return scores[is_below & scores["dataset"].isin(list(self.classes))]
 
     @property
     def remedy(self) -> str:
-        """Advice if the scores are those of the other class."""
+        """Advice for the case that the scores belong to the other class."""
         if not self.can_flip:
             return "check which class each score column belongs to"
         negatives = {negative for _, negative in self.classes.values()}
@@ -297,7 +299,7 @@ class PositiveClasses:
 
 @dataclass(frozen=True, eq=False)
 class InMemoryModel:
-    """A model on the rows of a data set, each once: true and predicted class indices, scores of every class, weights.
+    """A model on the rows of a data set, each used once: true and predicted class indices, scores of every class, weights.
 
     A predicted label that is missing or not a class is ABSTAINED. `subgroups` contains the values of all rows of the data set.
     """
@@ -449,7 +451,7 @@ class InMemoryModel:
         return InMemoryPair(self.select_rows(first), other.select_rows(second))
 
     def compute_intervals(self, measures: Sequence[Measure], settings: JudgeSettings) -> list[Interval]:
-        """Compute measures with intervals; those that cannot be computed are NaN, with the reason as a note."""
+        """Compute measures with intervals. A measure that cannot be computed is NaN, with the reason as a note."""
         available = [measure for measure in measures if not settings.explain_unavailable(self, measure)]
         by_measure: dict[str, Interval] = {}
         if len(self.y_true) > MANY_ROWS and self.weights is None:
@@ -531,7 +533,7 @@ class InMemoryPair:
         return np.bincount(cells, minlength=k**3).reshape(k, k, k).astype(np.float64)
 
     def contrast_ranks(self) -> RankContrast | None:
-        """Contrast the AUCs as `delong` does; None if there are no scores of a positive class."""
+        """Compute the contrast of the AUCs as in `delong`; None if there are no scores of a positive class."""
         positive = self.first.positive
         if self.first.scores is None or self.second.scores is None or positive is None:
             return None
@@ -546,7 +548,7 @@ class InMemoryPair:
         return RankContrast(estimate, outcome.details["standard error"], positives, negatives)
 
     def resample_difference(self, measure: Measure, settings: JudgeSettings, is_decided: bool) -> Outcome | None:
-        """Bootstrap the difference in a measure; omitted beyond `MANY_ROWS` rows if another test decides."""
+        """Bootstrap the difference in a measure; None if there are more than `MANY_ROWS` rows and another test decides."""
         has_many_rows = self.rows > MANY_ROWS
         if is_decided and has_many_rows:
             return None
@@ -566,7 +568,7 @@ class InMemoryPair:
         )
 
     def permute_difference(self, measure: Measure, settings: JudgeSettings) -> Outcome | None:
-        """Run the permutation test of a measure; omitted beyond `MANY_ROWS` rows."""
+        """Run the permutation test of a measure; None if there are more than `MANY_ROWS` rows."""
         if self.rows > MANY_ROWS:
             return None
         adapted_measure, options = self._adapt_measure(measure)
@@ -587,7 +589,7 @@ class InMemoryPair:
         return [Finding.of("permutation_omitted", limit=MANY_ROWS)] if is_omitted else []
 
     def _adapt_measure(self, measure: Measure) -> tuple[Measure, dict[str, Any]]:
-        """Return the measure and its options, which allow unknown labels if one of the two models has any."""
+        """Return the measure and its options. These allow unknown labels if either model has any."""
         has_unknown = measure.facts.needs == "labels" and (self.first.has_unknown_labels or self.second.has_unknown_labels)
         return (allow_unknown_labels(measure) if has_unknown else measure), self.first.get_measure_options(has_unknown)
 
@@ -616,7 +618,7 @@ class InMemoryPair:
 def summarize_resamples(
     measure: Measure, estimate: float, values: FloatArray, rows: int, level: float, description: str
 ) -> Outcome:
-    """Summarize resampled differences: percentile limits, and p as the significance level at which they touch zero."""
+    """Summarize resampled differences: percentile limits, and p, the significance level at which a limit touches zero."""
     defined = values[~np.isnan(values)]
     limits, p = (float("nan"), float("nan")), float("nan")
     if len(defined):
@@ -647,7 +649,7 @@ class InMemoryModels:
         )
 
     def has_several_folds(self) -> bool:
-        """Whether a model predicts in several folds."""
+        """Whether any model has predictions in several folds."""
         return any(len(np.unique(model.fold)) > 1 for dataset in self.predictions.datasets for model in dataset.models.values())
 
     def list_limitations(self, settings: JudgeSettings) -> list[Finding]:
@@ -692,13 +694,14 @@ def _compute_split_values(dataset: DatasetPredictions, model: InMemoryModel, mea
 
 @dataclass(frozen=True)
 class CountIntervals:
-    """Computes measures with intervals from counts alone; weighted counts give no intervals."""
+    """Computes measures with intervals from counts alone; there are no intervals for weighted counts."""
 
     settings: JudgeSettings
     unweighted: bool = True
 
     def from_table(self, measure: Measure, table: Confusion) -> Interval:
-        """Compute a measure of labels with Wilson's interval for a proportion, else with an interval from redrawn tables."""
+        """Compute a measure of labels, with Wilson's interval if it is a proportion, else with an interval from redrawn
+        tables."""
         table, measure = prepare_table(measure, table), allow_unknown_labels(measure)
         with ignore_warnings():
             estimate = float(measure.of(table))  # type: ignore[attr-defined]
@@ -715,7 +718,8 @@ class CountIntervals:
             return self._resample(measure.name, estimate, table.table, compute)
 
     def from_tally(self, measure: Measure, tally: ScoreTally, coarse_tally: ScoreTally | None = None) -> Interval:
-        """Compute a measure of scores with DeLong's or Newcombe's interval for an AUC, else with one from redrawn bins.
+        """Compute a measure of scores, with DeLong's or Newcombe's interval if it is an AUC, else with an interval from redrawn
+        bins.
 
         `coarse_tally` is the same tally in bins, if it is available. It avoids binning the whole tally again.
         """
@@ -777,7 +781,8 @@ class CountIntervals:
 
 
 def draw_counts(cells: FloatArray, resamples: int, seed: int) -> Iterator[FloatArray]:
-    """Draw counts with replacement, batch by batch, as if rows were drawn: the rows of a cell do not differ."""
+    """Draw counts with replacement, batch by batch. This is equivalent to drawing rows, because the rows of a cell do not
+    differ."""
     rng = np.random.default_rng(seed)
     flat = np.asarray(cells, dtype=np.float64).ravel()
     while resamples > 0:
@@ -837,7 +842,7 @@ def find_bin_starts(tally: ScoreTally, bins: int) -> IntArray:
 
 
 def compute_losses(probabilities: FloatArray, y_true: IntArray, positive: int | None, name: str) -> FloatArray:
-    """Compute the contribution of each row to the Brier score or log loss; a positive class is judged against the rest.
+    """Compute the contribution of each row to the Brier score or log loss; a positive class is compared with the rest.
 
     >>> compute_losses(np.array([[0.75, 0.25], [0.5, 0.5]]), np.array([0, 1]), 1, "brier").tolist()
     [0.0625, 0.25]

@@ -71,8 +71,8 @@ if TYPE_CHECKING:
 
 MEMORY = "512MB"
 
-# Up to this many rows of the rarer class, DeLong's test places scores exactly between them. If there are more rows, it places
-# scores between this many quantiles.
+# Up to this many rows of the rarer class, DeLong's test places scores exactly between their scores. If there are more rows, it
+# places scores between this many quantiles.
 MAX_MARKS = 1 << 22
 
 _SAMPLE = 10_000
@@ -88,8 +88,9 @@ _REQUIRED_ROLES = ("y_true", "dataset", "model", "row", "repeat", "fold")
 class StreamedFile:
     """One or several files as a DuckDB table; a context manager.
 
-    The view `lines` contains all lines, and the view `judged` those to be judged. Queries name these two views. Every name or
-    value from the file goes through `quote_identifier` or `quote_literal`, so no text from the file is executed as SQL.
+    The view `lines` contains all lines, and the view `judged` contains the lines to be judged. Queries refer to these two
+    views. Every name or value from the file goes through `quote_identifier` or `quote_literal`, so no text from the file is
+    executed as SQL.
 
     >>> import pandas as pd
     >>> folder = tempfile.TemporaryDirectory()
@@ -156,7 +157,7 @@ class StreamedFile:
             raise self._to_input_error(error) from None
 
     def keep_lines(self, condition: str) -> None:
-        """Restrict `judged` to the lines that satisfy a condition; the condition must not name `judged`."""
+        """Restrict `judged` to the lines that satisfy a condition; the condition must not refer to `judged`."""
         self.row_filter = f"{self.row_filter} AND {condition}"
         self.fetch_rows(f"CREATE OR REPLACE VIEW judged AS SELECT * FROM lines WHERE {self.row_filter}")
 
@@ -179,7 +180,7 @@ class StreamedFile:
         return f"({quote_identifier(column)} IS NULL{nan})"
 
     def has_several_folds(self) -> bool:
-        """Whether a model predicts in several folds."""
+        """Whether any model has predictions in several folds."""
         fold = self.roles.get("fold")
         if fold is None:
             return False
@@ -269,13 +270,13 @@ class StreamedModel:
         return [format_label(label) for label in self.classes]
 
     def find_missing_input(self, measure: Measure) -> str:
-        """Name the input that a measure needs but the model lacks; sums of probabilities give only means."""
+        """Name the input that a measure needs but the model lacks. From sums of probabilities, only means can be computed."""
         missing = find_missing_input(measure, self.label is not None, self.kind)
         needs_rows = measure.facts.needs == "probabilities" and measure.name not in MEAN_LOSSES
         return "rows in memory" if needs_rows and not missing else missing
 
     def compute_intervals(self, measures: Sequence[Measure], settings: JudgeSettings) -> list[Interval]:
-        """Compute measures with intervals from counts; those that cannot be computed are NaN, with the reason as a note."""
+        """Compute measures with intervals from counts. A measure that cannot be computed is NaN, with the reason as a note."""
         available = [measure for measure in measures if not settings.explain_unavailable(self, measure)]
         counts = CountIntervals(settings, not self.is_weighted)
         intervals = self._scan_scores([measure for measure in available if measure.facts.needs == "scores"], settings)
@@ -375,7 +376,7 @@ class StreamedModel:
         )
 
     def _compute_loss_intervals(self, counts: CountIntervals) -> dict[str, Interval]:
-        """Compute means with limits from sums and sums of squares; a true class of probability 0 has an infinite loss."""
+        """Compute means with limits from sums and sums of squares. The loss is infinite if a true class has probability 0."""
         totals = np.zeros(5)
         for _, _, _, _, total, *parts, _ in self._loss_bins:
             totals += [float(total), *(float(part_sum or 0) for part_sum in parts)]
@@ -405,7 +406,7 @@ class StreamedModel:
         return pd.DataFrame(lines, columns=["mean_predicted", "observed_frequency", "weight", "low", "high"])
 
     def _build_probability_sql(self) -> tuple[str, str]:
-        """Build SQL for the predicted probability, and for whether that class is true."""
+        """Build SQL for the predicted probability of a class, and for whether that class is the true one."""
         scores = self.scores or ()
         if self.positive is not None:
             return scores[self.positive], f"({self.y_true} = {self.positive})"
@@ -414,7 +415,7 @@ class StreamedModel:
     def _build_losses_sql(self) -> tuple[str, str]:
         """Build SQL for the contribution of each row to the Brier score and to the log loss (NULL if infinite).
 
-        With two classes, or with a given positive class, they are those of that class against the rest.
+        With two classes, or with a given positive class, the contributions are those of the positive class against the rest.
         """
         scores, y_true = self.scores or (), self.y_true
         if self.positive is None:
@@ -460,7 +461,7 @@ class StreamedModel:
 
 
 def _average_classes(name: str, intervals: Sequence[Interval], level: float) -> Interval:
-    """Average over the classes, each against the rest, without an interval: counts per class do not provide one."""
+    """Average over the classes, each against the rest. There is no interval, because counts per class do not provide one."""
     if len(intervals) == 1:
         return intervals[0]
     nan, mean = float("nan"), float(np.mean([interval.estimate for interval in intervals]))
@@ -499,7 +500,8 @@ class StreamedPair:
         return None if self.first.label is None or self.second.label is None else self._label_sums[0]
 
     def contrast_ranks(self) -> RankContrast | None:
-        """Contrast the AUCs as DeLong's test does; an approximate difference is replaced by that of the exact AUCs."""
+        """Compute the contrast of the AUCs as in DeLong's test. An approximate difference is replaced with that of the exact
+        AUCs."""
         positive = self.first.positive
         if not self.first.scores or not self.second.scores or positive is None:
             return None
@@ -579,7 +581,7 @@ class StreamedModels:
         self.models = tuple(model for dataset, where in dataset_filters.items() for model in self._build_models(dataset, where))
 
     def has_several_folds(self) -> bool:
-        """Whether a model predicts in several folds."""
+        """Whether any model has predictions in several folds."""
         return self.file.has_several_folds()
 
     def list_limitations(self, settings: JudgeSettings) -> list[Finding]:
@@ -593,7 +595,8 @@ class StreamedModels:
         return []
 
     def list_codes(self, model: StreamedModel) -> list[int]:
-        """List the codes of the labels of a data set, including one for unknown labels if any of its models has them."""
+        """List the codes of the labels of a data set, including a code for unknown labels if any of its models has such
+        labels."""
         datasets = {other.dataset for other in self.models if other.has_unknown_labels}
         return list_codes(len(model.classes), model.dataset in datasets)
 
@@ -643,7 +646,7 @@ class StreamedModels:
             raise InputError(f"weights must not all be zero, got only zeros in column {column!r}")
 
     def _list_distinct_values(self, column: str, where: str) -> dict[str, Any]:
-        """Map text to value for the distinct values of a column."""
+        """Map the text of each distinct value of a column to the value."""
         where = f"{where} AND NOT {self.file.build_missing_condition(column)}"
         query = f"SELECT DISTINCT {quote_identifier(column)} FROM judged WHERE {where} ORDER BY ALL"
         return {format_label(value): value for (value,) in self.file.fetch_rows(query)}
@@ -704,7 +707,7 @@ class StreamedModels:
         return raw_models
 
     def _read_labels(self, model_columns: ModelColumns, where: str, subject: Subject) -> dict[str, Any] | None:
-        """Map the labels of a model, spelled like the true labels, to their values; None if it has no labels."""
+        """Map the labels of a model, spelled like the true labels, to their values; None if the model has no labels."""
         column = str(model_columns.label)
         labels = self._list_distinct_values(column, where)
         if labels:
@@ -770,7 +773,8 @@ class _RawModel:
 
 
 class _ScoreSummary(NamedTuple):
-    """Extremes of score columns, largest deviation of a sum from 1, lines with a sum near 1, and all-zero lines."""
+    """Extremes of the score columns, the largest deviation of a sum from 1, the lines with a sum near 1, and the lines of
+    zeros."""
 
     least: float
     most: float
@@ -850,7 +854,7 @@ def _keep_first_repeat(file: StreamedFile, notes: Notes) -> None:
 
 
 def _find_score_columns(file: StreamedFile, model_columns: ModelColumns, where: str, subject: Subject) -> dict[str | None, str]:
-    """Map class to column for columns with scores on these lines; an absent class leaves its column empty."""
+    """Map each class to its column, for columns with scores on these lines. The column of an absent class is empty."""
     if not model_columns.scores:
         return {}
     parts = [f"count(*) FILTER (WHERE NOT {file.build_missing_condition(column)})" for _, column in model_columns.scores]
@@ -882,7 +886,7 @@ def _build_scores_sql(
     subject: Subject,
     notes: Notes,
 ) -> StreamedScores | None:
-    """Build SQL for the scores of a model; `class_index` is the class of a single column that names none."""
+    """Build SQL for the scores of a model. `class_index` is the class of a single score column that does not name its class."""
     if not columns_by_class:
         return None
     if set(columns_by_class) == {None} or (len(columns_by_class) == 1 and len(class_names) == 2):
@@ -944,7 +948,7 @@ def _summarize_scores(file: StreamedFile, columns: Sequence[str], where: str) ->
 
 
 def _are_probabilities(columns: Sequence[str], summary: _ScoreSummary, subject: Subject, notes: Notes) -> bool:
-    """Return whether scores of all classes are probabilities; note sums that rounding has changed, to be rescaled."""
+    """Return whether scores of all classes are probabilities. Note sums that rounding has changed; these are rescaled."""
     is_named = all(map(is_named_probability, columns))
     if summary.least < 0 or summary.most > 1:
         if is_named:
@@ -1028,7 +1032,7 @@ def _merge_equal_scores(scores: npt.NDArray[Any], positive: npt.NDArray[Any]) ->
 
 
 def _combine_tallies(batches: Iterator[tuple[npt.NDArray[Any], ...]], capacity: int, unweighted: bool) -> ScoreTally:
-    """Combine parts in descending order of scores into one tally; equal scores may extend over several parts."""
+    """Combine parts, in descending order of scores, into one tally; equal scores may extend over several parts."""
     dtype = np.uint8 if unweighted else np.float64
     values: Any = np.empty(capacity)
     pos: Any = np.empty(capacity, dtype=dtype)
@@ -1060,11 +1064,11 @@ def _expand_dtype(counts: npt.NDArray[Any], incoming: npt.NDArray[Any]) -> npt.N
 
 
 def compute_rank_contrast(file: StreamedFile, lines: str, positive: int) -> RankContrast:
-    """Contrast two models on the same rows, as DeLong's test does; NaN if a class has fewer than two rows.
+    """Compute the contrast of two models on the same rows, as in DeLong's test; NaN if a class has fewer than two rows.
 
     `lines` is SQL that returns true classes t and scores s1 and s2. The rows are written to a table that spills to disk, so
-    models are joined once. Only the scores of the rarer class are kept in memory. Every other score equals one of them or lies
-    between two of them. This determines the number of rows of one class below each row of the other class.
+    models are joined once. Only the scores of the rarer class are kept in memory. Every other score equals one of these scores
+    or lies between two of them. This determines the number of rows of one class below each row of the other class.
     """
     file.fetch_rows(f"CREATE OR REPLACE TEMP TABLE met AS SELECT t = {positive} AS p, s1, s2 FROM {lines}")
     try:
@@ -1124,7 +1128,8 @@ class _SlotRows:
             yield [_find_slots(marks, scores) for marks, scores in zip(self.marks, batch, strict=True)]
 
     def count_below(self, which: str, below: Sequence[FloatArray] = ()) -> tuple[list[FloatArray], _RunningMoments]:
-        """Count twice the rows of a class below each slot (half of those in it), and sum their contrasts given `below`."""
+        """Return twice the number of rows of a class below each slot (a row in the slot counts half), and the sum of their
+        contrasts given `below`."""
         counts, sums = [np.zeros(2 * len(marks) + 1) for marks in self.marks], _RunningMoments()
         for slots in self._iter_slots(which):
             for count, slot in zip(counts, slots, strict=True):
@@ -1169,7 +1174,8 @@ def _find_slots(marks: FloatArray, scores: FloatArray) -> IntArray:
 
 
 def _compute_twice_below(counts: FloatArray) -> FloatArray:
-    """Count twice the rows below each slot: floats represent whole numbers exactly, so equal placements do not differ."""
+    """Return twice the number of rows below each slot. Floats represent whole numbers exactly, so equal placements do not
+    differ."""
     doubled = np.cumsum(counts)
     doubled *= 2
     doubled -= counts

@@ -89,7 +89,7 @@ def build_classes(models: Sequence[ModelStatistics], level: float) -> pd.DataFra
 
 
 def _build_class_rows(model: ModelStatistics, level: float) -> list[dict[str, Any]]:
-    """Build the rows of one model; confidence limits require row counts, so weighted rows have none."""
+    """Build the rows of one model. Confidence limits require row counts, so there are none for weighted rows."""
     confusion = model.count_confusion()
     table = None if confusion is None else prepare_class_table(confusion)
     support, aucs, unweighted = model.sum_support(), model.compute_class_aucs(), not model.is_weighted
@@ -184,7 +184,7 @@ def _describe_small_subgroup(model: ModelStatistics) -> str:
 
 
 def build_calibration(models: Sequence[ModelStatistics], level: float) -> pd.DataFrame:
-    """Build mean predicted probability and observed frequency in ten bins, of the positive or most probable class."""
+    """Tabulate the mean predicted probability and the observed frequency of the positive or most probable class in ten bins."""
     import pandas as pd
 
     parts = []
@@ -198,7 +198,8 @@ def build_calibration(models: Sequence[ModelStatistics], level: float) -> pd.Dat
 
 
 def build_curves(models: Sequence[ModelStatistics]) -> dict[str, pd.DataFrame]:
-    """Build the points of each curve for each data set, model and class: the positive class, or each of several."""
+    """Build the points of each curve for each data set, model and class: the positive class, or each class if there are
+    several."""
     import pandas as pd
 
     parts: dict[str, list[pd.DataFrame]] = {}
@@ -244,7 +245,7 @@ def rank_models(scores: pd.DataFrame, dataset: str, main: str | Measure) -> list
 
 
 def order_best_first(pairs: pd.DataFrame, scores: pd.DataFrame, main: str | Measure) -> pd.DataFrame:
-    """Put the model with the better value of the main measure first in each pair; rows keep their order."""
+    """In each pair, put the model with the better value of the main measure first; rows keep their order."""
     import pandas as pd
 
     rank_lookups = {str(name): rank_models(scores, str(name), main).index for name in dict.fromkeys(scores["dataset"])}
@@ -258,7 +259,7 @@ def order_best_first(pairs: pd.DataFrame, scores: pd.DataFrame, main: str | Meas
 
 
 def find_unequal_rows(scores: pd.DataFrame) -> dict[str, dict[str, int]]:
-    """Find data sets whose models are scored on different numbers of rows, with these numbers."""
+    """Find the data sets whose models are scored on different numbers of rows, and return these numbers."""
     row_counts = {
         str(name): {str(model): int(rows) for model, rows in dataset_scores.groupby("model", sort=False)["rows"].max().items()}
         for name, dataset_scores in scores.groupby("dataset", sort=False)

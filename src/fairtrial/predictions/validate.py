@@ -1,4 +1,4 @@
-"""Rules for predictions in memory and streamed: a violation raises an error or adds a note."""
+"""Rules for predictions, in memory or streamed. A violation raises an error or adds a note."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ EXACT_TOLERANCE = 1e-5
 
 
 def suggest_y_true() -> str:
-    """Suggest naming the column of true labels; the text ends an error message."""
+    """Suggest naming the column of true labels; the returned text is the end of an error message."""
     return f", or pass {name_argument('y_true', 'COLUMN')} if another column has the true labels"
 
 
 class Subject(NamedTuple):
-    """The model that a message is about, and its data set if the file has several.
+    """The model that a message is about, and its data set if the file contains several.
 
     >>> str(Subject("tree", "iris"))
     "model 'tree' on 'iris'"
@@ -58,7 +58,7 @@ class Notes:
         self._entries: dict[Finding, dict[str, dict[str, None]]] = {}
 
     def add(self, kind: str, subject: Subject = _NOBODY, **values: Any) -> None:
-        """Add a finding and what it is about; `Subject("", dataset)` is a data set."""
+        """Add a finding and its subject; `Subject("", dataset)` means a whole data set."""
         self._entries.setdefault(Finding(kind, values), {}).setdefault(subject.model, {})[subject.dataset] = None
 
     def extend(self, findings: Iterable[Finding]) -> None:
@@ -75,7 +75,8 @@ class Notes:
         return self.merge()
 
     def merge(self, with_datasets: bool = True) -> tuple[Finding, ...]:
-        """Merge findings of one kind about models with the same data sets; a single data set of the file is not named."""
+        """Merge findings of one kind about models with the same data sets. The data set is not named if the file contains only
+        one."""
         merged = []
         for finding, by_model in self._entries.items():
             groups: dict[tuple[str, ...], list[str]] = {}
@@ -110,7 +111,7 @@ def check_classes(true_labels: Sequence[str], where: str) -> None:
 
 
 def check_predicted(true_labels: Sequence[str], predicted: Sequence[str], subject: Subject, notes: Notes) -> None:
-    """Compare predicted with true labels: note an unknown label, reject a misspelled one."""
+    """Compare predicted with true labels: note unknown labels, and reject misspelled ones."""
     unknown = [label for label in predicted if label not in true_labels]
     if unknown and len(unknown) == len(predicted):
         raise InputError(
@@ -142,7 +143,7 @@ def resolve_positive_index(texts: Sequence[str], positive: object, dataset: str)
 
 
 def choose_condition(conditions: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
-    """Choose one of several conditions (name first): the unperturbed one, else the first in sort order."""
+    """Choose one of several conditions, whose first entry is the name: the unperturbed one, else the first in sort order."""
     return min(conditions, key=lambda condition: (str(condition[0]) != "clean", *map(str, condition)))
 
 

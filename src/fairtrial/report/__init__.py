@@ -150,7 +150,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import names on first use: figures need altair, which is slow to import."""
+    """Import names on first use, because figures need altair, which is slow to import."""
     if name in _MODULES:
         return getattr(import_module(f"fairtrial.report.{_MODULES[name]}"), name)
     raise AttributeError(f"module 'fairtrial.report' has no attribute {name!r}")

@@ -34,7 +34,7 @@ _cache: WeakKeyDictionary[Results, dict[Any, Any]] = WeakKeyDictionary()
 
 
 def get_cached(results: Results, key: object, compute: Callable[[], T]) -> T:
-    """Return the value that is cached for these results under this key; compute it if it is not cached."""
+    """Return the value that is cached for these results under this key. Compute it if it is not cached."""
     entries = _cache.setdefault(results, {})
     if key not in entries:
         entries[key] = compute()
@@ -45,9 +45,9 @@ def get_cached(results: Results, key: object, compute: Callable[[], T]) -> T:
 def compute_verdict(
     results: Results, measure: str | None = None, condition: ConditionFacts | None = None
 ) -> tuple[Verdict | None, str]:
-    """Compute a verdict and return it with an empty text; if there is none, return None and the reason.
+    """Compute a verdict and return it with an empty text. If there is no verdict, return None and the reason.
 
-    By default, the measure is that of the study's verdict and the condition is the main one.
+    By default, the measure is that of the study's verdict, and the condition is the main one.
     """
     condition_facts = condition or get_main_condition(results)
 
@@ -63,7 +63,7 @@ def compute_verdict(
 
 
 def _explain_missing_verdict(results: Results, measure: str, condition: ConditionFacts, error: FairtrialError) -> str:
-    """Explain why there is no verdict; if no other explanation applies, return the message of the error."""
+    """Explain why there is no verdict. If no other explanation applies, return the error message."""
     trials = results.trials()
     condition_trials = trials[mask_condition(trials, condition)].astype({"learner": str, "dataset": str})
     good = condition_trials["status"] == "ok"
@@ -77,7 +77,7 @@ def _explain_missing_verdict(results: Results, measure: str, condition: Conditio
 
 
 def _explain_by_values(results: Results, measure: str, condition: ConditionFacts) -> str:
-    """Explain why the values of the measure cannot be compared; return an empty text if they can."""
+    """Explain why the values of the measure cannot be compared. Return an empty text if they can."""
     scores, _ = compute_scores(results, [measure])
     condition_scores = scores[mask_condition(scores, condition)] if len(scores) else scores
     values, measure_text = condition_scores["value"].to_numpy(dtype=np.float64), format_measure_name(measure)
@@ -93,7 +93,7 @@ def _explain_by_values(results: Results, measure: str, condition: ConditionFacts
 
 
 def _explain_by_failures(condition_trials: pd.DataFrame, succeeded: list[str]) -> str:
-    """Explain why failures leave nothing to compare; return an empty text if they do not."""
+    """Explain why failed trials leave nothing to compare. Return an empty text if something is left."""
     if len(succeeded) == 1:
         return f"Only {succeeded[0]} succeeded, so there is no comparison."
     bad = condition_trials[mask_failed(condition_trials) & condition_trials["learner"].isin(succeeded).to_numpy()]
@@ -108,7 +108,7 @@ def _explain_by_failures(condition_trials: pd.DataFrame, succeeded: list[str]) -
 
 
 def get_declared_section(results: Results, section: str) -> Mapping[str, Any]:
-    """Get a section of the study's declaration; empty if there is none."""
+    """Get a section of the study's declaration. It is empty if it is not declared."""
     declared = results.archive.declaration.get(section)
     return declared if isinstance(declared, Mapping) else {}
 
@@ -119,7 +119,7 @@ def get_verdict_measure(results: Results) -> Measure:
 
 
 def select_condition(frame: pd.DataFrame, condition: ConditionFacts) -> pd.DataFrame:
-    """Select the rows of a frame under this condition."""
+    """Select the rows of a frame that belong to this condition."""
     return frame[mask_condition(frame, condition)]
 
 
@@ -132,10 +132,10 @@ def unwrap_estimator(learner: LearnerFacts) -> tuple[str, Mapping[str, Any]]:
 
 
 def has_only_predictions(results: Results) -> bool:
-    """Whether only predictions are known, as for models from a file, which have no class."""
+    """Whether only predictions are known. This is the case for models from a file, which have no estimator class."""
     return all(not learner.class_name for learner in results.archive.learners)
 
 
 def get_resampling_scheme(results: Results) -> str:
-    """Get the declared resampling scheme; empty if there is none."""
+    """Get the declared resampling scheme. It is empty if there is none."""
     return str(get_declared_section(results, "resampling").get("scheme", ""))

@@ -1,7 +1,7 @@
-"""Methodology checks: numbered questions about the source of a report, each with the reason why it matters and a remedy.
+"""Methodology checks: numbered questions about the source of a report. Each states why it matters and offers a remedy.
 
-Modules in `fairtrial.report.checks` register checks. Another package names its module in the entry-point group
-`fairtrial.checks`. Import from `fairtrial.report.checks`, which re-exports these names.
+Modules in `fairtrial.report.checks` register checks. Another package can add checks by naming its module in the entry-point
+group `fairtrial.checks`. Import from `fairtrial.report.checks`, which re-exports these names.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ register_text("check_failed", "the check failed to run: {error}: {message}.")
 
 @dataclass(frozen=True, eq=False)
 class CheckFinding:
-    """What a check found: the outcome, the finding, and the table of its numbers.
+    """The result of a check: its outcome, its finding, and a table of the numbers behind it.
 
     Attributes
     ----------
     outcome : {"raised", "failed to run", "passed", "not applicable"}
         Outcome of the check.
     finding : Finding
-        Kind and values; `text` renders it.
+        Kind and values of the finding. `text` renders it as a sentence.
     details : pandas.DataFrame or None
         The numbers behind a raised check.
     formats : dict
-        Formats of the columns of `details`.
+        Number format of each column of `details`.
     noun : str
         "learner" or "model".
 
@@ -70,7 +70,7 @@ class CheckFinding:
 
 
 class CheckAnswer(NamedTuple):
-    """What the function of a check returns: the outcome, which of the check's texts applies, and its values."""
+    """The return value of a check function: the outcome, the key of the text that applies, and the values of the text."""
 
     outcome: Outcome
     text: str
@@ -87,13 +87,13 @@ def report_raised(
     Parameters
     ----------
     text : str, default "raised"
-        Which of the check's texts applies.
+        Key of the text of the check that applies.
     details : pandas.DataFrame, optional
-        The table of the check's numbers.
+        Table of the numbers behind the check.
     formats : dict, optional
-        Formats of the columns of `details`, e.g. ``{"ratio": "{:.1f}"}``.
+        Number formats of the columns of `details`, e.g. ``{"ratio": "{:.1f}"}``.
     **values
-        Values of the text.
+        Values that the text contains.
 
     Returns
     -------
@@ -113,9 +113,9 @@ def report_passed(text: str = "passed", **values: Any) -> CheckAnswer:
     Parameters
     ----------
     text : str, default "passed"
-        Which of the check's texts applies.
+        Key of the text of the check that applies.
     **values
-        Values of the text.
+        Values that the text contains.
 
     Returns
     -------
@@ -130,14 +130,14 @@ def report_passed(text: str = "passed", **values: Any) -> CheckAnswer:
 
 
 def report_not_applicable(text: str = "not applicable", **values: Any) -> CheckAnswer:
-    """Report that a check does not apply, or that the data cannot answer it.
+    """Report that a check does not apply, or that the data are insufficient to answer it.
 
     Parameters
     ----------
     text : str, default "not applicable"
-        Which of the check's texts applies.
+        Key of the text of the check that applies.
     **values
-        Values of the text.
+        Values that the text contains.
 
     Returns
     -------
@@ -164,17 +164,17 @@ class Check:
     looks_for : str
         What raises the check.
     why : str
-        Why it matters.
+        Why the problem matters.
     remedy : str
-        What to do.
+        What to do about the problem.
     cite : str
         Works that explain the problem.
     texts : dict
-        Templates of the sentences by key: "raised", "passed" and others that `function` returns.
+        Templates of the sentences by key: "raised", "passed" and any other key that `function` returns.
     function : callable
         Takes a `ReportSource` and returns a `CheckAnswer`.
     serves : tuple of {"study", "judgement", "comparison"}
-        Kinds of reports that the check applies to.
+        Kinds of reports to which the check applies.
 
     Examples
     --------
@@ -198,7 +198,7 @@ class Check:
     def __post_init__(self) -> None:
         if not _NUMBER.fullmatch(self.number):
             raise InputError(f"number must be capital letters and three digits, such as 'LAB001', got {self.number!r}")
-        functools.update_wrapper(self, self.function)  # rerunning a notebook cell replaces its check
+        functools.update_wrapper(self, self.function)  # lets a rerun notebook cell replace the check that it defines
         for key, template in self.texts.items():
             register_text(f"{self.number}/{key}", template)
 
@@ -266,7 +266,7 @@ class CheckResult(NamedTuple):
     check : Check
         The check.
     finding : CheckFinding
-        What it found.
+        Result of the check.
 
     Examples
     --------
@@ -293,7 +293,7 @@ def run_checks(results: Any, checks: Iterable[Check] | None = None) -> tuple[Che
     results : Results, Judgement, Verdict or ReportSource
         What to check.
     checks : iterable of Check, optional
-        Default: all registered checks that serve this kind of results.
+        Checks to run. Default: all registered checks that apply to this kind of results.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Write charts, the figures and tables of a report, and the files of a comparison."""
+"""Write charts to files, the figures and tables of a report, and the files of a comparison."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {".html": {"inline": True}, ".png": {"scal
 
 
 def save(chart: Any, path: str | Path) -> Path:
-    """Write a chart to a file; the suffix determines the format.
+    """Write a chart to a file. The suffix determines the format.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def write_figures(sections: Sequence[Section], folder: str | Path, formats: str 
 
 
 def _copy_with_title(figure: Figure) -> Any:
-    """Copy the chart with the title of the figure, which names the data set."""
+    """Copy the chart, and use the title of the figure, which names the data set."""
     import altair as alt
 
     chart = figure.chart.copy(deep=["title"])
@@ -192,9 +192,9 @@ def _get_direction(table: ReportTable) -> Better | None:
 def write_comparison(verdict: Verdict, folder: str | Path, formats: str | Iterable[str] = ("svg",)) -> list[Path]:
     """Write the scores, tests, tables and figures of a verdict into a folder.
 
-    `scores.csv`, `pairs.csv` and `ranks.csv` contain the numbers, `table.tex` (booktabs) and `table.md` a table for papers,
-    and `verdict.txt` the text. The figures are `critical-difference`, `ranks` and `pairs`, and `simplex` or `density` if
-    there is a posterior.
+    `scores.csv`, `pairs.csv` and `ranks.csv` contain the numbers. `table.tex` (booktabs) and `table.md` contain a table for
+    papers, and `verdict.txt` contains the text. The figures are `critical-difference`, `ranks` and `pairs` and, if there is a
+    posterior, `simplex` or `density`.
 
     Parameters
     ----------
@@ -251,7 +251,7 @@ def format_comparison_files(verdict: Verdict) -> dict[str, str]:
 
 
 def choose_reference(verdict: Verdict) -> str:
-    """Choose the learner that the others are compared with: the control, or the best learner."""
+    """Choose the learner with which the others are compared: the control, or the best learner."""
     return verdict.order[0] if verdict.control is None else verdict.control
 
 
@@ -267,7 +267,7 @@ def mark_learners(verdict: Verdict) -> dict[str, Mark]:
 
 
 def check_targets(page: Path | None, figures: Path | None, formats: str, tables: Path | None) -> None:
-    """Raise an error if the page, a folder or a format cannot be written; create nothing."""
+    """Raise an error if the page, a folder or a format cannot be written. Nothing is created."""
     if page is not None:
         check_page_path(page)
     if figures is not None:
@@ -297,7 +297,7 @@ def check_picture_path(path: Path) -> None:
 
 
 def _check_folder(folder: Path) -> None:
-    """Raise an error if the folder cannot be created or written to; create nothing."""
+    """Raise an error if the folder cannot be created or written to. Nothing is created."""
     if folder.exists() and not folder.is_dir():
         raise InputError(f"folder must be a folder, got the file {str(folder)!r}: choose another folder")
     nearest = next((parent for parent in (folder, *folder.parents) if parent.exists()), folder)
@@ -317,7 +317,7 @@ def create_folder(folder: Path) -> Path:
 
 
 def parse_formats(formats: str | Iterable[str], allowed: Sequence[str] = FORMATS) -> list[str]:
-    """Parse formats, given as a list or separated by commas, into unique names in lower case without a dot.
+    """Parse formats, given as a list or separated by commas, into unique lower-case names without a dot.
 
     >>> parse_formats("svg, .PDF,svg"), parse_formats(["json"])
     (['svg', 'pdf'], ['json'])
@@ -338,7 +338,7 @@ def save_text(text: str, path: Path) -> Path:
 
 @contextmanager
 def _report_write_errors(path: Path) -> Iterator[None]:
-    """Turn errors of the operating system into input errors."""
+    """Convert errors of the operating system to input errors."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Helpers for the sections of a judgement: data sets, models, counts, and the frames of two tables."""
+"""Helper functions for the sections of a judgement: data sets, models, counts, and the frames of two tables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MEASURES_KEY, PAIRS_KEY = "measures-all", "pairs-all"
 """Keys of the tables of all measures and of all paired tests."""
 
 _PAIR_NAMES = {"p_value": "p", "p_adjusted": "adjusted p", "at_minimum": "p at minimum"}
-# Maximum number of data sets (or classes of a data set) that get sentences and figures; tables contain all of them.
+# Maximum number of data sets (or classes of a data set) with sentences and figures. Tables contain all of them.
 MAX_PARTS = 6
 
 
@@ -35,7 +35,7 @@ def list_models(judgement: Judgement) -> list[str]:
 
 
 def count_rows(judgement: Judgement) -> dict[str, int]:
-    """Count the rows of each data set, taking the model with the most predictions."""
+    """Count the rows of each data set. The model with the most predictions determines the count."""
     row_counts = judgement.scores.groupby("dataset", sort=False)["rows"].max()
     return {str(name): int(rows) for name, rows in row_counts.items()}
 
@@ -70,7 +70,7 @@ def build_facts_frame(judgement: Judgement) -> pd.DataFrame:
 
 
 def get_fact(judgement: Judgement, name: str, template: str = "{:g}") -> Number:
-    """Format one of these numbers for a sentence."""
+    """Format a number from `build_facts_frame` for a sentence."""
     return format_number(build_facts_frame(judgement), FACTS, name, "value", template)
 
 
@@ -81,22 +81,22 @@ def drop_single_dataset(frame: pd.DataFrame, several: bool) -> pd.DataFrame:
 
 
 def build_measures_frame(judgement: Judgement) -> pd.DataFrame:
-    """Build the frame of the table of all measures; its rows are those of `judgement.scores`."""
+    """Build the frame of the table of all measures. Its rows are those of `judgement.scores`."""
     return drop_single_dataset(judgement.scores, len(list_datasets(judgement)) > 1)
 
 
 def rank_judged_models(judgement: Judgement, dataset: str) -> list[str]:
-    """Sort the models of a data set by the main measure, best first; those without a value come last."""
+    """Sort the models on a data set by the main measure, best first. Models without a value come last."""
     return rank_models(judgement.scores, dataset, judgement.main)
 
 
 def order_pairs_best_first(judgement: Judgement) -> pd.DataFrame:
-    """Put the model with the better main measure first in each pair; the rows are those of `judgement.pairs`."""
+    """Put the model with the better main measure first in each pair. The rows are those of `judgement.pairs`."""
     return order_best_first(judgement.pairs, judgement.scores, judgement.main)
 
 
 def build_pairs_frame(judgement: Judgement) -> pd.DataFrame:
-    """Build the frame of the table of all tests; its rows are those of `judgement.pairs`."""
+    """Build the frame of the table of all tests. Its rows are those of `judgement.pairs`."""
     pairs = order_pairs_best_first(judgement)
     table = pairs.assign(
         test=[get_display_name(name) for name in pairs["test"]],

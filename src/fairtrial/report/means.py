@@ -37,9 +37,9 @@ def compute_level_means(
 ) -> pd.DataFrame:
     """Compute the mean and its interval for each condition and learner.
 
-    With several data sets, the mean and its t interval are over the data sets on which every learner has a score under all
-    conditions. With one data set, they are over the splits that all learners share; the variance is corrected for the overlap
-    of training sets (Nadeau & Bengio 2003).
+    With several data sets, the mean and its t interval are taken over the data sets on which every learner has a score under
+    all conditions. With one data set, they are taken over the splits that all learners share, and the variance is corrected for
+    the overlap of training sets (Nadeau & Bengio 2003).
     """
     import pandas as pd
 
@@ -91,14 +91,14 @@ def _average_over_splits(
 
 
 def compute_test_fraction(results: Results, dataset: str, splits: list[tuple[int, int]]) -> float:
-    """Compute the mean fraction of test rows of splits (repeat, fold); NaN without splits or training rows."""
+    """Compute the mean fraction of test rows over splits (repeat, fold). It is NaN without splits or training rows."""
     return stacking.compute_test_fraction(results.archive, dataset, splits) if splits else float("nan")
 
 
 def _compute_mean_interval(
     values: FloatArray, test_fraction: float, alpha: float, measure: Measure
 ) -> tuple[float, float, float]:
-    """Compute mean and limits, truncated to the range of the measure; limits are NaN with fewer than two values."""
+    """Compute the mean and its limits, truncated to the range of the measure. Fewer than two values give NaN limits."""
     mean = float(values.mean()) if len(values) else float("nan")
     if len(values) < 2 or not np.isfinite(values).all():
         return mean, float("nan"), float("nan")
@@ -142,11 +142,12 @@ def _collect_scores(results: Results, measures: list[str]) -> tuple[pd.DataFrame
 
 
 def average_by_dataset(results: Results, scores: pd.DataFrame) -> pd.DataFrame:
-    """Average over splits, with 95 % intervals, for each measure, data set, condition and learner.
+    """Average scores over splits, with 95 % intervals, for each measure, data set, condition and learner.
 
-    Training sets overlap. The variance of the mean over J splits is therefore (1 / J + f / (1 - f)) times that of the scores,
-    where f is the fraction of test rows, with J - 1 degrees of freedom (Nadeau & Bengio 2003). As in `Results.wide`, the splits
-    are those that all learners share. The mean is NaN if a trial failed. The limits are also NaN if there is only one split.
+    Because training sets overlap, the variance of the mean over J splits is (1 / J + f / (1 - f)) times that of the scores,
+    where f is the fraction of test rows. There are J - 1 degrees of freedom (Nadeau & Bengio 2003). As in `Results.wide`, the
+    splits are those that all learners share. The mean is NaN if a trial failed. The limits are also NaN if there is only one
+    split.
     """
     grouped = keep_shared_splits(scores).groupby(_KEYS, sort=False, observed=True, dropna=False)
     means = grouped.agg(mean=("value", "mean"), var=("value", "var"), splits=("value", "count")).reset_index()
@@ -162,7 +163,7 @@ def average_by_dataset(results: Results, scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def _compute_dataset_test_fraction(results: Results, dataset: str) -> float:
-    """Compute the mean fraction of test rows over the splits of a data set; NaN without training rows."""
+    """Compute the mean fraction of test rows over the splits of a data set. It is NaN without training rows."""
     trials = results.trials()
     fold_keys = trials[trials["dataset"] == dataset].drop_duplicates(["repeat", "fold"])
     return compute_test_fraction(
@@ -186,9 +187,9 @@ def _clip_limits(measures: Sequence[str], mean: FloatArray, half_width: FloatArr
 
 
 def average_over_datasets(results: Results, dataset_means: pd.DataFrame) -> pd.DataFrame:
-    """Average over data sets, with 95 % t intervals, for each measure, condition and learner.
+    """Average scores over data sets, with 95 % t intervals, for each measure, condition and learner.
 
-    With a single data set, mean and interval are those of `average_by_dataset`. The column `data sets` counts the data sets
+    With a single data set, the mean and interval are those of `average_by_dataset`. The column `data sets` counts the data sets
     with a mean.
     """
     import pandas as pd
@@ -223,5 +224,5 @@ def _average_values(measure: str, values: FloatArray) -> dict[str, Any]:
 
 
 def format_means_key(results: Results, measure: str) -> str:
-    """Format the key of the table of a measure's means."""
+    """Format the key of the table that contains the means of a measure."""
     return f"scores-means-{map_unique_keys(results.measures)[measure]}"

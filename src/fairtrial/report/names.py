@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def format_condition_phrase(condition: ConditionFacts) -> str:
-    """Format a condition as a phrase of a sentence.
+    """Format a condition as a phrase for use in a sentence.
 
     >>> format_condition_phrase(ConditionFacts("class-noise", 0.1, "", {}))
     'under class-noise 0.1'
@@ -27,7 +27,7 @@ def format_condition_phrase(condition: ConditionFacts) -> str:
 
 
 def get_verdict_measure_name(results: Results) -> str:
-    """Get the measure of the study's verdict, by default its first measure."""
+    """Get the measure of the study's verdict. Default: the first measure of the study."""
     declared = results.archive.declaration.get("verdict")
     chosen = declared.get("measure") if isinstance(declared, Mapping) else None
     return str(chosen or results.measures[0])
@@ -43,6 +43,6 @@ def format_measure_name(measure: str) -> str:
 
 
 def find_best_names(values: pd.Series[float], better: str) -> list[str]:
-    """Find the names with the best value; differences below 1e-12 count as ties."""
+    """Find the names with the best value. Differences below 1e-12 count as ties."""
     rounded = values.round(12)
     return [str(name) for name in values.index[rounded == (rounded.max() if better == "max" else rounded.min())]]

@@ -1,4 +1,4 @@
-"""Render sections as one self-contained HTML file. All names and texts that users provide are escaped."""
+"""Render sections as one self-contained HTML file. All names and texts provided by users are escaped."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 # Text of a missing value.
 MISSING_TEXT = "–"  # noqa: RUF001
-# Minimum number of rows at which a table can be filtered, is collapsed, or is built only when it is opened.
+# Minimum numbers of rows at which a table can be filtered, is collapsed, and is built only when it is opened.
 _FILTER, _FOLD, _LATER = 8, 12, 200
 
 
@@ -77,7 +77,7 @@ def with_index(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def build_cell(value: Any, number_format: str = "") -> dict[str, Any]:
-    """Build the text of a cell, and the value of a number for sorting and download ("" if it is missing).
+    """Build the text of a cell and, for a number, the value used for sorting and download ("" if it is missing).
 
     >>> build_cell(1234567)["text"], build_cell(0.123456)["text"], build_cell(True)["text"], build_cell(float("nan"))["value"]
     ('1,234,567', '0.1235', 'yes', '')
@@ -112,7 +112,7 @@ def _format_plain_value(value: Any) -> str:
 
 
 def _mark_best(cells: list[dict[str, Any]], direction: str) -> None:
-    """Mark the best cells of a row; as for ranks, values that differ only by rounding errors are equal."""
+    """Mark the best cells of a row. As for ranks, values that differ only by rounding errors count as equal."""
     numeric_cells = [line_cell for line_cell in cells if line_cell["value"] not in (None, "")]
     if len(numeric_cells) > 1:
         values = np.array([float(line_cell["value"]) for line_cell in numeric_cells])
@@ -124,7 +124,7 @@ def _mark_best(cells: list[dict[str, Any]], direction: str) -> None:
 
 
 def pack_rows(rows: list[dict[str, Any]]) -> dict[str, Any] | list[dict[str, Any]]:
-    """Pack rows by column and store each text once; if the rows have different keys, return them unchanged.
+    """Pack rows by column and store each text once. If the rows have different keys, return them unchanged.
 
     >>> pack_rows([{"learner": "tree", "x": 1.5}, {"learner": "tree", "x": 2.5}])
     {'rows': 2, 'columns': {'learner': {'texts': ['tree'], 'codes': [0, 0]}, 'x': [1.5, 2.5]}}
@@ -143,7 +143,7 @@ def _encode_texts(values: list[Any]) -> dict[str, Any] | list[Any]:
 
 
 def _pack_lines(lines: list[list[dict[str, Any]]], count: int) -> dict[str, Any]:
-    """Pack the rows for the script that builds them: the distinct texts of each column, the numbers and the best cells."""
+    """Pack the rows for the script that builds the table: the distinct texts of each column, the numbers and the best cells."""
     columns = []
     for index in range(count):
         cells = [line[index] for line in lines]
@@ -155,14 +155,14 @@ def _pack_lines(lines: list[list[dict[str, Any]]], count: int) -> dict[str, Any]
     return {"rows": len(lines), "columns": columns, "best": best}
 
 
-# Height in pixels that is reserved for a figure until it is drawn.
+# Height in pixels reserved for a figure until it is drawn.
 _CHART_HEIGHT = 320
-# The page leaves out the frames of figures that have more rows than this.
+# The page leaves out the data frame of a figure if it has more rows than this.
 _FRAME_LINES = 2000
 
 
 def render(sections: Sequence[Section], title: str, *, subtitle: str = "", written_on: str = "") -> str:
-    """Render the page as text. `written_on` is the date in its footer.
+    """Render the page as text. `written_on` is the date in the footer.
 
     >>> "<h1>&lt;b&gt;</h1>" in render([], "<b>")
     True
@@ -219,7 +219,7 @@ def _check_keys(sections: Sequence[Section]) -> None:
 
 
 def _export_frames(figures: Sequence[Figure]) -> Iterator[tuple[str, str]]:
-    """Yield the frames of figures as CSV; downloads of other figures use the data of the chart."""
+    """Yield the frames of figures as CSV. Downloads of figures without a frame use the data of the chart."""
     for figure in figures:
         if figure.frame is not None and len(figure.frame) <= _FRAME_LINES:
             yield figure.key, with_index(figure.frame).to_csv(index=False, lineterminator="\n")
@@ -244,7 +244,7 @@ def _describe_table(table: ReportTable) -> dict[str, Any]:
 
 
 def _describe_figure(figure: Figure, chart: dict[str, Any]) -> dict[str, Any]:
-    """Describe a figure for the template; the subtitle of its chart becomes text below the caption."""
+    """Describe a figure for the template. The subtitle of its chart becomes text below the caption."""
     title = chart.get("title")
     subtitle = title.get("subtitle", ()) if isinstance(title, dict) else ()
     return {
@@ -269,7 +269,7 @@ def _dump_json(value: Any) -> Any:
 
 
 def _hash_script(script: str) -> str:
-    """Compute the hash by which the content security policy allows this script; no other script may run."""
+    """Compute the hash that allows this script in the content security policy. No other script may run."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
 
 
@@ -293,7 +293,7 @@ def _read_resource(name: str) -> str:
 
 @cache
 def _build_vega_script() -> str:
-    """Bundle Vega, Vega-Lite (the version of altair) and vega-embed as one script with private names."""
+    """Bundle Vega, Vega-Lite (in the version that altair uses) and vega-embed into one script with private names."""
     import altair
     import vl_convert
 

@@ -33,7 +33,7 @@ def write_report(results: Reportable, path: str | os.PathLike[str], *, title: st
     results : Results, Judgement or Verdict
         Results of a study (`Study.run`, `open_results`), a judgement (`judge`) or a verdict (`compare`).
     path : path
-        The HTML file, in an existing folder.
+        HTML file to write, in an existing folder.
     title : str, optional
         Title of the page. Default: the name of the study or of the judged file.
 
@@ -45,7 +45,7 @@ def write_report(results: Reportable, path: str | os.PathLike[str], *, title: st
     Raises
     ------
     InputError
-        If the page cannot be written there.
+        If the page cannot be written to this path.
 
     Examples
     --------
@@ -70,12 +70,12 @@ def write_files(
     formats: str = "svg",
     tables: Path | None = None,
 ) -> dict[Path, int | None]:
-    """Write the page, and figures and tables into folders, if their paths are given.
+    """Write the page, and write figures and tables into folders. Each is written only if its path is given.
 
     Returns
     -------
     dict
-        The written paths, each with its number of files if it is a folder, or None if it is the page.
+        The written paths. A folder is mapped to its number of files, and the page to None.
     """
     check_targets(page, figures, formats, tables)
     if page is None and figures is None and tables is None:
@@ -92,7 +92,7 @@ def write_files(
 
 
 def write_page(sections: Sequence[Section], path: Path, title: str, *, subtitle: str = "") -> Path:
-    """Write sections as a page; an existing file is replaced only when the page is complete.
+    """Write sections as a page. An existing file is replaced only when the page is complete.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -146,7 +146,7 @@ def build_sections(results: Reportable) -> list[Section]:
 
 
 def list_section_builders(kind: ReportKind) -> list[SectionBuilder]:
-    """List the functions that build the sections of a kind of report, in reading order.
+    """List the functions that build the sections of the given kind of report, in reading order.
 
     >>> [builder.key for builder in list_section_builders("comparison")]
     ['answer', 'verdict', 'checks', 'references']

@@ -1,7 +1,7 @@
-"""Sections of a report, with sentences, tables and figures, and the registry of the functions that build sections.
+"""Sections of a report (sentences, tables and figures), and the registry of the functions that build them.
 
-Modules in `fairtrial.report.sections` register sections. Another package names its module in the entry-point group
-`fairtrial.sections`:
+Modules in `fairtrial.report.sections` register sections. Another package can add sections by naming its module in the
+entry-point group `fairtrial.sections`:
 
     @section("calibration", title="Calibration", order=90, serves=("judgement",))
     def build_calibration_section(source): ...
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CellReference:
-    """The cell of a table that a number comes from: key of the table, label of the row, name of the column."""
+    """The table cell from which a number comes: key of the table, label of the row, and name of the column."""
 
     table: str
     line: Any
@@ -36,7 +36,7 @@ class CellReference:
 
 @dataclass(frozen=True)
 class Number:
-    """A number of a sentence: its value, its text, and the cell of a table that contains it."""
+    """A number in a sentence: its value, its text, and the table cell that contains it."""
 
     value: float
     text: str
@@ -45,7 +45,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence, with the names (of data sets, learners or measures) and the numbers that were inserted into it."""
+    """A sentence, with the inserted names (of data sets, learners or measures) and numbers."""
 
     text: str
     names: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ class Sentence:
 
 
 def format_number(frame: Any, table: str, line: Any, column: str, number_format: str = "{:.3f}") -> Number:
-    """Format a number of a table for a sentence, with a reference to its cell.
+    """Format a number from a table for use in a sentence, with a reference to its cell.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def build_sentence(template: str, **parts: Any) -> Sentence:
     Parameters
     ----------
     template : str
-        Text with fields in braces. It must not contain digits: every number of a report comes from a table.
+        Text with fields in braces. It must not contain digits, because every number in a report comes from a table.
     **parts
         Value of each field: a `Number` (from `format_number`), or a name.
 
@@ -125,10 +125,10 @@ def build_sentence(template: str, **parts: Any) -> Sentence:
 
 @dataclass(frozen=True, eq=False)
 class ReportTable:
-    """A frame with a key, a title, and formats of its numbers.
+    """A frame with a key, a title and number formats.
 
-    `formats` maps columns to formats, e.g. `"{:.3f}"`. `best` is "max" or "min" if the best cell of each row is printed in
-    bold, else None. `long` tables can be filtered and are initially collapsed.
+    `formats` maps columns to formats, e.g. `"{:.3f}"`. If `best` is "max" or "min", the best cell of each row is printed in
+    bold; if it is None, no cell is. `long` tables can be filtered and are initially collapsed.
     """
 
     key: str
@@ -153,7 +153,7 @@ class Figure:
 
 @dataclass(frozen=True, eq=False)
 class Section:
-    """A section of a report, in reading order: sentences, figures, tables, code, notes, subsections.
+    """A section of a report. Its parts, in reading order, are sentences, figures, tables, code, notes and subsections.
 
     `code` is preformatted text, e.g. a file or a command.
     """
@@ -179,12 +179,12 @@ class Section:
 
 
 ReportKind = Literal["study", "judgement", "comparison"]
-"""The kinds of reports: on the results of a study, on a judgement of predictions, or on a comparison of a table of scores."""
+"""The kinds of reports: on the results of a study, on a judgement of predictions, or on a comparison of scores."""
 
 
 @dataclass(eq=False)
 class SectionBuilder:
-    """A function that builds a section, with the section's key, title and order and the kinds of reports that contain it.
+    """A function that builds a section, with the key, title and order of the section and the kinds of reports that contain it.
 
     The function takes the `ReportSource` and returns None if the section does not apply.
     """
@@ -196,7 +196,7 @@ class SectionBuilder:
     function: Callable[[Any], Section | None]
 
     def __post_init__(self) -> None:
-        functools.update_wrapper(self, self.function)  # rerunning a notebook cell replaces its builder
+        functools.update_wrapper(self, self.function)  # lets a rerun notebook cell replace the builder that it defines
 
     def __call__(self, source: Any) -> Section | None:
         """Build the section."""
@@ -208,7 +208,7 @@ BuildFunction = TypeVar("BuildFunction", bound=Callable[[Any], Section | None])
 
 
 def section(key: str, *, title: str, order: int, serves: tuple[ReportKind, ...]) -> Callable[[BuildFunction], BuildFunction]:
-    """Register the function that builds a section for some kinds of reports; sections are sorted by `order`."""
+    """Register the function that builds a section for the given kinds of reports. Sections are sorted by `order`."""
 
     def register(function: BuildFunction) -> BuildFunction:
         builders.add(f"{serves[0]}/{key}", SectionBuilder(key, title, order, serves, function))

@@ -46,7 +46,7 @@ class Selection:
             raise InputError(f"dataset must be in the study, got {self.dataset!r}: {suggest_name(self.dataset, names)}")
 
     def find_dataset(self, results: Results) -> DataFacts:
-        """Find the selected data set; a study with several data sets needs its name."""
+        """Find the selected data set. If the study has several data sets, a name is required."""
         self.check_dataset(results)
         datasets = {facts.name: facts for facts in results.archive.datasets}
         if self.dataset is None and len(datasets) > 1:
@@ -54,7 +54,7 @@ class Selection:
         return next(iter(datasets.values())) if self.dataset is None else datasets[self.dataset]
 
     def find_condition(self, results: Results) -> ConditionFacts:
-        """Find the selected condition, by default the main one."""
+        """Find the selected condition. Default: the main condition."""
         if self.condition is None:
             return get_main_condition(results)
         return choose_condition(results.archive.conditions, self.condition, self.level)
@@ -73,7 +73,7 @@ def get_main_condition(results: Results) -> ConditionFacts:
 
 
 def choose_positive_class(results: Results, facts: DataFacts) -> Any:
-    """Choose the positive class: the declared class, else the second of two in sort order or the rarest of several."""
+    """Choose the positive class: the declared class, else the second of two sorted classes or the rarest of several."""
     declared = results.archive.declaration.get("data")
     dataset_declaration = declared.get(facts.name) if isinstance(declared, Mapping) else None
     declared_positive = dataset_declaration.get("positive") if isinstance(dataset_declaration, Mapping) else None
@@ -106,7 +106,7 @@ def count_tested_classes(results: Results, facts: DataFacts, condition: Conditio
 
 
 def list_changed_conditions(results: Results, *, test_only: bool) -> dict[str, list[ConditionFacts]]:
-    """List the conditions other than clean by name, sorted by level: those that change only the test set, or the others."""
+    """List the conditions that change only the test set, or all others except clean, by name and sorted by level."""
     conditions_by_name: dict[str, list[ConditionFacts]] = {}
     for condition in results.archive.conditions:
         if condition.name != CLEAN and (condition.description.get("part") == "test") == test_only:
@@ -121,7 +121,7 @@ def with_levels(frame: pd.DataFrame, conditions: Iterable[ConditionFacts]) -> pd
 
 
 def make_unique_keys(names: Iterable[str]) -> list[str]:
-    """Make a unique key for each name: lower case with hyphens, short enough for a file name.
+    """Make a unique key for each name. Keys are in lower case with hyphens, and short enough for a file name.
 
     >>> make_unique_keys(["f_score", "class-noise 0.2", "F score", "<b>"])
     ['f-score', 'class-noise-0-2', 'f-score-2', 'b']

@@ -1,6 +1,6 @@
-"""The source of a report: results of a study, a judgement of predictions, or a verdict on a table of scores.
+"""The source of a report: the results of a study, a judgement of predictions, or a verdict on a table of scores.
 
-Sections, checks and figures use one protocol, `ReportSource`. `describe_source` chooses the implementation by type.
+Sections, checks and figures all use the protocol `ReportSource`. `describe_source` chooses the implementation by type.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class ReportSource(ABC):
 
     kind: ClassVar[ReportKind]
     noun: ClassVar[str] = "learner"
-    """What is compared: learners of a study, models of a judgement."""
+    """What is compared: the learners of a study, or the models of a judgement."""
 
     @property
     @abstractmethod
@@ -42,45 +42,45 @@ class ReportSource(ABC):
     @property
     @abstractmethod
     def identity(self) -> Any:
-        """The object that is reported on; it is the key under which computed values are cached."""
+        """The object of the report. Computed values are cached under this key."""
 
     @property
     @abstractmethod
     def measure(self) -> str:
-        """The main measure; empty if it is unknown."""
+        """The main measure. Empty if it is unknown."""
 
     @property
     @abstractmethod
     def verdict(self) -> Verdict | None:
-        """The comparison over data sets or splits; None if there is none."""
+        """The comparison over data sets or splits, or None if there is none."""
 
     @property
     def rankings(self) -> tuple[Ranking, ...]:
-        """The ranking on each data set, computed from its rows; empty if only data sets are compared."""
+        """The ranking on each data set, computed from its rows. Empty if the comparison is only over data sets."""
         return ()
 
     @property
     def class_counts(self) -> Mapping[str, Mapping[str, int]]:
-        """The number of rows of each class of each data set; empty if unknown."""
+        """The number of rows of each class in each data set. Empty if unknown."""
         return {}
 
     def to_results(self) -> Results | None:
-        """Return the results that figures are drawn from; None if there are none."""
+        """Return the results from which figures are drawn, or None if there are none."""
         return None
 
     def get_results(self) -> Results:
-        """Return the results of a study; raise an error for other sources."""
+        """Return the results of a study. Raise an error for other sources."""
         return self._refuse("results of a study")
 
     def get_judgement(self) -> Judgement:
-        """Return the judgement; raise an error for other sources."""
+        """Return the judgement. Raise an error for other sources."""
         return self._refuse("a judgement")
 
     def _refuse(self, needed: str) -> NoReturn:
         raise InputError(f"this section needs {needed}, got a {self.kind}")
 
     def figure_options(self) -> dict[str, Any]:
-        """Return the options of figures that the source determines."""
+        """Return the figure options that the source determines."""
         return {}
 
 
@@ -137,7 +137,7 @@ class StudySource(ReportSource):
 
     @property
     def class_counts(self) -> Mapping[str, Mapping[str, int]]:
-        """The number of rows of each class of each data set."""
+        """The number of rows of each class in each data set."""
         return {
             dataset.name: {str(label): int(count) for label, count in zip(dataset.classes, dataset.counts, strict=True)}
             for dataset in self.results.archive.datasets
@@ -194,7 +194,7 @@ class JudgementSource(ReportSource):
 
     @property
     def class_counts(self) -> Mapping[str, Mapping[str, int]]:
-        """The number of rows of each class of each data set."""
+        """The number of rows of each class in each data set."""
         return self.judgement.class_counts
 
     def to_results(self) -> Results | None:
@@ -224,7 +224,7 @@ class ComparisonSource(ReportSource):
 
     @property
     def title(self) -> str:
-        """A constant title: a table of scores has no name."""
+        """A constant title, because a table of scores has no name."""
         return "Comparison of learners"
 
     @property

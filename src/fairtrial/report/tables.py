@@ -52,27 +52,27 @@ def to_latex(
 ) -> str:
     r"""Format a table of scores in LaTeX, for the package booktabs.
 
-    The best score of each row is bold. The last rows contain the mean and the mean rank. Missing scores are printed as
-    dashes, and so are means and mean ranks that are undefined because of them.
+    The best score of each row is bold. The last rows contain the mean and the mean rank. Dashes represent missing scores, and
+    means and mean ranks that are undefined because of missing scores.
 
     Parameters
     ----------
     scores : pandas.DataFrame
-        Scores with data sets as rows and learners as columns; any frame if `better` is None.
+        Scores with data sets as rows and learners as columns. If `better` is None, any frame is accepted.
     better : {"max", "min"} or None, default "max"
         Whether larger or smaller scores are better. None prints the cells of any frame unchanged.
     digits : int, optional
         Number of decimal places. Default: those of the data, at most four.
     mean_ranks : mapping or pandas.Series, optional
-        Mean rank of each learner. Computed from the scores by default.
+        Mean rank of each learner. Default: computed from the scores.
     marks : mapping of str to {"better", "worse"}, optional
         Learners that differ significantly from `reference`.
     reference : str, optional
-        The learner that `marks` refer to.
+        Learner to which `marks` refers.
     note : str, optional
         Text below the table.
     caption, label : str, optional
-        Caption and label. With either of them, the table is a float.
+        Caption and label. If either is given, the table is a float.
 
     Returns
     -------
@@ -130,23 +130,22 @@ def to_markdown(
 ) -> str:
     """Format a table of scores in Markdown.
 
-    The best score of each row is bold. The last rows contain the mean and the mean rank. Missing scores are printed as
-    dashes.
+    The best score of each row is bold. The last rows contain the mean and the mean rank. Dashes represent missing scores.
 
     Parameters
     ----------
     scores : pandas.DataFrame
-        Scores with data sets as rows and learners as columns; any frame if `better` is None.
+        Scores with data sets as rows and learners as columns. If `better` is None, any frame is accepted.
     better : {"max", "min"} or None, default "max"
         Whether larger or smaller scores are better. None prints the cells of any frame unchanged.
     digits : int, optional
         Number of decimal places. Default: those of the data, at most four.
     mean_ranks : mapping or pandas.Series, optional
-        Mean rank of each learner. Computed from the scores by default.
+        Mean rank of each learner. Default: computed from the scores.
     marks : mapping of str to {"better", "worse"}, optional
         Learners that differ significantly from `reference`.
     reference : str, optional
-        The learner that `marks` refer to.
+        Learner to which `marks` refers.
     note : str, optional
         Text below the table.
 
@@ -180,7 +179,7 @@ def to_markdown(
 
 
 def build_score_frame(verdict: Verdict) -> pd.DataFrame:
-    """Build the table of scores of a verdict: a row for each data set, a column for each learner."""
+    """Build the table of scores of a verdict, with a row for each data set and a column for each learner."""
     import pandas as pd
 
     table = verdict.table
@@ -254,7 +253,7 @@ def _check_marks(marks: Mapping[str, Mark] | None, names: list[str], reference: 
 
 
 def _choose_digits(values: FloatArray) -> int:
-    """Choose the number of decimal places: that of the data, but at most four, or more if all numbers are small."""
+    """Choose the number of decimal places: as in the data, but at most four unless all numbers are small."""
     defined = values[np.isfinite(values)]
     decimals, largest = count_decimals(defined), float(np.abs(defined).max(initial=0.0))
     most = max(_MOST_DIGITS, _MOST_DIGITS - 1 - int(np.floor(np.log10(largest)))) if largest > 0 else _MOST_DIGITS
@@ -264,7 +263,7 @@ def _choose_digits(values: FloatArray) -> int:
 def _build_number_cells(
     values: FloatArray, digits: int, sign: int, marks: Sequence[Mark | Literal[""]] | None = None
 ) -> list[_TableCell]:
-    """Build cells of numbers, with the smallest `sign * value` in bold; ties are determined as for ranks."""
+    """Build cells of numbers, with the smallest `sign * value` in bold. Ties are determined as for ranks."""
     defined = np.isfinite(values)
     ranks = np.full(len(values), np.inf)
     if defined.any():
@@ -293,7 +292,7 @@ def _order_given_ranks(mean_ranks: Any, names: list[str]) -> FloatArray:
 
 
 def _build_plain_sheet(frame: pd.DataFrame, digits: int | None, note: str) -> _Sheet:
-    """Build the table of any frame; an index that only numbers the rows is left out."""
+    """Build the table of any frame. An index that only numbers the rows is left out."""
     import pandas as pd
 
     has_index = not isinstance(frame.index, pd.RangeIndex)
@@ -336,7 +335,7 @@ def _format_latex_cell(cell: _TableCell) -> str:
     text = _format_latex_number(cell.text) if cell.number else _escape_latex(cell.text)
     if cell.bold:
         text = rf"\textbf{{{text}}}"
-    # A mark has no width, so the numbers stay aligned.
+    # The mark takes no width, so the numbers stay aligned.
     return text + (rf"\rlap{{\,{_LATEX_MARKS[cell.mark]}}}" if cell.mark else "")
 
 
@@ -363,7 +362,7 @@ def _format_markdown_cell(cell: _TableCell) -> str:
 
 
 def count_decimals(values: FloatArray) -> int | None:
-    """Count the decimal places of the numbers; None if they are not rounded."""
+    """Count the decimal places of the numbers. Return None if the numbers are not rounded."""
     scale = max(1.0, float(np.abs(values).max(initial=0.0)))
     for decimals in range(12):
         if np.abs(values - np.round(values, decimals)).max(initial=0.0) <= 1e-14 * scale:

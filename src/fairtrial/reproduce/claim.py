@@ -110,7 +110,7 @@ def estimate_mean(values: npt.ArrayLike, level: float = 0.95) -> IntervalEstimat
 
 
 def are_all_positive(estimates: Iterable[IntervalEstimate]) -> bool | None:
-    """Return whether all quantities are positive; None if the intervals do not decide.
+    """Return whether all quantities are positive; None if the intervals do not decide this.
 
     The result is True if every interval lies above 0. It is False if an interval lies below 0 even after a Bonferroni
     correction.
@@ -128,7 +128,7 @@ def are_all_positive(estimates: Iterable[IntervalEstimate]) -> bool | None:
 def combine_outcomes(outcomes: Iterable[bool | None]) -> bool | None:
     """Combine the outcomes of the parts of a claim.
 
-    The result is False if one part is contradicted. Otherwise it is None if a part is inconclusive or there is no part.
+    The result is False if one part is contradicted. Otherwise it is None if a part is inconclusive or if there are no parts.
 
     >>> combine_outcomes([True, True]), combine_outcomes([True, None, False])
     (True, False)

@@ -85,7 +85,7 @@ class ResultTable:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """The results of an experiment: tables, claims, figures, and the values of the page's text.
+    """The results of an experiment: tables, claims, figures, and the values used in the text.
 
     Attributes
     ----------

@@ -1,6 +1,6 @@
 """Write the output of an experiment: a page in Markdown, tables as CSV files, figures as SVG and PNG files.
 
-An experiment's template extends `page.md.j2` and fills its block `text`. Its variables are `Reproduction.values` and
+An experiment's template extends `page.md.j2` and fills its block `text`. Its variables are those in `Reproduction.values`, and
 `experiment`, `request`, `command`, `claims` (a frame), `outcome_counts`, `figures`, `tables`, `skipped` and `run`.
 
 Three filters are added to those of Jinja: `markdown` formats a frame or a ResultTable as a Markdown table, `join_names` joins
@@ -32,7 +32,7 @@ _PACKAGES = ("fairtrial", "numpy", "scikit-learn", "pandas")
 
 
 def write_page(experiment: Experiment, request: Request, reproduction: Reproduction, durations: Sequence[float]) -> Path:
-    """Write tables, figures and `index.md` to the folder of the request; `durations` are those of all its runs in seconds."""
+    """Write tables, figures and `index.md` to the output folder; `durations` lists the seconds that each run in it took."""
     folder = request.out
     frames = {table.name: table.frame for table in reproduction.tables} | {"claims": tabulate_claims(reproduction.claims)}
     for name, frame in frames.items():

@@ -1,4 +1,4 @@
-"""Shared code of both ranking experiments: names of the six measures, intervals of error rates, and threads."""
+"""Code shared by both ranking experiments: names of the six measures, intervals of error rates, and threads."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def join_measures(measures: Sequence[str]) -> str:
 
 
 def compute_joint_level(comparisons: int) -> float:
-    """Compute the confidence level of each interval for a joint coverage of 95 % (Bonferroni).
+    """Compute the confidence level that each interval needs for a joint coverage of 95 % (Bonferroni).
 
     >>> compute_joint_level(10)
     0.995
@@ -75,7 +75,7 @@ def compute_percent_limits(percent: float, repeats: float, level: float = 0.95) 
 def compute_difference_limits(
     ours: float, published: float, repeats: float, published_repeats: float = PUBLISHED_REPEATS, level: float = 0.95
 ) -> tuple[float, float]:
-    """Compute Newcombe's interval of the difference between two independent proportions in percent (1998, method 10).
+    """Compute Newcombe's interval (1998, method 10) for the difference between two independent proportions, in percent.
 
     Both are proportions of repeats. Ties count half, so the true sampling errors are slightly smaller.
 
@@ -102,9 +102,10 @@ def round_up_axis(value: float) -> float:
 def run_tasks(
     work: Callable[[T], R], tasks: Sequence[T], jobs: int, *, name: str = "", progress: bool | None = False
 ) -> list[R]:
-    """Run the tasks in threads and return the results in order. Kernels release the GIL, so threads suffice.
+    """Run the tasks in threads and return the results in order. The kernels release the GIL, so threads suffice.
 
-    With `progress=None`, a terminal shows a bar and other outputs a few lines. True always shows the bar, False nothing.
+    With `progress=None`, a terminal shows a progress bar, and other outputs show a few lines. With True, the bar is always
+    shown; with False, nothing is shown.
 
     >>> run_tasks(lambda task: task * task, [1, 2, 3], jobs=2)
     [1, 4, 9]

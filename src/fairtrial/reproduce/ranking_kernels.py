@@ -128,7 +128,7 @@ def compute_hull_area(x: FloatArray, y: FloatArray, last: int) -> float:
 
 @kernel
 def compute_beta_moments(c: float, beta: float) -> tuple[float, float]:
-    """Compute the cost moments, by polynomials for Hand's Beta(2, 2)."""
+    """Compute the cost moments; for Hand's Beta(2, 2), polynomials are used."""
     if beta == 2.0:
         return c * c * (3.0 - 2.0 * c), c * c * c * (2.0 - 1.5 * c)
     return hull.compute_cost_moments(c, beta)
@@ -189,7 +189,7 @@ INTERVALS, DENSITIES = 0, 1
 """Styles of naive Bayes.
 
 INTERVALS uses the probability of an interval as wide as the mean gap between values, and adds one to counts (WEKA, NaiveBayes).
-DENSITIES uses the normal density and plain counts, and replaces zero by 0.001 (R's package e1071).
+DENSITIES uses the normal density and plain counts, and replaces zero with 0.001 (R's package e1071).
 """
 
 _MIN_MASS = 1e-75
@@ -381,7 +381,8 @@ def compare_noisy_pairs(
 
 @kernel
 def draw_pair(state: State, replaced: int, items: IntArray, better: FloatArray, worse: FloatArray, classes: Classes) -> None:
-    """Draw scores and their classes, and replace some scores at random; the second ranking replaces as many further scores."""
+    """Draw scores and their classes, and replace some scores at random. In the second ranking, as many further scores are
+    replaced."""
     cases = better.size
     for i in range(cases):
         better[i] = draw_uniform(state)
@@ -466,9 +467,9 @@ def run_noisy_folds(
 ) -> None:
     """Cross-validate naive Bayes under noise; write the means of the six measures over folds.
 
-    For repeat r, means[r, 0] are those of naive Bayes and means[r, 1] those after scores were replaced. Folds in which a
-    measure is undefined are left out of its mean. true_classes[r] and scores[r] get the classes and scores of the test sets,
-    fold by fold. Test set f consists of the rows f, f + folds, ... of all rows in random order, with class 0 first if
+    For repeat r, means[r, 0] contains the means of naive Bayes, and means[r, 1] the means after scores were replaced. Folds in
+    which a measure is undefined are left out of its mean. true_classes[r] and scores[r] get the classes and scores of the test
+    sets, fold by fold. Test set f consists of the rows f, f + folds, ... of all rows in random order, with class 0 first if
     stratified.
     """
     n = classes.size
@@ -508,14 +509,14 @@ def run_noisy_folds(
 
 @kernel
 def count_drawn(plan: NoisePlan, size: int) -> int:
-    """Return the number of `size` items that are drawn."""
+    """Return how many of `size` items are drawn."""
     exact = plan.proportion * size
     return int(np.floor(exact + 1e-9)) if plan.round_down else int(np.rint(np.rint(exact * 1e9) / 1e9))
 
 
 @kernel
 def number_items(items: IntArray, size: int) -> None:
-    """Fill `items` with 0, 1, 2, ..., so draws depend only on the state."""
+    """Fill `items` with 0, 1, 2, ..., so the draws depend only on the state of the generator."""
     for i in range(size):
         items[i] = i
 
@@ -586,7 +587,7 @@ def divide_rows(
 
 @kernel
 def replace_scores(state: State, plan: NoisePlan, items: IntArray, scores: FloatArray, replaced: FloatArray) -> None:
-    """Replace a proportion of the scores by random numbers from [0, 1)."""
+    """Replace a proportion of the scores with random numbers from [0, 1)."""
     replaced[:] = scores
     number_items(items, scores.size)
     count = count_drawn(plan, scores.size)

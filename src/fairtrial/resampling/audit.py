@@ -44,7 +44,8 @@ TOO_ALIKE = "too alike"
 
 @dataclass(frozen=True, eq=False)
 class Leaks:
-    """Numbers of test rows with a duplicate in the training set, of the same (`duplicates`) or another class (`conflicts`).
+    """Number of test rows with a duplicate of the same class (`duplicates`) or of another class (`conflicts`) in the training
+    set.
 
     The expected numbers are means over random stratified folds of the same sizes; they are NaN for splits that are not
     examined. p is the proportion of these folds with at least as many duplicates. `n_drawn` is the number of these folds: 0 if
@@ -175,12 +176,12 @@ def _find_shifted(layout: SplitLayout, shift_tests: Sequence[ShiftTest], alpha: 
 
 
 def _get_severity(layout: SplitLayout) -> tuple[Level, str]:
-    """Return level and remark: shift is a fault unless it is between groups, where it is expected."""
+    """Return level and remark: shift is a fault, except between groups, where it is expected."""
     return ("note", "group_shift") if is_grouped(layout.splits.scheme) else ("fault", "unintended_shift")
 
 
 def is_grouped(scheme: str) -> bool:
-    """Return whether the scheme keeps groups together, by the name of its class.
+    """Return whether the scheme keeps groups together, judged by the name of its class.
 
     >>> is_grouped("Repeated(splitter=GroupKFold(), n_repeats=2)"), is_grouped("StratifiedKFold()"), is_grouped("given")
     (True, False, False)

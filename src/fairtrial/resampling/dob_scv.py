@@ -111,7 +111,7 @@ def _encode_heom(values: FloatArray, nominal: BoolArray, missing: BoolArray) -> 
 
 
 def _make_cases(columns: list[FloatArray], kinds: list[int], n: int) -> EncodedCases:
-    """Combine the columns; if there are no columns, all cases are the same point."""
+    """Combine the columns. If there are no columns, all cases are the same point."""
     if not columns:
         columns, kinds = [np.zeros(n)], [SQUARE]
     return EncodedCases(np.ascontiguousarray(np.column_stack(columns)), np.array(kinds, np.int8))
@@ -148,8 +148,8 @@ class DBSCV(FoldSplitter):
     """Distribution-balanced stratified folds, dealt along a walk through each class.
 
     The walk starts at a random case of the class and continues with the nearest case not yet visited. Consecutive cases are
-    assigned to consecutive folds, even from one class to the next. Sizes therefore differ by at most one, in total and within
-    each class. Distances are those of `DOBSCV`.
+    assigned to consecutive folds, even from one class to the next. Fold sizes therefore differ by at most one, in total and
+    within each class. Distances are those of `DOBSCV`.
 
     Parameters
     ----------

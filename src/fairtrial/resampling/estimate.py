@@ -56,7 +56,7 @@ def estimate(
 
     One run computes all estimates; `method` selects the main one:
 
-    - "632+": 632 with a weight that depends on the overfitting (Efron & Tibshirani 1997);
+    - "632+": "632" with a weight that depends on the overfitting (Efron & Tibshirani 1997);
     - "632": 0.368 resubstitution + 0.632 leave-one-out bootstrap (Efron 1983);
     - "632-e0": 0.368 resubstitution + 0.632 E0, a common variant;
     - "loo-bootstrap": mean loss of each case over the samples without it, averaged over cases (Efron & Tibshirani 1997);
@@ -235,7 +235,7 @@ class ErrorEstimates:
     estimates : tuple of Estimate
         One estimate per method.
     n_rows, n_resamples : int
-        Numbers of rows and of bootstrap samples.
+        Number of rows and number of bootstrap samples.
     level : float
         Confidence level.
     no_information : float
@@ -400,11 +400,11 @@ def out_of_bag_estimates(
     Parameters
     ----------
     losses : array-like of shape (samples, n)
-        Loss on each case of the learner trained on each bootstrap sample.
+        Loss of the learner trained on each bootstrap sample, for each case.
     counts : array-like of shape (samples, n)
         How often each case occurs in each sample. Only losses with count 0 are used.
     resubstitution : array-like of shape (n,)
-        Loss on each case of the learner trained on all cases.
+        Loss of the learner trained on all cases, for each case.
     no_information : float or NoInformation
         No-information rate.
     method : str, default "632+"
@@ -475,7 +475,7 @@ def _check_tables(losses: npt.ArrayLike, counts: npt.ArrayLike, resubstitution: 
 
 @dataclass(frozen=True, eq=False)
 class _OutOfBagLosses:
-    """Means of the losses on cases left out, and the influence of each case on the mean over cases.
+    """Means of the losses on left-out cases, and the influence of each case on the mean over cases.
 
     `influence` is the nonparametric delta method (Efron & Tibshirani 1997). `noise` is the part of its sum of squares that is
     due to the finite number of samples. `plain_influence` ignores the effect of a case as a training case.
@@ -507,7 +507,7 @@ class _OutOfBagLosses:
         count_deviations, run_means = N - N.mean(axis=0), Q.mean(axis=1)
         products = count_deviations * (run_means - run_means.mean())[:, None] * (1 - 1 / n) ** -n
         factor = 2 + 1 / (n - 1)
-        # Contribution of each bootstrap sample to the mean of each case, and to their mean.
+        # Contribution of each bootstrap sample to the mean of each case, and to the mean of these means.
         steps = np.where(out, Q - case_means, 0.0) * (b / np.maximum(times, 1))
         run_effects = steps.mean(axis=1)
         contributions = factor / n * (steps - run_effects[:, None]) + products
@@ -552,7 +552,8 @@ def _compute_standard_error(
 
 
 def _compute_limits(value: float, se: float, level: float, n: int, zero_one: bool) -> tuple[float, float]:
-    """Compute Wilson limits of a rate with the effective sample size of the standard error, or normal limits."""
+    """Compute Wilson limits for a rate, with the sample size that corresponds to the standard error; normal limits for other
+    losses."""
     from scipy.special import ndtri
 
     z = float(ndtri(0.5 + level / 2))

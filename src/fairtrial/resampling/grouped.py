@@ -23,8 +23,9 @@ class GroupKFold(FoldSplitter):
     n_splits : int, default 5
         Number of folds.
     balance : bool, default True
-        Balance the numbers of rows: assign the largest groups first, each to the smallest fold, and groups of equal size in
-        random order. If all sizes differ, the folds are not random. False balances the numbers of groups at random.
+        If True, balance the number of rows: assign the largest groups first, each to the smallest fold, and groups of equal
+        size in random order. If all sizes differ, the folds are not random. If False, assign groups at random and balance the
+        number of groups.
     random_state : int, Generator, SeedSequence or RandomState, optional
         Seed. An integer gives the same splits at every call. Default: random.
 
@@ -149,7 +150,7 @@ class LeaveGroupOut(Splitter):
 
 
 def _count_group_sizes(groups: IntArray, n_splits: int) -> IntArray:
-    """Return the number of rows of each group; there must be a group for each fold."""
+    """Return the number of rows of each group; there must be at least as many groups as folds."""
     sizes = np.bincount(groups)
     if len(sizes) < n_splits:
         raise InputError(f"n_splits must be at most {len(sizes)}, the number of groups, got {n_splits}")

@@ -70,7 +70,7 @@ class AuditFinding:
 
 
 def render_details(finding: Finding) -> str:
-    """Render a finding whose values may be tuples of findings, such as one for each split; long tuples are cut.
+    """Render a finding. Its values may be tuples of findings, such as one for each split; long tuples are cut.
 
     >>> sizes = (Finding.of("overlapping_split", split="fold 1", rows=2, test_rows=6),)
     >>> render_details(Finding.of("train_test_overlap", splits=sizes)).partition(".")[0]
@@ -141,7 +141,7 @@ class SplitLayout:
         return np.unique(np.linspace(0, n - 1, min(n, MAX_EXAMINED_SPLITS)).round().astype(np.intp))
 
     def compute_sides(self, split_indices: IntArray | None = None) -> npt.NDArray[np.uint8]:
-        """For each row and split (default: examined splits), set bit 1 for the test set and bit 2 for the training set."""
+        """For each row and split, set bit 1 for the test set and bit 2 for the training set. Default: the examined splits."""
         split_indices = self.examined_splits if split_indices is None else split_indices
         sides = np.zeros((self.n_rows, len(split_indices)), dtype=np.uint8)
         for position, s in enumerate(split_indices):
@@ -180,7 +180,7 @@ def _compute_ranges(numbers: FloatArray) -> FloatArray:
 
 
 def _find_rounds(splits: Splits) -> tuple[tuple[int, ...], ...] | None:
-    """Group consecutive splits that test each row once; None if they do not."""
+    """Group consecutive splits that together test each row once; None if there is no such grouping."""
     rounds: list[tuple[int, ...]] = []
     current: list[int] = []
     tested = np.zeros(splits.n_rows, dtype=bool)

@@ -1,8 +1,8 @@
 """Shift between training and test sets: statistics of each split, compared with random splits by permutation.
 
-The statistics are computed within each class, to detect the shift of one class, and over all classes together, to detect a
-common shift. A permutation reassigns the rows of a class among the splits. It keeps sizes, class counts and overlaps, so splits
-that ignore the attributes are exchangeable with the permutations.
+The statistics are computed within each class, to detect a shift of one class. They are also computed over all classes together,
+to detect a common shift. A permutation reassigns the rows of a class among the splits. It keeps sizes, class counts and
+overlaps, so splits that ignore the attributes are exchangeable with the permutations.
 
 Each statistic is standardized by its own permutations. Within a family (energy distances, AUCs, attributes, outlying rows) the
 maximum is tested (Westfall & Young's max T); between families, the smallest p is tested. The given splits count as one of the
@@ -34,7 +34,8 @@ _TWO_SIDED = {OUTLYING, OUTLYING_FOLD}
 
 
 def rank_within_classes(values: FloatArray, nominal: BoolArray, labels: IntArray) -> FloatArray:
-    """Replace each number by the proportion of its class below it (ties count half); keep nominal and missing values.
+    """Replace each number with the proportion of its class that lies below it (ties count half); keep nominal and missing
+    values.
 
     >>> values, is_nominal = np.array([[1.0], [3.0], [700.0], [900.0]]), np.array([False])
     >>> rank_within_classes(values, is_nominal, np.array([0, 0, 1, 1])).ravel().tolist()
@@ -92,7 +93,7 @@ class PermutedStatistic:
 class _ClassSample:
     """Sampled rows of one class, or of all classes (-1), with their neighbours and distances.
 
-    `used` are indices in the data set. `neighbours` are indices in `used`, whose first entries are the sampled rows.
+    `used` contains indices of the data set. `neighbours` contains indices of `used`, which begins with the sampled rows.
     """
 
     code: int
@@ -109,9 +110,9 @@ class _ClassSample:
 
 @dataclass(frozen=True, eq=False)
 class Shift:
-    """All statistics, with the sizes and the sampled rows of each class, and whether single attributes were tested.
+    """All statistics, the size and the sampled rows of each class, and whether single attributes were tested.
 
-    `n_pooled` is the number of rows examined regardless of class: 0 if there is only one class.
+    `n_pooled` is the number of rows examined regardless of class; it is 0 if there is only one class.
     """
 
     statistics: tuple[PermutedStatistic, ...]
@@ -122,7 +123,7 @@ class Shift:
 
 
 def compute_shift(layout: SplitLayout, n_permutations: int, max_rows: int, seed: np.random.SeedSequence) -> Shift:
-    """Compute the statistics of the examined splits and of their permutations; a single test row has no statistics.
+    """Compute the statistics of the examined splits and of their permutations. A test set of one row has no statistics.
 
     >>> from fairtrial.resampling.layout import read_layout
     >>> x, fold = np.arange(20.0)[:, None], np.arange(20) // 10
@@ -158,7 +159,7 @@ def compute_shift(layout: SplitLayout, n_permutations: int, max_rows: int, seed:
 
 
 def compute_sample_sizes(sizes: IntArray, splits: int, attributes: int, n_permutations: int, max_rows: int) -> IntArray:
-    """Compute the number of rows of each class to examine: at most `max_rows`, and few enough to take only seconds.
+    """Compute how many rows of each class to examine: at most `max_rows`, and few enough for the tests to take only seconds.
 
     >>> compute_sample_sizes(np.array([50_000, 300]), 5, 10, 499, 1000).tolist()
     [1000, 300]
@@ -227,7 +228,8 @@ def _find_neighbours(queries: IntArray, rows: FloatArray, nominal: BoolArray, k:
 
 
 def _order_values(values: FloatArray, nominal: bool) -> tuple[IntArray, BoolArray] | tuple[IntArray, int]:
-    """Return codes and their number for a nominal column, else order and ends of ties; missing values are last."""
+    """Return the codes of a nominal column and their number, or the order of a numeric column and the ends of its ties. Missing
+    values are last."""
     present, codes = np.unique(values, return_inverse=True)
     if nominal:
         return codes.astype(np.intp), len(present)
@@ -237,7 +239,8 @@ def _order_values(values: FloatArray, nominal: bool) -> tuple[IntArray, BoolArra
 
 @dataclass(frozen=True, eq=False)
 class _ClassStatistics:
-    """Statistics of one class, or of all, by permutation and split: energy distances, AUCs, attributes, outlying sums."""
+    """Statistics of one class or of all classes, by permutation and split: energy distances, AUCs, attributes, outlying
+    sums."""
 
     energy: FloatArray
     auc: FloatArray
@@ -343,13 +346,14 @@ def _iter_outlying_statistics(layout: SplitLayout, sums: list[FloatArray]) -> It
 
 
 def _make_wildcards(n: int) -> tuple[IntArray, IntArray]:
-    """Return codes for all classes and all attributes."""
+    """Return the codes that stand for all classes and for all attributes."""
     return np.full(n, -1), np.full(n, -1)
 
 
 @dataclass(frozen=True, eq=False)
 class ShiftTest:
-    """Cells of one statistic with mean and central 95 % limits of the permutations, and with single and adjusted p."""
+    """Cells of one statistic, with the mean and the central 95 % limits of the permutations, and with the single and adjusted
+    p."""
 
     statistic: PermutedStatistic
     expected: FloatArray
@@ -448,7 +452,7 @@ def _compute_p_values(reference: FloatArray, observed: FloatArray) -> FloatArray
 
 
 def _adjust_for_families(smallest: FloatArray, p: FloatArray) -> FloatArray:
-    """Adjust p for the number of families: the proportion of permutations whose smallest p is not larger."""
+    """Adjust p for the number of families: return the proportion of permutations whose smallest p does not exceed it."""
     return np.asarray(np.searchsorted(np.sort(smallest), p + 1e-12, side="right") / len(smallest))
 
 

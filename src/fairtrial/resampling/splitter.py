@@ -1,4 +1,5 @@
-"""Base classes of splitters: a subclass supplies one method, and the base class checks, seeds and freezes."""
+"""Base classes of splitters. A subclass supplies one method; the base class checks the input, sets the seed and freezes the
+splits."""
 
 from __future__ import annotations
 
@@ -66,13 +67,13 @@ class Splitter:
 
     random_state: Seed = None
     _uses_classes = False
-    """Whether the scheme uses y; y must contain classes only if it does."""
+    """Whether the scheme uses y. Only then must y contain classes."""
     _uses_groups = False
-    """Whether the scheme uses groups; they must be given only if it does."""
+    """Whether the scheme uses groups. Only then must groups be given."""
     _is_random = True
     """Whether the scheme is random."""
     _keeps_seed = False
-    """Whether `random_state` is a parameter of the scheme itself, as in WEKA; studies then pass it."""
+    """Whether `random_state` is a parameter of the scheme itself, as in WEKA. If so, studies pass it."""
     cite = ""
     """Reference, as in the bibliography."""
 
@@ -140,7 +141,7 @@ class Splitter:
             yield split.train, split.test
 
     def _for_repeat(self, repeat: int) -> Splitter:
-        """Return the splitter for this repeat of a study, counted from 0; most splitters are independent of it."""
+        """Return the splitter for this repeat of a study, counted from 0. Most splitters are the same for all repeats."""
         return self
 
     def get_metadata_routing(self) -> Any:

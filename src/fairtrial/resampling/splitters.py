@@ -46,7 +46,7 @@ class KFold(FoldSplitter):
 class StratifiedKFold(FoldSplitter):
     """Random folds with the class proportions of the data set.
 
-    The sizes of the folds, and the counts of each class, differ by at most one. The splits do not depend on the names of the
+    Between folds, the sizes and the counts of each class differ by at most one. The splits do not depend on the names of the
     classes. A `SuspectInputWarning` reports classes with fewer rows than folds.
 
     Parameters
@@ -397,7 +397,7 @@ class TenByTen(Repeated):
 class Given(Splitter):
     """Splits that are given as pairs (train, test).
 
-    Use `audit` to check whether they are sound.
+    Use `audit` to check the splits for problems.
 
     Parameters
     ----------

@@ -58,7 +58,8 @@ def adjust(p_values: npt.ArrayLike, method: str = "holm", *, alpha: float = 0.05
     Notes
     -----
     The critical values c_1 >= c_2 >= ... of Rom come from his recursion at level `alpha`. The adjusted value of the i-th
-    largest p is (alpha / c_i) p, made monotone from the largest p downwards. Decisions at this alpha are exactly those of Rom.
+    largest p is (alpha / c_i) p, made monotone from the largest p downwards. Decisions at this alpha are exactly those of Rom's
+    procedure.
 
     Examples
     --------
@@ -172,7 +173,7 @@ def _adjust_rom(p: FloatArray, alpha: float = 0.05) -> FloatArray:
 def _adjust_hommel(p: FloatArray) -> FloatArray:
     """Compute the largest Simes p-value over all families that contain the hypothesis.
 
-    The worst family of a given size consists of the hypothesis and those with the largest p-values.
+    The worst family of a given size consists of the hypothesis and the hypotheses with the largest p-values.
     """
     m, adjusted = len(p), p.copy()
     for size in range(2, m + 1):

@@ -59,7 +59,7 @@ class Posterior:
     n : int
         Number of folds or data sets.
     scope : {"dataset", "datasets", "next dataset"}
-        What the probabilities refer to; `meaning` is the corresponding sentence.
+        What the probabilities refer to; `meaning` states it in a sentence.
     mean, scale, df : float
         Parameters of the Student posterior of the difference first - second; NaN for other models.
     better : {"max", "min"}
@@ -261,9 +261,9 @@ def bayes_signed_rank(
 ) -> Posterior:
     """Compare two learners over several data sets by the Bayesian signed-rank test.
 
-    The differences and one pseudo-observation have Dirichlet weights. Each draw of the weights gives three probabilities: the
-    mean difference of two data sets drawn at random lies above, within or below the region of practical equivalence
-    (Benavoli et al. 2014, 2017). `p_first` is the proportion of draws in which "above" is the most probable region.
+    The differences and one pseudo-observation have Dirichlet weights. Each draw of the weights gives three probabilities: that
+    the mean difference of two random data sets lies above, within or below the region of practical equivalence (Benavoli et al.
+    2014, 2017). `p_first` is the proportion of draws in which "above" is the most probable region.
 
     Parameters
     ----------
@@ -376,7 +376,8 @@ def _draw_weights(
 
 
 def _find_partners(z: FloatArray, data: FloatArray, rope: float) -> tuple[IntArray, IntArray]:
-    """For each sorted z, find where partners with a sum above 2 rope begin and where those with a sum below -2 rope end."""
+    """For each z in sort order, find where the partners with a sum above 2 rope begin, and where those with a sum below -2 rope
+    end."""
     finite = np.isfinite(z)
     sums = np.where(finite[:, None] & finite[None, :], z[:, None] + z[None, :], 0.0)
     size = np.where(finite, np.abs(z), 0.0)

@@ -47,8 +47,9 @@ def compare(
     | 2 | 2 or more | `wilcoxon` on the means | sign test; `bayes_signed_rank` if `rope` is given |
     | 3 or more | 2 or more | `iman_davenport` form of the Friedman test, then post-hoc | |
 
-    Repeats and folds never count as independent cases. On several data sets, their mean is one score. On a single data set,
-    the test allows for their overlap. If scores are missing, data sets or learners are left out, whichever loses fewer scores.
+    Repeats and folds never count as independent cases. On several data sets, the mean over repeats and folds is one score. On a
+    single data set, the test accounts for the overlap of their training sets. If scores are missing, data sets or learners are
+    left out, whichever loses fewer scores.
 
     Parameters
     ----------
@@ -69,7 +70,8 @@ def compare(
     test_fraction : float, optional
         Fraction of rows in each test set, for splits of one data set. Default: one over the number of folds.
     parametric : bool, default False
-        Use the paired t test, or ANOVA with Tukey or Dunnett comparisons, if the differences look normal and equally spread.
+        Use the paired t test, or ANOVA with Tukey or Dunnett comparisons, if normality and equal variances of the differences
+        are not rejected.
 
     Returns
     -------

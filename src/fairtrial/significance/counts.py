@@ -298,7 +298,7 @@ def _compute_noncentrality_effect(q: float, df: int, largest: int, level: float)
     from scipy.special import chndtrinc
 
     def compute_limit(probability: float) -> float:
-        # The noncentrality at which Q is this quantile of its distribution; scipy returns 0 or NaN if there is none.
+        # The noncentrality for which Q is this quantile of its distribution; scipy returns 0 or NaN if there is none.
         from scipy.special import chdtr
 
         return float(chndtrinc(q, df, probability)) if chdtr(df, q) > probability else 0.0

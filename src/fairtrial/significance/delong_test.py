@@ -39,7 +39,7 @@ def delong(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        True labels of two classes, with at least 2 rows each.
+        True labels of two classes; each class must have at least 2 rows.
     score_a, score_b, *more : array-like of shape (n,)
         Scores of the models; a larger score means that the positive class is more likely.
     positive : label, optional
@@ -142,7 +142,7 @@ def _compute_quadratic_form(contrasts: FloatArray, covariance: FloatArray) -> tu
 
 
 def _remove_noise(contrasts: FloatArray, covariance: FloatArray, is_positive: npt.NDArray[np.bool_]) -> FloatArray:
-    """Set the variance of contrasts that are constant within each class to exactly zero, despite rounding errors."""
+    """If contrasts are constant within each class, set their variance to exactly zero, despite rounding errors."""
     flat = (np.ptp(contrasts[:, is_positive], axis=1) < 1e-13) & (np.ptp(contrasts[:, ~is_positive], axis=1) < 1e-13)
     return np.where(flat[:, None] | flat[None, :], 0.0, covariance)
 

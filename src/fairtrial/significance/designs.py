@@ -33,9 +33,9 @@ _MIN_DATASETS = 5
 class Assumptions:
     """Whether differences between learners are normal and have equal variances, as parametric tests assume.
 
-    `normality` has the p-value of the Shapiro-Wilk test for each pair, adjusted by Holm; `sphericity` is the p-value of the
-    Mauchly test (1 for two learners). An undefined p-value (NaN) counts against the assumption. `n_constant` is the number of
-    pairs whose differences do not vary. `enough_datasets` states whether the Mauchly test has enough data sets.
+    `normality` contains the p-value of the Shapiro-Wilk test for each pair, adjusted by Holm's procedure; `sphericity` is the
+    p-value of the Mauchly test (1 for two learners). An undefined p-value (NaN) counts against the assumption. `n_constant` is
+    the number of pairs whose differences do not vary. `enough_datasets` states whether the Mauchly test has enough data sets.
     """
 
     normality: tuple[float, ...]
@@ -44,7 +44,7 @@ class Assumptions:
     enough_datasets: bool = True
 
     def hold(self, alpha: float) -> bool:
-        """Return whether neither assumption is rejected."""
+        """Return True if neither assumption is rejected."""
         return bool(np.min(self.normality) > alpha and self.sphericity > alpha)
 
     def list_findings(self, alpha: float) -> tuple[Finding, ...]:
@@ -102,7 +102,7 @@ def _compute_shapiro(d: FloatArray) -> FloatArray:
 
 
 def _compute_box_factor(n: int, k: int) -> float:
-    """Compute Box's factor of the Mauchly statistic; 0 if n cases are too few for k learners."""
+    """Compute Box's factor for the Mauchly statistic; 0 if there are too few cases for k learners."""
     m, df = k - 1, n - 1
     return max(0.0, 1 - (2 * m * m + m + 2) / (6 * m * df)) if df >= m else 0.0
 
@@ -110,7 +110,7 @@ def _compute_box_factor(n: int, k: int) -> float:
 def compute_mauchly_p(values: FloatArray) -> float:
     """Compute the p-value of the Mauchly (1940) test of equal variances of all differences; NaN if it is undefined.
 
-    The chi-squared approximation has Box's second-order term. (R also uses it, but with k instead of k - 1 in one place.)
+    The chi-squared approximation includes Box's second-order term. (R also uses it, but with k instead of k - 1 in one place.)
 
     >>> round(compute_mauchly_p(np.random.default_rng(1).normal(size=(30, 4))), 3)
     0.368
@@ -354,7 +354,7 @@ def _compare_two_learners(table: ScoreTable, options: ComparisonOptions) -> Chos
 
 
 def _apply_sign_test(a: FloatArray, b: FloatArray, alpha: float) -> list[Finding]:
-    """Report the sign test, and whether the differences are so asymmetric that it matters.
+    """Report the sign test, and whether the differences are asymmetric enough for the choice of test to matter.
 
     The sign test does not replace the Wilcoxon test: choosing a test after looking at the data inflates the type I error.
     """

@@ -32,12 +32,12 @@ _ROMANO = ((0.147, 0.33, 0.474), "Romano et al. 2006")
 _VARGHA = ((0.06, 0.14, 0.21), "Vargha & Delaney 2000")
 _CORRELATION = ((0.1, 0.3, 0.5), "Cohen 1988, for correlations")
 _SIZES = ("negligible", "small", "medium", "large")
-# Factor from the median absolute deviation of a normal distribution to its standard deviation.
+# Factor that converts the median absolute deviation of a normal distribution to its standard deviation.
 _MAD_SCALE = 1.482602218505602
 
 
 def cohens_d(a: npt.ArrayLike, b: npt.ArrayLike, *, paired: bool = True, level: float = 0.95) -> Effect:
-    """Compute Cohen's d: the difference between the means divided by the pooled standard deviation.
+    """Compute Cohen's d: the difference in means divided by the pooled standard deviation.
 
     For samples of equal length the pooled standard deviation is sqrt((s_a^2 + s_b^2) / 2), paired or not. The interval comes
     from the noncentral t distribution of two samples or of pairs (Algina & Keselman 2003). The paired interval is shorter if
@@ -91,7 +91,7 @@ def hedges_g(a: npt.ArrayLike, b: npt.ArrayLike, *, paired: bool = True, level: 
 
 
 def cohens_d_av(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) -> Effect:
-    """Compute Cohen's d_av: the mean difference divided by the mean of the two standard deviations.
+    """Compute Cohen's d_av: the mean difference divided by the mean standard deviation.
 
     It applies to pairs (Lakens 2013). The interval is that of d for pairs (Algina & Keselman 2003), rescaled.
 
@@ -203,7 +203,7 @@ def compute_noncentral_t_limits(t: float, df: float, level: float) -> tuple[floa
         chance = float(nctdtr(df, nc, t))
         if np.isfinite(chance):
             return chance
-        # scipy returns NaN for large t, where t is nearly nc divided by the root of a scaled chi-squared variable.
+        # scipy returns NaN for large t. There, t is nearly nc divided by the root of a scaled chi-squared variable.
         return float(chdtrc(df, df * (nc / t) ** 2)) if nc > 0 else 1.0
 
     def find_limit(probability: float) -> float:
@@ -217,7 +217,7 @@ def compute_noncentral_t_limits(t: float, df: float, level: float) -> tuple[floa
 
 
 def cliffs_delta(a: npt.ArrayLike, b: npt.ArrayLike, *, paired: bool = False, level: float = 0.95) -> Effect:
-    """Compute Cliff's delta: the proportion of pairs with a > b minus that with a < b.
+    """Compute Cliff's delta: the proportion of pairs with a > b minus the proportion with a < b.
 
     All pairs across the samples count. The interval is the asymmetric one of Cliff (1996), based on the consistent variance.
     If delta is 1 or -1, the interval is that of Feng & Cliff (2004).
@@ -416,7 +416,7 @@ def rank_biserial(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95, re
     if np.isnan(estimate):
         return _build_undefined_effect("rank_biserial", level, "all differences are zero")
     if abs(estimate) == 1:
-        # All resamples agree. The limit is that of the probability of one sign, given that all n signs agree.
+        # All resamples agree. The limit is the confidence limit of the probability of one sign, given that all n signs agree.
         limit = 2 * ((1 - level) / 2) ** (1 / np.count_nonzero(delta)) - 1
         low, high = (limit, 1.0) if estimate > 0 else (-1.0, -limit)
         note = "all differences have the same sign: the limit depends on their number only"
@@ -424,7 +424,7 @@ def rank_biserial(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95, re
     plan = IntervalPlan("bca", level, resamples, seed, False)
     draws = Resamples(len(delta), resamples, seed)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FallbackWarning)  # the note reports it
+        warnings.simplefilter("ignore", FallbackWarning)  # the note reports this
         interval = intervals.compute_bootstrap_intervals(
             lambda draw_counts: compute_balance(draw_counts)[:, None], [estimate], ["rank_biserial"], plan, draws
         )[0]

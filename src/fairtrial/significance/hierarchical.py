@@ -39,7 +39,7 @@ _POPULATION = ("mu0", "sigma0", "nu")
 class HierarchicalPosterior(Posterior):
     """Posterior of the difference between two learners on the next data set.
 
-    It has the attributes of `Posterior` and those below.
+    It has the attributes of `Posterior` and the attributes below.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class HierarchicalPosterior(Posterior):
     dataset_rows: tuple[tuple[str, float, float, float, float], ...] = field(default=(), repr=False)
 
     def datasets(self) -> pd.DataFrame:
-        """Return the observed and the shrunken mean difference of each data set, with 95 % credible limits."""
+        """Return the observed and the shrunken mean difference by data set, with 95 % limits."""
         import pandas as pd
 
         return pd.DataFrame(self.dataset_rows, columns=["dataset", "mean", "shrunken", "low", "high"])
@@ -209,8 +209,8 @@ def _check_sampler(
 class _FoldStatistics:
     """Sufficient statistics of the folds (means and sums of squares per data set) and the bounds of the priors.
 
-    The equicorrelated normal likelihood of n folds depends only on them: the mean has variance sigma^2 (1 + (n - 1) rho) / n,
-    and the sum of squares divided by sigma^2 (1 - rho) is chi-squared with n - 1 degrees of freedom.
+    The equicorrelated normal likelihood of n folds depends only on these statistics: the mean has variance sigma^2 (1 + (n - 1)
+    rho) / n, and the sum of squares divided by sigma^2 (1 - rho) is chi-squared with n - 1 degrees of freedom.
     """
 
     means: FloatArray

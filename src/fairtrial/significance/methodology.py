@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from fairtrial.significance.verdict import Verdict
 
 MAX_IMBALANCE_RATIO = 3.0
-"""Ratio of the largest to the smallest class. With two classes, a trivial classifier then has an accuracy of 75 %."""
+"""Ratio of the largest to the smallest class. With two classes and this ratio, a trivial classifier has an accuracy of 75 %."""
 
 MAJORITY_SENSITIVE = ("accuracy", "error_rate")
 """Measures that weight each class by its size and do not correct for chance."""
 
 MIN_CLASS_ROWS = 10
-"""With fewer rows of a class, one row changes a rate over the class by ten percentage points or more."""
+"""With fewer rows of a class, a single row changes a rate over this class by ten percentage points or more."""
 
 MIN_ROWS = 30
 """With fewer rows, every interval is wide."""
@@ -66,14 +66,14 @@ def check_class_counts(dataset: str, counts: Mapping[str, int], measure: str, me
 
 
 def count_cases(verdict: Verdict) -> tuple[int, int]:
-    """Count the data sets that a verdict's test can use, and how many it needs."""
+    """Return the number of data sets that the test of a verdict can use, and the number that it needs."""
     if verdict.outcome.test == "wilcoxon":
         return verdict.outcome.n, compute_min_wilcoxon_n(verdict.alpha)
     return len(verdict.table.datasets), max(MIN_FRIEDMAN_DATASETS, len(verdict.table.learners))
 
 
 def check_dataset_count(verdict: Verdict) -> list[Finding]:
-    """Check that a test over data sets has enough of them (FT008)."""
+    """Check that a test over data sets has enough data sets (FT008)."""
     if verdict.unit == "split":
         return []
     cases, needed = count_cases(verdict)

@@ -47,7 +47,7 @@ class MethodFacts:
 
 
 methods: dict[str, MethodFacts] = {}
-"""Facts of tests, procedures and effect sizes by name. Each is registered in the module that defines it."""
+"""Facts about tests, procedures and effect sizes by name. Each is registered in the module that defines it."""
 
 
 def register_method(name: str, display_name: str, *, cite: str = "", statistic: str = "") -> None:

@@ -2,7 +2,7 @@
 
 Each rank test assigns a rank score to every cell of the table, centred within its data set. Under the null hypothesis the
 rank scores of a data set are exchangeable. Let S be the sum of the rank scores of each learner and A the sum of all squares.
-The covariance of S over all exchanges is A / (k - 1) (I - 1/k). All statistics here and in `posthoc` follow from S and A.
+Over all exchanges, the covariance of S is A / (k - 1) (I - 1/k). All statistics here and in `posthoc` follow from S and A.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ _ALL_SCORES_EQUAL = Finding.of("all_scores_equal")
 class RankScores:
     """Rank scores of k learners on N data sets, as exact multiples of a fraction: equal sums are equal floats.
 
-    `without_ties` is the sum of squares without ties. `unit` converts a sum of rank scores to the mean of a learner. `centre`
-    is the mean over all learners.
+    `without_ties` is the sum of squares that would result without ties. `unit` converts the sum of a learner's rank scores to
+    its mean. `centre` is the mean over all learners.
     """
 
     cells: FloatArray
@@ -361,7 +361,7 @@ def _build_f_outcome(test: str, table: ScoreTable, rank_scores: RankScores, f: f
     elif np.isinf(f):
         p = float(_count_orders(rank_scores.cells[0])) ** -(n - 1)
     else:
-        # Full agreement is the rarest result, and the F distribution can give a smaller p than its probability.
+        # For full agreement, the rarest result, the F distribution can give a p-value below the probability of this result.
         p = max(float(fdtrc(*df, f)), float(factorial(k)) ** -(n - 1))
     return _build_rank_outcome(test, table, rank_scores, (f, p, df), better, variant)
 
@@ -414,7 +414,7 @@ def _compute_concordance(table: ScoreTable, better: Better, level: float = 0.95)
         note = "no interval because all data sets agree"
         warnings.warn(f"{name}: {note}", UndefinedMeasureWarning, stacklevel=5)
         return Effect(name, 1.0, nan, nan, level, note)
-    # The F limits are too narrow for large W, the jackknife limits for very regular tables.
+    # The F limits are too narrow for large W; the jackknife limits are too narrow for very regular tables.
     limits = (*_compute_explained_limits((n - 1) * w / (1 - w), n, k, level), *compute_jackknife_limits(cells, level))
     return Effect(name, w, min(w, *limits), max(w, *limits), level)
 

@@ -81,8 +81,8 @@ def permutation_test(
 
     Notes
     -----
-    Swaps with an undefined measure count as at least as extreme as the observed difference. For rank-based measures the scores
-    are replaced by their ranks within each model, because two models need not share a scale.
+    Swaps with an undefined measure count as at least as extreme as the observed difference. For rank-based measures, the scores
+    are replaced with their ranks within each model, because two models need not share a scale.
 
     Examples
     --------
@@ -280,7 +280,8 @@ class _LabelSwaps:
 
 @dataclass(frozen=True)
 class _RowSwaps:
-    """Swaps of scores, probabilities or numbers. The rows contain both models; each swap weights one of the two."""
+    """Swaps of scores, probabilities or numbers. Each row contains the predictions of both models; a swap selects one of them
+    by weights."""
 
     measure: Measure
     params: dict[str, Any]

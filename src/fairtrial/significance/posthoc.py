@@ -3,8 +3,8 @@
 The Bergmann-Hommel procedure is exact for up to 16 learners. A set of pairs is *exhaustive* if exactly its pairs can be equal
 at the same time: the pairs within the blocks of a partition of the learners. The adjusted p-value of a pair is the largest
 |I| min p(I) over the exhaustive sets I that contain it. Enumerating these Bell(k) - 1 sets is feasible up to about 9 learners.
-Instead, let v be the smallest p-value of I. The blocks of I are cliques in the graph of pairs with p >= v. We need the
-partition into cliques with the most pairs in which the two learners share a block. Dynamic programming over subsets of
+Instead, let v be the smallest p-value of I. The blocks of I are cliques in the graph of pairs with p >= v. Among the partitions
+into cliques in which the two learners share a block, we need the one with the most pairs. Dynamic programming over subsets of
 learners finds it for all pairs at once.
 """
 
@@ -76,7 +76,7 @@ def shaffer(p_values: npt.ArrayLike) -> FloatArray:
 
 @cache
 def count_true_pairs(k: int) -> frozenset[int]:
-    """Return Shaffer's S(k): the possible numbers of pairs of k learners that are equal at the same time.
+    """Return Shaffer's S(k): the possible numbers of pairs, among k learners, that are equal at the same time.
 
     >>> sorted(count_true_pairs(4))
     [0, 1, 2, 3, 6]
@@ -190,7 +190,7 @@ class Comparison:
     p_raw, p_adjusted : float
         Raw and adjusted p-value.
     effect : float
-        Mean rank of the first learner minus that of the second; after ANOVA, t and F tests the difference of mean scores.
+        Mean rank of the first learner minus that of the second; after ANOVA, t and F tests, the difference between mean scores.
 
     Examples
     --------
@@ -223,7 +223,7 @@ class PostHoc:
     learners : tuple of str
         Names of the learners.
     means : tuple of float
-        Mean rank of each learner; after ANOVA, t and F tests the mean score.
+        Mean rank of each learner; after ANOVA, t and F tests, the mean score.
     comparisons : tuple of Comparison
         The compared pairs.
     better : {"max", "min"}
@@ -289,7 +289,7 @@ class PostHoc:
 
     @property
     def summary(self) -> str:
-        """Significant differences, and the number of comparisons without one, as text."""
+        """Significant differences, and the number of comparisons without a significant difference, as text."""
         position = {name: i for i, name in enumerate(self.order)}
         significant = [comparison for comparison in self.comparisons if comparison.p_adjusted <= self.alpha]
         sentences = []
@@ -351,10 +351,10 @@ def posthoc(
 
     Notes
     -----
-    The variance of a difference of Friedman ranks is that of Demšar (2006), without tie correction. The variances of aligned
-    and Quade ranks are those over all exchanges within data sets, as in the omnibus tests. The formulas in García et al.
-    (2010), k (n + 1) / 6 and k (k + 1) (2n + 1) (k - 1) / (18 n (n + 1)), are far too small for aligned ranks and correct for
-    Quade ranks only if k = 3.
+    The variance of a difference of Friedman ranks follows Demšar (2006), without tie correction. The variances of aligned and
+    Quade ranks are taken over all exchanges within data sets, as in the omnibus tests. The formulas in García et al. (2010), k
+    (n + 1) / 6 and k (k + 1) (2n + 1) (k - 1) / (18 n (n + 1)), are far too small for aligned ranks and correct for Quade ranks
+    only if k = 3.
 
     Examples
     --------
@@ -400,7 +400,7 @@ def posthoc(
 
 @dataclass(frozen=True)
 class _LearnerMeans:
-    """Means of the learners, their sums with the standard error of a difference, and its degrees of freedom."""
+    """Means of the learners; their sums, with the standard error of a difference and its degrees of freedom."""
 
     means: FloatArray
     sums: FloatArray
@@ -549,7 +549,7 @@ def _average_over_sd(compute_tail: Callable[[FloatArray], FloatArray], q: FloatA
     u = np.linspace(-reach - 40 / df, min(reach, 0.5 + 0.5 * np.log1p(120 / df)), _GRID_STEPS + 1)
     log_density = df * (u - np.expm1(2 * u) / 2)
     weight = np.exp(log_density - log_density.max())
-    # One comparison at a time: a grid of all comparisons would not fit into the cache.
+    # Comparisons are computed one at a time, because a grid of all comparisons would not fit into the cache.
     return np.asarray([(weight * compute_tail(quantile * np.exp(u))).sum() / weight.sum() for quantile in q])
 
 

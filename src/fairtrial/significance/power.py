@@ -128,8 +128,8 @@ def power(
     Parameters
     ----------
     a, b : array-like, optional
-        Scores of two learners in a study ("wilcoxon" and "paired_t"). `n` and `sd` are taken from them. The difference is not,
-        because power at the observed difference only restates p.
+        Scores of two learners in a study ("wilcoxon" and "paired_t"). `n` and `sd` are computed from the scores. The difference
+        is not, because power at the observed difference only restates p.
     test : {"wilcoxon", "paired_t", "mcnemar", "proportions"}, default "wilcoxon"
         "wilcoxon" and "paired_t" compare two learners over n data sets, "mcnemar" over the same n test cases, "proportions"
         over n different test cases each.
@@ -151,7 +151,7 @@ def power(
     Returns
     -------
     Power
-        Everything that follows from the arguments; the rest is NaN.
+        All values that follow from the arguments; the others are NaN.
 
     Notes
     -----

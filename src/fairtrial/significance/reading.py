@@ -40,7 +40,7 @@ _MISSING = ("", "na", "n/a", "nan", "null", "none", "?", "-", "<na>")
 
 @dataclass(frozen=True)
 class ScoreColumns:
-    """Columns of a table of scores; `describe_row` names a row in messages, `index` names rows if no column does."""
+    """Columns of a table of scores. `describe_row` names a row in messages; `index` names the rows if no column does."""
 
     names: list[str]
     columns: list[Sequence[Any]]
@@ -94,7 +94,7 @@ class ScoreColumns:
         return np.array(numbers, dtype=np.float64)
 
     def read_integers(self, column: int) -> list[int] | None:
-        """Read a column as whole numbers; None if a cell is something else."""
+        """Read a column as whole numbers; None if a cell is not a whole number."""
         numbers = [self.parse_number(cell) for cell in self.columns[column]]
         integers = [int(number) for number in numbers if number is not None and isfinite(number) and number == int(number)]
         return integers if len(integers) == len(numbers) else None
@@ -117,7 +117,7 @@ class ScoreColumns:
         )
 
     def read_labels(self, column: int, role: str) -> list[str]:
-        """Read a column as names; none of them may be missing."""
+        """Read a column as names; no name may be missing."""
         cells = [str(_to_python(cell)).strip() for cell in self.columns[column]]
         for row, cell in enumerate(cells):
             if cell == "" or cell.lower() in ("nan", "none", "<na>"):
@@ -279,7 +279,7 @@ def _is_tidy(raw: ScoreColumns, roles: dict[str, int]) -> bool:
 
 def _read_wide(raw: ScoreColumns, roles: dict[str, int]) -> Scores:
     names, layout = _find_names_column(raw, roles)
-    # A learner may be called Run or Seed: only whole numbers count repeats and folds.
+    # A learner may be called Run or Seed, so a column counts repeats or folds only if it contains whole numbers.
     keys = {role: i for role, i in roles.items() if role in ("repeat", "fold") and not raw.is_fractional(i)}
     learners = [i for i in range(len(raw.names)) if i != names and i not in keys.values()]
     guesses = [layout, *(Finding.of("wide_table_key", column=raw.names[i], role=role) for role, i in keys.items())]
@@ -370,7 +370,7 @@ def _read_tidy(raw: ScoreColumns, roles: dict[str, int], measure: str | None) ->
 
 
 def _find_value_column(raw: ScoreColumns, roles: dict[str, int], measure: str | None) -> tuple[int, str | None]:
-    """Find the column of scores, and the measure it is named after."""
+    """Find the column of scores, and the measure after which it is named."""
     unused_columns = [i for i in range(len(raw.names)) if i not in roles.values()]
     if "value" in roles and not unused_columns:
         return roles["value"], None

@@ -1,7 +1,7 @@
 """t and F tests of the scores of two learners on the same splits of one data set.
 
-If all differences are zero, the statistic is 0 and p is 1. If the differences are equal but not zero, the statistic would
-divide by zero. Statistic and p are then NaN, with a warning, because the variance cannot be estimated.
+If all differences are zero, the statistic is 0 and p is 1. If the differences are equal but not zero, the variance cannot be
+estimated. Statistic and p are then NaN, with a warning.
 """
 
 from __future__ import annotations
@@ -280,7 +280,7 @@ def _compute_error(d: FloatArray, factor: float) -> float:
 
 
 def _compute_repeat_variances(d: FloatArray) -> FloatArray:
-    """Compute the variance of Dietterich for each repeat: two folds around their mean."""
+    """Compute Dietterich's variance for each repeat, from the deviations of both folds from their mean."""
     return np.asarray((d[:, 0] - d[:, 1]) ** 2 / 2)
 
 

@@ -28,7 +28,7 @@ Better = Literal["max", "min"]
 _DIGITS = 12
 
 
-# Beyond these powers of ten, rounding by multiplication overflows; it is not needed there.
+# Beyond these powers of ten, rounding by multiplication would overflow; rounding is not needed there.
 _ROUNDABLE = 280
 
 
@@ -241,7 +241,7 @@ class Scores:
     def select_shared(self) -> Scores:
         """Return the splits that all learners of a data set have in common.
 
-        A split is dropped if a learner lacks it but has other splits of the same data set. This keeps means comparable.
+        To keep means comparable, a split is dropped if a learner lacks it but has other splits of the same data set.
         """
         if not np.isnan(self.cells).any():
             return self

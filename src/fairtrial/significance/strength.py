@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 TieHandling = Literal["half", "drop"]
 Scale = Literal["elo", "log"]
-# Elo points that correspond to a factor e in the odds of winning, and the mean of the scale.
+# Elo points that correspond to a factor of e in the odds of winning, and the mean of the scale.
 _ELO, _ELO_MEAN = 400 / np.log(10), 1500.0
 
 
@@ -150,8 +150,8 @@ def bradley_terry(
     seed : int, default 0
         Seed of the random numbers.
     scale : {"elo", "log"}, default "elo"
-        "elo" is 400 log10 of the strength with mean 1500: 400 points are odds of 10 to 1. "log" is the natural logarithm with
-        mean 0.
+        "elo" is 400 log10 of the strength with mean 1500: a difference of 400 points means odds of 10 to 1. "log" is the
+        natural logarithm with mean 0.
     prior : float, default 0.1
         Number of wins added to both learners of each pair. Without it, a learner that beats all others on every data set
         would be infinitely strong. With 0 the estimate is the maximum of the likelihood, or NaN if there is none.
@@ -239,7 +239,7 @@ def _list_strength_caveats(wins: FloatArray, prior: float) -> tuple[Finding, ...
 
 
 def _is_connected(wins: FloatArray) -> bool:
-    """Return whether chains of wins connect all learners, which gives the likelihood a maximum (Ford 1957)."""
+    """Return whether chains of wins connect all learners. Only then does the likelihood have a maximum (Ford 1957)."""
     from scipy.sparse.csgraph import connected_components
 
     return int(connected_components(wins > 0, directed=True, connection="strong")[0]) == 1

@@ -99,11 +99,11 @@ class Verdict:
 
     @property
     def summary(self) -> str:
-        """The answer in one or two sentences: which learner is best, which are significantly worse."""
+        """The answer in one or two sentences: which learner is best, and which are significantly worse."""
         return self.summarize()
 
     def summarize(self, noun: str = "learner", scope: str = "") -> str:
-        """Write the answer with a different noun for learners, or for a single condition.
+        """Write the answer with a different noun for learners, or limited to a single condition.
 
         Parameters
         ----------
@@ -164,7 +164,7 @@ class Verdict:
 
     @property
     def _criterion(self) -> str:
-        """Criterion that orders the learners; empty for two learners, which the test of their differences orders."""
+        """Criterion that orders the learners; empty for two learners, because the test of their differences orders them."""
         if self.posthoc is None:
             return ""
         return "mean rank" if self._is_ranked else f"mean {self.measure_name or 'score'}"
@@ -318,7 +318,8 @@ class Verdict:
 
     @property
     def pair(self) -> tuple[str, str] | None:
-        """The two learners of the main test: on one data set the pair with the smallest p; None if it tests all learners."""
+        """The two learners of the main test; on one data set, the pair with the smallest p. None if the main test compares all
+        learners."""
         if self.posthoc is not None and self.unit != "split":
             return None
         first, second, *_ = self.comparisons[find_smallest([p_raw for _, _, p_raw, _ in self.comparisons])]
@@ -326,7 +327,7 @@ class Verdict:
 
     @cached_property
     def order(self) -> tuple[str, ...]:
-        """The learners, best first, by what the test compares: mean ranks, signed ranks or means."""
+        """The learners, best first, ordered by the quantity that the test compares: mean ranks, signed ranks or means."""
         if self.posthoc is not None:
             return self.posthoc.order
         gains = self._compute_gains(0, 1)

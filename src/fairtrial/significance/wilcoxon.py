@@ -138,7 +138,8 @@ def _rank_signed(d: FloatArray, zeros: Zeros) -> _SignedRanks:
 
 
 def _compute_exact_p(signed_ranks: _SignedRanks) -> float:
-    """Compute the proportion of sign patterns with a smaller sum of at most the observed one, by dynamic programming."""
+    """Compute, by dynamic programming, the proportion of sign patterns whose smaller rank sum does not exceed the observed
+    one."""
     doubled = np.rint(2 * signed_ranks.ranks).astype(np.int64)
     reach = round(2 * (min(signed_ranks.plus, signed_ranks.minus) - signed_ranks.from_zeros))
     if 2 * reach >= doubled.sum():

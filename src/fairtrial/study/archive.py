@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TRIAL_COLUMNS = (
-    "trial",  # number for `predictions`; -1 if the trial has none
+    "trial",  # number to pass to `predictions`; -1 if the trial has none
     "dataset",
     "condition",
     "level",
@@ -81,7 +81,7 @@ class LearnerFacts:
 
 
 class Archive(Protocol):
-    """Interface to the trials and predictions of a study, read from a results file or from a file of predictions."""
+    """Interface to the trials and predictions of a study. They come from a results file or from a file of predictions."""
 
     @property
     def name(self) -> str:

@@ -36,7 +36,7 @@ def audit_file(
     n_splits : int, default 5
         Number of folds that the scheme draws.
     assign : str, optional
-        Assignment rule of DOB-SCV.
+        Assignment rule of DOB-SCV, if that is the scheme.
     seed : int, default 0
         Seed for drawing the folds and for the audit.
     target : str, optional

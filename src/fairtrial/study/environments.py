@@ -57,7 +57,7 @@ Cell = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class EnvironmentFailure:
-    """An error that a learner raised, and where it occurred. `tested_on` is empty if training failed."""
+    """An error that a learner raised, with the environments concerned. `tested_on` is empty if training failed."""
 
     learner: str
     trained_on: str
@@ -71,13 +71,13 @@ class EnvironmentFailure:
 class EnvironmentMatrix:
     """Error rates of learners trained on one environment and tested on another.
 
-    `run_environments` returns this matrix. `frame()` has one row per cell, with these columns:
+    `run_environments` returns this matrix. The table `frame()` contains one row per cell, with these columns:
 
     - `error`: mean error rate over the replicates, with a t interval;
     - `ideal`: mean error rate of the same learner trained on the test environment;
     - `trivial`: mean error rate of the trivial classifier on the test environment;
-    - `loss`: error minus ideal, paired by replicate, with a t interval;
-    - `pd`: performance deterioration of the mean errors, with a bootstrap percentile interval over replicates;
+    - `loss`: `error` minus `ideal`, paired by replicate, with a t interval;
+    - `pd`: performance deterioration, computed from the mean errors, with a bootstrap percentile interval over replicates;
     - `replicates`: number of replicates with both errors;
     - `failures`: number of replicates in which the learner failed.
 
@@ -158,7 +158,7 @@ class EnvironmentMatrix:
         return self._cells.copy()
 
     def runs(self) -> pd.DataFrame:
-        """Return a table of the error rate and the trivial error rate, with one row per cell and replicate."""
+        """Return a table of error rates and trivial error rates, one row per cell and replicate."""
         return self._runs.copy()
 
     def failures_frame(self) -> pd.DataFrame:
@@ -170,7 +170,9 @@ class EnvironmentMatrix:
         )
 
     def matrix(self, learner: str, value: str = "pd") -> pd.DataFrame:
-        """Return the matrix of one learner: training environments (rows) by test environments (columns).
+        """Return the matrix of one learner, with training environments as rows.
+
+        The columns are the test environments.
 
         Parameters
         ----------
@@ -197,7 +199,7 @@ class EnvironmentMatrix:
         Returns
         -------
         pandas.DataFrame
-            Means over the other environments in which pD is defined, and the number of these environments.
+            Means over the other environments in which pD is defined, and the number of such environments.
         """
         others = self._cells[(self._cells["trained_on"] != self._cells["tested_on"]) & self._cells["pd"].notna()]
         grouped = others.groupby(["learner", "trained_on"], sort=False, observed=True)["pd"]
@@ -271,7 +273,7 @@ def _compute_mean_interval(values: FloatArray, alpha: float) -> tuple[float, flo
 def _compute_deterioration(
     error: FloatArray, ideal: FloatArray, trivial: FloatArray, counts: FloatArray, alpha: float
 ) -> dict[str, float]:
-    """Compute pD of the mean errors, with a bootstrap interval unless pD is undefined in too many resamples."""
+    """Compute pD from the mean errors, with a bootstrap interval unless pD is undefined in too many resamples."""
     none = {"pd": np.nan, "pd_low": np.nan, "pd_high": np.nan}
     if len(error) == 0:
         return none
@@ -339,12 +341,14 @@ def run_environments(
     test_on: Sequence[str] | None = None,
     progress: bool | None = None,
 ) -> EnvironmentMatrix:
-    """Train learners on each environment, test them on all, and compute error rates and performance deterioration.
+    """Train learners on each environment, and test them on all environments.
+
+    The result contains error rates and performance deterioration.
 
     Each replicate draws new rows from every environment, and all learners get the same rows. The trivial classifier predicts
     the most frequent class in the training set of the test environment. Random numbers depend only on `seed` and on names, so
-    adding a learner or an environment changes no other result. If a learner's `random_state` is unset, it is set. Errors that
-    learners raise are recorded as failures.
+    adding a learner or an environment does not change other results. If the `random_state` of a learner is unset, it is set.
+    Errors that learners raise are recorded as failures.
 
     Parameters
     ----------
@@ -361,7 +365,7 @@ def run_environments(
     alpha : float, default 0.05
         One minus the confidence level.
     train_on, test_on : list of str, optional
-        Environments to train or test on. Default: all. Learners are always trained on the test environments as well.
+        Environments to train or test on. Default: all. Learners are always trained on the test environments, too.
     progress : bool, optional
         Show a progress bar. Default: only in a terminal.
 
@@ -403,7 +407,7 @@ def run_environments(
 
 
 def _list_cells(names: list[str], train_on: Sequence[str] | None, test_on: Sequence[str] | None) -> list[tuple[str, str]]:
-    """List pairs of training and test environments in the given order."""
+    """List the pairs of training and test environments in the given order."""
     chosen = {}
     for argument, selection in (("train_on", train_on), ("test_on", test_on)):
         selected = names if selection is None else [selection] if isinstance(selection, str) else list(selection)
@@ -463,7 +467,7 @@ def _replicate(
         targets = [test for train, test in cells if train == source]
         try:
             seeded = _clone_seeded(estimator, derive_seed(seed, "learner", learner, source, replicate))
-            # A learner may modify its rows, so it gets copies.
+            # A learner may modify the rows that it receives, so it gets copies.
             with raise_on_interrupt():
                 fitted = seeded.fit(deepcopy(rows[source].X_train), deepcopy(rows[source].y_train))
         except Exception as error:

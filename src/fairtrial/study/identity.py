@@ -1,4 +1,4 @@
-"""Content hashes that identify learners, conditions, splits and trials in the same way in every process and on every machine.
+"""Content hashes that identify learners, conditions, splits and trials, equal in every process and on every machine.
 
 A trial is stored under a key: a hash of the data set, the split, the condition, the learner and the seed. `Encoder` converts
 a learner to plain values that can be hashed. `CodeWalker` does the same for functions and classes that are not installed.
@@ -36,7 +36,7 @@ from fairtrial.errors import InputError
 if TYPE_CHECKING:
     from fairtrial.conditions import Condition
 
-_FLAGS, _MADE_BY_PYTHON = 3 << 8, 1 << 9  # Py_TPFLAGS_HEAPTYPE, not IMMUTABLETYPE: a class defined in Python
+_FLAGS, _MADE_BY_PYTHON = 3 << 8, 1 << 9  # Py_TPFLAGS_HEAPTYPE without IMMUTABLETYPE marks a class defined in Python
 
 
 def has_visible_state(value: Any) -> bool:
@@ -80,7 +80,7 @@ def is_importable_by_name(value: Any) -> bool:
     return target is value
 
 
-# Searching all installed packages takes a quarter of a second, and nearly every study uses these packages.
+# Nearly every study uses these packages. Searching all installed packages takes a quarter of a second.
 _COMMON_PACKAGES = {
     "sklearn": "scikit-learn",
     "imblearn": "imbalanced-learn",
@@ -90,7 +90,7 @@ _COMMON_PACKAGES = {
 }
 
 _NUMERIC_DEPENDENCIES = {"scikit-learn": ("numpy", "scipy"), "fairtrial": ("numpy", "numba")}
-"""Packages that another package uses for its computations."""
+"""For each package, the packages that it uses for its computations."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def find_origin(module: str) -> PackageOrigin:
 
 
 def get_versions(packages: Iterable[str], *, python: bool = False) -> dict[str, str]:
-    """Get the installed versions of packages and of their numeric dependencies, and optionally of Python.
+    """Get the installed versions of packages, of their numeric dependencies and, optionally, of Python.
 
     >>> sorted(get_versions(["scikit-learn"]))
     ['numpy', 'scikit-learn', 'scipy']
@@ -156,7 +156,7 @@ def _map_distributions() -> dict[str, list[str]]:
 
 
 def _find_install_kind(name: str, file: Path) -> str | None:
-    """Find how a distribution installed this file. Return None if the file is not part of the distribution."""
+    """Find out how a distribution installed this file. Return None if the file is not part of the distribution."""
     try:
         distribution = importlib.metadata.distribution(name)
     except importlib.metadata.PackageNotFoundError:
@@ -179,10 +179,10 @@ _METHODS = (FunctionType, property, staticmethod, classmethod)
 class CodeWalker:
     """Encodes a function or class together with all local functions and classes that its code refers to.
 
-    Each definition gets a number in the order of discovery, and other definitions refer to it by this number. This handles
-    cycles and avoids memory addresses. `encode` encodes a value and passes functions and classes to `number`. `is_local`
-    returns whether the code of a module may change without a new version. Comments and line numbers are ignored. Names that
-    are built at run time (`getattr`, `eval`) are not followed.
+    Definitions are numbered in the order of discovery and refer to each other by number. This handles cycles and avoids memory
+    addresses. `encode` encodes a value and passes functions and classes to `number`. `is_local` returns whether the code of a
+    module may change without a new version. Comments and line numbers are ignored. Names that are built at run time (`getattr`,
+    `eval`) are not followed.
     """
 
     def __init__(self, encode: Callable[[Any, str], Any], is_local: Callable[[str], bool]) -> None:
@@ -192,7 +192,7 @@ class CodeWalker:
         self._definitions: list[Any] = []
 
     def number(self, definition: Any) -> int:
-        """Return the number of a function or class, which is encoded later."""
+        """Return the number of a function or class. The definition itself is encoded later."""
         if id(definition) not in self._numbers:
             self._numbers[id(definition)] = len(self._definitions)
             self._definitions.append(definition)
@@ -241,7 +241,7 @@ class CodeWalker:
         }
 
     def _encode_names(self, code: CodeType, namespace: Mapping[str, Any]) -> Any:
-        """Encode the current values of the names in the code. For a module, encode only the attributes that are used."""
+        """Encode the current values of the names that the code uses. For a module, encode only the attributes that are used."""
         codes = list(_iter_nested(code))
         used = {name for nested in codes for name in nested.co_names}
         values = {
@@ -314,7 +314,7 @@ def _iter_imports(code: CodeType) -> Iterator[tuple[str, Any, int]]:
 
 
 def _is_dunder(name: str) -> bool:
-    """Whether the name is special, such as `__file__`, whose value differs between machines."""
+    """Whether the name is special, such as `__file__`. The values of such names may differ between machines."""
     return name.startswith("__") and name.endswith("__")
 
 
@@ -345,7 +345,7 @@ _FORMER_PATHS = {
     "fairtrial.resampling.splitters.TenByTen": "fairtrial.resampling.repeated.TenByTen",
     "fairtrial.study.spec.tuning.Tuned": "fairtrial.study.declare.tuning.Tuned",
 }
-"""Former import paths of classes that were moved. Keys still use them, so existing results files and seeds stay valid."""
+"""Former import paths of classes that were moved. Keys still use these paths, so existing results and seeds stay valid."""
 
 
 def to_canonical(value: Any) -> str:
@@ -369,10 +369,10 @@ def to_canonical(value: Any) -> str:
 class Encoder:
     """Encodes values as plain values that JSON can represent.
 
-    A function or class of an installed package is encoded by its name; any other, by a hash of its code (`CodeWalker`).
-    Objects whose state Python code cannot read (a lock, an open file, an object of a compiled class) are refused. `packages`
-    collects the distributions of the values; `local_modules` collects the modules that are not installed.
-    `holds_code` is True if any function or class is encoded by its bytecode or source.
+    A function or class of an installed package is encoded by its name. Any other is encoded by a hash of its code
+    (`CodeWalker`). Objects whose state Python code cannot read (a lock, an open file, an object of a compiled class) are
+    refused. `packages` collects the distributions that define the values. `local_modules` collects the modules that are not
+    installed. `holds_code` is True if any function or class is encoded by its bytecode or source.
 
     >>> from sklearn.svm import SVC
     >>> encoded = Encoder().encode(SVC(C=2.0))
@@ -470,7 +470,7 @@ class Encoder:
         return {"distribution": name, "parameters": self.encode([value.args, value.kwds], path)}
 
     def _encode_function(self, value: Any, path: str) -> Any:
-        """Encode a function by its name, and also by its code unless it can be imported from an installed module."""
+        """Encode a function by its name and, unless it can be imported from an installed module, also by its code."""
         module = getattr(value, "__module__", None) or type(value).__module__
         name = f"{module}.{getattr(value, '__qualname__', value.__name__)}"
         local = self._is_local(module)
@@ -484,14 +484,14 @@ class Encoder:
         return {"function": name}
 
     def _is_function_like(self, value: Any) -> bool:
-        """Whether a value can be imported by name, or wraps a function with hidden state, as functools.cache does."""
+        """Whether a value can be imported by name, or wraps a function and has hidden state, as functools.cache does."""
         named = is_importable_by_name(value)
         if has_visible_state(value):
             return named and not self._is_local(value.__module__)
         return named or (callable(value) and isinstance(getattr(value, "__wrapped__", None), FunctionType))
 
     def _encode_code(self, definition: Any) -> dict[str, Any]:
-        """Encode a function or class as a hash of its code or, inside another definition, as its number there."""
+        """Encode a function or class as a hash of its code or, inside another definition, as a number."""
         self.holds_code = True
         if self._walker is not None:
             return {"number": self._walker.number(definition)}
@@ -554,14 +554,14 @@ def _hash_bytes(data: bytes) -> str:
 
 
 PROTOCOL = 1
-"""Version of the trial protocol, which is part of every key. Increase it if the same trial would give other predictions."""
+"""Version of the trial protocol, which is part of every key. Increase it if a change alters the predictions of a trial."""
 
 KEY = np.dtype("V16")
-"""Type of keys in arrays. A bytes type would drop trailing zeros."""
+"""Data type of keys in arrays. A bytes type would drop trailing zeros."""
 
 
 class LearnerIdentity(NamedTuple):
-    """The identity of a learner: hash, class, parameters as plain values, and versions of the packages it depends on."""
+    """The identity of a learner: its hash, class, parameters as plain values, and the versions of the packages it uses."""
 
     hash: str
     class_name: str
@@ -577,7 +577,7 @@ class ConditionIdentity(NamedTuple):
 
 
 def compute_digest(*parts: bytes | str | int) -> bytes:
-    """Compute a 16-byte BLAKE2b digest. Parts are encoded with type and length, so different lists give different digests.
+    """Compute a 16-byte BLAKE2b digest. Parts are encoded with type and length, so different lists have different digests.
 
     >>> compute_digest("ab", "c") == compute_digest("a", "bc"), compute_digest(1) == compute_digest("1"), len(compute_digest())
     (False, False, 16)
@@ -613,7 +613,7 @@ def compute_learner_identity(estimator: Any, name: str = "learner") -> LearnerId
 
 
 def compute_condition_identity(condition: Condition, name: str = "condition") -> ConditionIdentity:
-    """Compute the identity of a condition from its description and, as for a learner, from its classes and functions.
+    """Compute the identity of a condition from its description and, as for learners, from its classes and functions.
 
     The random draws do not depend on `part`. A condition makes the same draws in the test set whether it is declared for the
     test set only or for all rows.
@@ -666,7 +666,7 @@ def hash_split(train: IntArray, test: IntArray, repeat: int, fold: int) -> str:
 
 
 def hash_context(data: str, split: str, condition: str) -> bytes:
-    """Hash a combination of data set, split and condition, which trials of all learners share."""
+    """Hash a combination of data set, split and condition. The trials of all learners share this hash."""
     return compute_digest("context", data, split, condition)
 
 
@@ -680,8 +680,8 @@ def compute_trial_keys(
 ) -> npt.NDArray[np.void]:
     """Compute the keys of all trials of a data set, in an array of splits x conditions x learners.
 
-    A key is the digest of "trial", the protocol, the seed of the study, and the hashes of data set, split, condition and
-    learner.
+    A key is the digest of the word "trial", the protocol, the seed of the study, and the hashes of the data set, split,
+    condition and learner.
     """
     start = hashlib.blake2b(b"".join(_encode_part(part) for part in ("trial", protocol, seed, data)), digest_size=16)
     inner, last = list(map(_encode_part, conditions)), list(map(_encode_part, learners))

@@ -1,4 +1,4 @@
-"""Random seeds derived from names. Adding a learner, or changing the order or the workers, changes no other seed."""
+"""Random seeds derived from names. Other learners, their order and the workers do not affect the seed of a learner."""
 
 from __future__ import annotations
 

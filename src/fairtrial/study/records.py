@@ -20,10 +20,10 @@ Status = Literal["ok", "error", "timeout", "memory", "crash"]
 FAILURES: tuple[Status, ...] = ("error", "timeout", "memory", "crash")
 
 CODES, INDICES, NUMBERS = np.dtype("<i2"), np.dtype("<i4"), np.dtype("<f8")
-"""Types in which class codes, row numbers and scores are stored."""
+"""Data types for storing class codes, row numbers and scores."""
 
 ABSTAINED = -1
-"""Code that is stored as the prediction of a row for which the learner predicts no class."""
+"""Code stored as the prediction for a row for which the learner predicts no class."""
 
 _COMPRESSION_LEVEL = 1
 
@@ -32,7 +32,7 @@ _thread_state = threading.local()
 
 @dataclass(frozen=True)
 class ResourceLimits:
-    """Limits of one trial: wall-clock seconds, and memory growth in bytes. None means no limit."""
+    """Limits for one trial: wall-clock time in seconds and memory growth in bytes. None means no limit."""
 
     time: float | None = 3600.0
     memory: int | None = None
@@ -40,7 +40,7 @@ class ResourceLimits:
 
 @dataclass(frozen=True, eq=False)
 class SplitRows:
-    """A split: positions of training and test rows, repeat and fold."""
+    """A split: the positions of its training and test rows, its repeat and its fold."""
 
     train: IntArray
     test: IntArray
@@ -64,7 +64,7 @@ class TrialTask:
 class Chunk:
     """Trials of one data set that are sent to a worker together, in the order in which they run.
 
-    `data` is the content hash of the data set, which is sent separately. `learners` are pickled by cloudpickle.
+    `data` is the content hash of the data set, which is sent separately. `learners` are pickled with cloudpickle.
     """
 
     data: str
@@ -84,12 +84,12 @@ class DataRequest:
 
 @dataclass(frozen=True, slots=True)
 class TrialRecord:
-    """The stored outcome of a trial. `pack` compresses the columns of predictions. A failed trial has no predictions.
+    """The stored outcome of a trial. `pack` compresses the prediction columns. A failed trial has no predictions.
 
-    `rows` is None if the test rows are those of the split. `y_true` is None if their classes are those of the data set.
-    `level` and `test_level` are the realized levels of the condition in the training and the test set, or None if it did not
-    change that set. `changed` and `test_changed` count the changed cases or values. `abstentions` counts the test rows for
-    which the learner predicted no class.
+    `rows` is None if the test rows are those of the split. `y_true` is None if the test rows have the same classes as in the
+    data set. `level` and `test_level` are the realized levels of the condition in the training and test sets, or None if the
+    condition did not change that set. `changed` and `test_changed` count the changed cases or values. `abstentions` counts the
+    test rows for which the learner predicted no class.
     """
 
     key: bytes
@@ -121,7 +121,7 @@ class Predictions:
     """The predictions of one trial, one entry for each test row.
 
     `rows` are positions in the data set. `y_true` and `prediction` are indices of its declared classes; a prediction may be
-    ABSTAINED. `scores` has a column for each declared class, or is None if the learner has no scores.
+    ABSTAINED. `scores` contains a column for each declared class. It is None if the learner provides no scores.
     """
 
     rows: IntArray
@@ -151,7 +151,7 @@ def unpack(packed: bytes, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
 
 
 def _get_codecs() -> tuple[Any, Any]:
-    """Return the compressor and decompressor of this thread. Threads cannot share them."""
+    """Return the compressor and decompressor of the current thread. Threads cannot share them."""
     if not hasattr(_thread_state, "tools"):
         import zstandard
 
@@ -162,7 +162,7 @@ def _get_codecs() -> tuple[Any, Any]:
     return _thread_state.tools  # type: ignore[no-any-return]
 
 
-_WITHIN = ("learner_", "best_estimator_")  # attributes of a preparation and of a parameter search
+_WITHIN = ("learner_", "best_estimator_")  # attributes in which a preparation and a parameter search keep their fitted learner
 
 
 def find_abstention_label(fitted: Any) -> Any:
@@ -199,11 +199,11 @@ class PlannedSplits(Sequence[SplitRows]):
     """
 
     def __init__(self, n_rows: int, repeats: Iterable[Iterable[Any]]) -> None:
-        """Number the splits of all repeats. A scheme with several repeats of its own continues the numbering."""
+        """Number the splits of all repeats. If the scheme itself has several repeats, the numbering continues across them."""
         self.n_rows = n_rows
         numbered = list(_number_splits(repeats, n_rows))
         self.numbers = tuple(number for number, _ in numbered)
-        """Repeat and fold of each split."""
+        """The repeat and fold of each split."""
         self._splits = tuple(split for _, split in numbered)
         _check_unique_numbers(self.numbers)
 

@@ -54,7 +54,7 @@ class Study:
     Raises
     ------
     SpecError
-        If the declaration is malformed. It lists all problems. Unknown names are reported by `resolve`.
+        If the declaration is malformed. The error lists all problems. `resolve` reports unknown names.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class Study:
         name: str = "study",
         allow_local_code: bool = False,
     ) -> None:
-        from fairtrial.study.spec.toml import SpecSource  # it imports pydantic
+        from fairtrial.study.spec.toml import SpecSource  # imported here because it imports pydantic
 
         sections = {
             "name": name,
@@ -100,7 +100,7 @@ class Study:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str], *, allow_local_code: bool = False) -> Study:
-        """Read a study file (TOML). Paths of data files are relative to the folder of the study file.
+        """Read a study file (TOML). Data paths are relative to the folder of the study file.
 
         Parameters
         ----------
@@ -113,7 +113,7 @@ class Study:
         -------
         Study
         """
-        from fairtrial.study.spec.toml import SpecSource  # it imports pydantic
+        from fairtrial.study.spec.toml import SpecSource  # imported here because it imports pydantic
 
         study = cls.__new__(cls)
         study._init_source(SpecSource.from_file(Path(path)), allow_local_code)
@@ -126,7 +126,7 @@ class Study:
 
     @property
     def folder(self) -> Path | None:
-        """Folder that paths of data files are relative to. None means the current folder."""
+        """Folder to which paths of data files are relative. None means the current folder."""
         return self._source.folder
 
     def to_toml(self) -> str:
@@ -149,7 +149,7 @@ class Study:
         Raises
         ------
         SpecError
-            If names are unknown or parameters are invalid. It lists all problems.
+            If names are unknown or parameters are invalid. The error lists all problems.
         """
         return self._source.resolve(self.declaration, self.allow_local_code)
 
@@ -177,7 +177,7 @@ class Study:
         store : path, optional
             Results file. Default: `NAME.fairtrial` in the current folder.
         jobs : int, optional
-            Number of trials run in parallel. Default: the number of cores.
+            Number of trials to run in parallel. Default: the number of cores.
         engine : str or Executor, default "local"
             "local", "dask" (workers on this machine), "dask://HOST:PORT", or an executor.
         limits : ResourceLimits, optional
@@ -196,7 +196,7 @@ class Study:
         Raises
         ------
         KeyboardInterrupt
-            If the run is interrupted by Ctrl-C. Finished trials are stored, and the same call resumes the run.
+            If the run is interrupted by Ctrl-C. Finished trials are stored. Repeat the call to resume the run.
         """
         from fairtrial.study.results.results import open_results
         from fairtrial.study.run.coordinator import run_study

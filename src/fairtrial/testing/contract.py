@@ -21,7 +21,7 @@ class ViolationError(Exception):
 
 
 def require(condition: Any, got: str) -> None:
-    """Raise a violation unless the condition holds; `got` describes the value that was found."""
+    """Raise a violation unless the condition is true; `got` describes the value that was found."""
     if not condition:
         raise ViolationError(got)
 
@@ -35,9 +35,9 @@ class ContractRule:
     kind : str
         The kind of object: learner, splitter, measure, engine or store.
     name : str
-        The name of the rule, which error messages contain.
+        The name of the rule, as shown in error messages.
     statement : str
-        What must hold.
+        What the rule requires.
     remedy : str
         How to fix an object that violates the rule.
     check : callable

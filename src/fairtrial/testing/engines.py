@@ -257,7 +257,7 @@ def _require_same_record(record: TrialRecord, expected: TrialRecord, source: str
 
 
 def _make_dataset() -> Dataset:
-    """Make a data set of new random numbers, which no worker can have received."""
+    """Create a data set of new random numbers, which no worker can have received before."""
     import pandas as pd
 
     rng = np.random.default_rng()

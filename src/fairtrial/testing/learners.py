@@ -195,7 +195,7 @@ def check_probabilities_follow_classes(case: _LearnerCase) -> None:
 def check_decision_values_have_columns(case: _LearnerCase) -> None:
     """decision_function must return a column for each of three classes and one value per row for two."""
     values = np.asarray(case.fitted.decision_function(case.X.copy()))
-    pairs = 3  # as many as classes: one-vs-one values of three classes also have three columns
+    pairs = 3  # as many columns as classes: one-vs-one values of three classes also have three columns
     require(values.shape == (len(case.X), pairs), f"shape {values.shape} for {len(case.X)} rows and 3 classes")
     two = case.codes < 2
     values = np.asarray(case.fit(case.X[two], case.y[two]).decision_function(case.X[two]))

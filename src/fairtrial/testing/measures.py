@@ -1,4 +1,4 @@
-"""The contract of measures: the facts that a measure declares, and invariances that hold for every formula."""
+"""The contract of measures: the facts that a measure declares, and the invariances that every formula must satisfy."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class _MeasureCase:
         return np.asarray(scores[:, 1] if k == 2 else scores)
 
     def make_perfect_predictions(self, columns: _Columns) -> list[npt.NDArray[Any]]:
-        """Return the true values as predictions; for scores, also with as many distinct values as the predictions."""
+        """Return the true values as predictions; for scores, also a version with as many distinct values as the predictions."""
         if self.needs in ("labels", "values"):
             return [columns.y_true]
         certain = columns.y_true.astype(float) if columns.k == 2 else np.eye(columns.k)[columns.y_true]

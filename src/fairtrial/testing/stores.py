@@ -116,7 +116,7 @@ class _StoreCase:
         self._n_paths = 0
 
     def make_path(self) -> Path:
-        """Make a new path in a new folder, because a store may consist of several files."""
+        """Create a path in a new folder, because a store may consist of several files."""
         self._n_paths += 1
         folder = self._folder / f"store {self._n_paths}"
         folder.mkdir(parents=True)
@@ -197,7 +197,7 @@ def _hash(*parts: object) -> str:
 
 
 def _make_splits(n_rows: int) -> list[tuple[bytes, SplitRows]]:
-    """Make two folds of half the rows each, in random order."""
+    """Create two folds, each with half of the rows in random order."""
     order = np.random.default_rng(n_rows).permutation(n_rows)
     halves = order[: n_rows // 2], order[n_rows // 2 :]
     splits = [SplitRows(halves[1 - fold], halves[fold], 0, fold) for fold in range(2)]

@@ -67,7 +67,7 @@ class FluPopulation:
     severity : float, default 2
         Mean of the severity of symptoms, from 1 (light) to 3 (strong).
     decline : float, default 0
-        How much worse general health is than usual.
+        Amount by which general health is worse than usual.
 
     Examples
     --------
@@ -301,7 +301,7 @@ def flu_environments(
 
 
 def age_group(age: Any) -> Any:
-    """Find the age groups of ages.
+    """Find the age group of each age.
 
     Parameters
     ----------
@@ -355,7 +355,7 @@ def _compute_joint(flu: Flu, points: int = 500) -> tuple[FloatArray, FloatArray]
 
 @cache
 def _compute_grouped_joint(flu: Flu) -> tuple[FloatArray, FloatArray]:
-    """Compute the same by age group; in a missing group, all ages have equal weight in the mean of the probabilities."""
+    """Compute mass and probability by age group. In a missing group, all ages have equal weight in the mean probability."""
     mass, normal = _compute_joint(flu)
     by_group = (len(GROUPS), -1, *mass.shape[1:])
     mass, normal = mass.reshape(by_group), normal.reshape(by_group)

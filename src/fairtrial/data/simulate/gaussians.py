@@ -1,4 +1,5 @@
-"""Gaussian mixtures, and Breiman's twonorm and ringnorm, which are hard for trees although the Bayes error is small."""
+"""Gaussian mixtures, and Breiman's twonorm and ringnorm problems, which are hard for trees although the Bayes error is
+small."""
 
 from __future__ import annotations
 
@@ -110,7 +111,7 @@ class GaussianMixture(Population):
         Parameters
         ----------
         accuracy : float, default 0.0005
-            Three standard errors of a Monte Carlo estimate, which stops at ten million rows.
+            Required accuracy of a Monte Carlo estimate: three standard errors. The estimate stops at ten million rows.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Simulated scores of pairs of models, the first of which is better, as in Berrar (2014)."""
+"""Simulated scores of pairs of models, as in Berrar (2014); the first model of each pair is better."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ class RankingPairs:
     """Pairs of models in the synthetic experiments of Berrar (2014, section 4.1).
 
     The experiments follow Ferri et al. (2009). Each case has a uniform score on [0, 1]; cases with a score of at least 0.5 are
-    positive. The better model has these scores, but some are replaced by new uniform numbers. The worse model has the scores of
-    the better model, with the same number of further scores replaced. With 10 of 100 replaced, the expected accuracies at
-    threshold 0.5 are 95 % and 90 %. Use conditions to add noise.
+    positive. The better model has these scores, but some are replaced with new uniform numbers. The worse model has the scores
+    of the better model, with the same number of further scores replaced. With 10 of 100 scores replaced, the expected
+    accuracies at threshold 0.5 are 95 % and 90 %. Use conditions to add noise.
 
     Parameters
     ----------

@@ -183,9 +183,9 @@ def check_corrupted_data(source: ReportSource) -> CheckAnswer:
 
 
 def find_corruption(dataset: DataFacts) -> Mapping[str, str] | None:
-    """Return name, problem and remedy of the corrupted file that a data set matches; None if it matches none.
+    """Return the name, problem and remedy of the corrupted file that a data set matches. Return None if there is no match.
 
-    Older results files do not store whether a data set is corrupted; for them, the content hash identifies the file.
+    Older results files do not record whether a data set is corrupted. In that case, the content hash identifies the file.
     """
     corrupted: Mapping[str, str] | None = dataset.facts.get("corrupted")
     fault = find_fault_by_hash(dataset.content_hash) if corrupted is None else None

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _LONG = 160
 _SPLIT = ["dataset", "condition", "level", "repeat", "fold"]
 LONG_ENOUGH = 0.2
-"""Minimum median of the fitting time in seconds; a short delay can double a shorter time."""
+"""Minimum median fitting time in seconds. A short delay can double a shorter time."""
 
 
 @check(
@@ -137,7 +137,7 @@ def list_warnings(trials: pd.DataFrame) -> pd.DataFrame:
 
 
 def _mark_condition_warnings(lines: pd.DataFrame, trials: pd.DataFrame) -> npt.NDArray[np.bool_]:
-    """Mark warnings of fairtrial that every learner of a split has under a condition; they are not caused by a learner."""
+    """Mark fairtrial warnings that all learners of a split share under a condition. They are not caused by a learner."""
     good = trials[trials["status"] == "ok"]
     learners = good.groupby(_SPLIT, observed=True, dropna=False)["learner"].nunique().rename("all").reset_index()
     warned_learners = (

@@ -43,7 +43,7 @@ TRIVIAL = ("DummyClassifier",)
     },
 )
 def check_tuning(source: ReportSource) -> CheckAnswer:
-    """Check for several settings of one class."""
+    """Check for several parameter settings of one class."""
     import pandas as pd
 
     results = source.get_results()
@@ -71,7 +71,7 @@ def _list_tuned_learners(results: Results) -> list[str]:
 
 
 def _format_differing_parameters(settings: list[tuple[str, Mapping[str, Any]]], index: int) -> str:
-    """Format the parameters in which a learner differs from others of its class; empty if there are none."""
+    """Format the parameters in which a learner differs from others of its class. Return an empty text if there are none."""
     parameters = settings[index][1]
     names = dict.fromkeys(name for _, setting in settings for name in setting)
     different = [name for name in names if any(setting.get(name) != parameters.get(name) for _, setting in settings)]
@@ -134,7 +134,7 @@ def check_baseline(source: ReportSource) -> CheckAnswer:
 def _compare_with_baseline(
     wide: pd.DataFrame, trivial: list[str], measure: Measure, datasets: Mapping[str, DataFacts]
 ) -> pd.DataFrame:
-    """Build one row per data set: the best learner, and the score of the trivial classifier or of chance (NaN if unknown)."""
+    """Build one row per data set: the best learner, and the score of the trivial classifier or of guessing (NaN if unknown)."""
     import pandas as pd
 
     best = "max" if measure.facts.direction == "max" else "min"
@@ -155,7 +155,7 @@ def _compare_with_baseline(
 
 
 def _compute_guessing_score(measure: Measure, facts: DataFacts) -> float:
-    """Compute the score of always predicting the largest class; NaN if it is unknown."""
+    """Compute the score of always predicting the largest class. It is NaN if unknown."""
     counts = facts.counts[facts.counts > 0]
     if measure.name in MAJORITY_SENSITIVE:
         proportion = float(counts.max() / counts.sum())

@@ -1,4 +1,4 @@
-"""Checks of the measures: learners without scores, folds without a value, and differences that one number hides."""
+"""Checks of the measures: learners without scores, folds without a value, and differences that a single number hides."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from fairtrial.study import Results
 
 CROSSED = 0.01
-"""Area by which each of two ROC curves must lie above the other; papers report AUC differences of this size."""
+"""Area by which each of two ROC curves must lie above the other. Papers report AUC differences of this size."""
 AREAS = ("auc", "gini", "hand_till")
 """Measures that are the area under the whole curve."""
 MISCALIBRATED = 0.1
-"""Limit of the expected calibration error: predicted probabilities are off by ten percentage points on average."""
+"""Threshold for the expected calibration error: an average deviation of ten percentage points."""
 PROBABILITY_MEASURES = ("brier", "rmse", "mae", "log_loss", "information_score", "spherical_score", "calibration_error")
 UNDEFINED = 0.1
-"""Limit of the proportion of a learner's trials that have no value."""
+"""Threshold for the proportion of a learner's trials that have no value."""
 
 
 @check(
@@ -54,7 +54,7 @@ UNDEFINED = 0.1
     },
 )
 def check_crossing_curves(source: ReportSource) -> CheckAnswer:
-    """Check for pairs of ROC curves of which neither dominates the other."""
+    """Check for pairs of ROC curves in which neither curve dominates the other."""
     results = source.get_results()
     if not any(get_measure(name).name in AREAS for name in results.measures):
         return report_not_applicable("no area")
@@ -103,7 +103,7 @@ def _find_crossings(results: Results, dataset: str) -> list[tuple[str, str, str,
 
 
 def compute_standard_error(auc: float, positives: int, negatives: int) -> float:
-    """Compute the standard error of an AUC by the formula of Hanley and McNeil.
+    """Compute the standard error of an AUC with the formula of Hanley and McNeil.
 
     >>> round(compute_standard_error(0.5, 10, 10), 4)
     0.1323
@@ -116,19 +116,19 @@ def compute_standard_error(auc: float, positives: int, negatives: int) -> float:
 def compute_areas_between(first: FloatArray, second: FloatArray) -> tuple[float, float]:
     """Compute the areas by which the first curve lies above the second, and the second above the first.
 
-    Curves are ordered points (x, y), joined by straight lines; vertical steps are allowed.
+    Curves are ordered points (x, y) joined by straight lines. Vertical steps are allowed.
 
     >>> diagonal, step = np.array([[0.0, 0], [1, 1]]), np.array([[0.0, 0], [0, 0.5], [1, 0.5], [1, 1]])
     >>> compute_areas_between(diagonal, step)
     (0.125, 0.125)
     """
     x = np.unique(np.concatenate([first[:, 0], second[:, 0]]))
-    # Both curves are straight between neighbouring x: take their heights just right of one x and just left of the next.
+    # Between neighbouring x, both curves are straight: use their heights just right of one x and just left of the next.
     begin = _interpolate_height(first, x[:-1], "right") - _interpolate_height(second, x[:-1], "right")
     end = _interpolate_height(first, x[1:], "left") - _interpolate_height(second, x[1:], "left")
     width, mean = np.diff(x), (begin + end) / 2
     size = np.abs(begin) + np.abs(end)
-    apart = np.divide(begin**2 + end**2, 2 * size, out=np.zeros_like(size), where=size > 0)  # both triangles of a crossing
+    apart = np.divide(begin**2 + end**2, 2 * size, out=np.zeros_like(size), where=size > 0)  # both triangles if curves cross
     whole = np.where(begin * end < 0, apart, np.abs(mean))
     above = float((width * (whole + mean)).sum() / 2)
     below = float((width * (whole - mean)).sum() / 2)
@@ -136,7 +136,7 @@ def compute_areas_between(first: FloatArray, second: FloatArray) -> tuple[float,
 
 
 def _interpolate_height(curve: FloatArray, x: FloatArray, side: str) -> FloatArray:
-    """Interpolate the height just right or just left of x; at a vertical step these differ."""
+    """Interpolate the height just right or just left of x. The two heights differ at a vertical step."""
     xs, ys = curve[:, 0], curve[:, 1]
     if side == "right":
         near = np.searchsorted(xs, x, side="right") - 1
@@ -219,7 +219,7 @@ def check_calibration(source: ReportSource) -> CheckAnswer:
 
 
 def _compute_calibration_errors(results: Results) -> pd.DataFrame:
-    """Compute calibration errors of the pooled test rows of each repeat; return means over repeats and data sets."""
+    """Compute the calibration error of the pooled test rows of each repeat. Return means over repeats and data sets."""
     with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
         scores = select_condition(results.scores("calibration_error", pooled=True), get_main_condition(results))
     sets = scores.groupby(["learner", "dataset"], sort=False, observed=True)["value"].mean()
@@ -247,7 +247,7 @@ def check_undefined(source: ReportSource) -> CheckAnswer:
     """Check for measures without a value in successful trials."""
     results = source.get_results()
     unsupported = find_unsupported_measures(results)
-    unsupported_pairs = set(zip(unsupported["learner"], unsupported["measure"], strict=True))  # reported by FT013
+    unsupported_pairs = set(zip(unsupported["learner"], unsupported["measure"], strict=True))  # FT013 reports these pairs
     scores = results.frame()
     good = scores[scores["status"] == "ok"].astype({"learner": str})
     if good.empty:
@@ -274,7 +274,7 @@ def check_undefined(source: ReportSource) -> CheckAnswer:
 
 
 def find_score_kinds(results: Results) -> pd.DataFrame:
-    """Find what each learner gives besides labels (probability, decision or none), from one successful trial each."""
+    """Find which scores each learner provides (probability, decision or none), from one successful trial per learner."""
 
     def compute() -> pd.DataFrame:
         import pandas as pd
@@ -290,7 +290,7 @@ def find_score_kinds(results: Results) -> pd.DataFrame:
 
 
 def find_unsupported_measures(results: Results) -> pd.DataFrame:
-    """Find declared measures that need scores or probabilities which a learner does not give."""
+    """Find declared measures that need scores or probabilities that a learner does not provide."""
 
     def compute() -> pd.DataFrame:
         import pandas as pd

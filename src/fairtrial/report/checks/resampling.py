@@ -1,4 +1,4 @@
-"""Checks of the splits: leaks, untested rows, optimism, repeats, and perturbed test labels."""
+"""Checks of the splits: leaks, untested rows, optimistic estimates, repeats and perturbed test labels."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from fairtrial.study.archive import ConditionFacts
 
 RANDOM_SCHEMES = ("holdout", "subsampling", "bootstrap")
-"""Schemes that draw each test set at random and need not test every row."""
+"""Schemes that draw each test set at random, so some rows may never be tested."""
 
 ONE_PARTITION = ("leave-one-out", "given")
-"""Schemes with only one partition: a repeat would give the same splits."""
+"""Schemes with only one possible partition. A repeat would give the same splits."""
 
 
 @check(
@@ -42,7 +42,7 @@ ONE_PARTITION = ("leave-one-out", "given")
     },
 )
 def check_leaks(source: ReportSource) -> CheckAnswer:
-    """Check for rows in both sets of a split."""
+    """Check for rows that are in both the training and the test set of a split."""
     results = source.get_results()
     if has_only_predictions(results):
         return report_not_applicable()
@@ -191,7 +191,7 @@ def check_test_labels(source: ReportSource) -> CheckAnswer:
 
 
 def _list_changed_labels(results: Results, trials: pd.DataFrame, condition: ConditionFacts) -> list[tuple[str, str, int, int]]:
-    """List data sets with changed test labels, from one successful trial each."""
+    """List data sets with changed test labels, using one successful trial per data set."""
     good = trials[trials["status"] == "ok"].drop_duplicates("dataset")
     codes = {dataset.name: dataset.codes for dataset in results.archive.datasets}
     lines = []
@@ -210,7 +210,7 @@ def build_split_lines(results: Results) -> pd.DataFrame:
 
 
 def build_test_count_lines(results: Results) -> pd.DataFrame:
-    """Build one row per data set: rows, rows never tested, and the smallest and largest number of tests of a row."""
+    """Build one row per data set: the numbers of rows and untested rows, and the fewest and most tests of any row."""
     return get_cached(results, "splits", lambda: _tabulate_splits(results))[1]
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fairtrial.study import Results
 
 SPLIT_TESTS = ("corrected_resampled_t", "five_by_two_f")
-"""Tests that allow for the overlap of the splits of one data set."""
+"""Tests that account for the overlap between splits of one data set."""
 
 
 @check(
@@ -103,7 +103,7 @@ def check_few_datasets(source: ReportSource) -> CheckAnswer:
     },
 )
 def check_many_questions(source: ReportSource) -> CheckAnswer:
-    """Check for verdicts that are not significant after adjustment for their number."""
+    """Check for verdicts that are not significant after adjustment for the number of verdicts."""
     frame = _tabulate_verdicts(source.get_results())
     if len(frame) < 2:
         return report_not_applicable()
@@ -123,7 +123,7 @@ def check_many_questions(source: ReportSource) -> CheckAnswer:
 
 
 def _tabulate_verdicts(results: Results) -> pd.DataFrame:
-    """Tabulate the verdicts on declared measures and conditions, with p-values adjusted for their number."""
+    """Tabulate the verdicts on declared measures and conditions, with p-values adjusted for the number of verdicts."""
     import numpy as np
     import pandas as pd
 

@@ -15,27 +15,27 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Frames = Mapping[str, "pd.DataFrame"]
-# The colours of Okabe and Ito, which colour-blind readers can distinguish; yellow is last because it is faint on white.
+# The colours of Okabe and Ito, which colour-blind readers can distinguish. Yellow is last because it is faint on white.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
 # If there are more learners than colours, the colours are repeated with different dashes.
 DASHES = ((1, 0), (6, 2), (2, 2), (8, 2, 2, 2))
 GREY = "#6B6B6B"
 INK = "#2B2B2B"
-# A background without text; it becomes dark on a dark page.
+# A background without text. It becomes dark on a dark page.
 PALE = "#D9D9D9"
 SIDE = 340
-# Longer names and titles are truncated and end in dots, so figures stay readable whatever their learners are called.
+# Longer names and titles are truncated and end in dots, so figures stay readable even with long learner names.
 NAME_WIDTH, TITLE_WIDTH = 260, 900
 FONT = "Helvetica Neue, Helvetica, Arial, Liberation Sans, sans-serif"
-# A figure has a few hundred pixels: points in the same cell of this grid are indistinguishable.
+# A figure is a few hundred pixels wide, so points in the same cell of this grid are indistinguishable.
 _GRID = 1000
 
 
 def collect_rows(frames: Frames, columns: Iterable[str], *, thin: Iterable[str] = ()) -> list[dict[str, Any]]:
-    """Collect the rows of all frames, with the name of their learner and their number, as the data of a chart.
+    """Collect the rows of all frames as the data of a chart, with the learner name and row number of each row.
 
-    `thin` names the columns that are drawn. If consecutive points coincide in the figure, only the first and the last are
-    kept. The figure of a million cases then stays small and looks the same.
+    `thin` names the columns that are drawn. If consecutive points coincide in the figure, only the first and the last are kept.
+    A figure of a million cases thus stays small and looks the same.
 
     >>> import pandas as pd
     >>> collect_rows({"tree": pd.DataFrame({"fpr": [0.0, 1.0]})}, ["fpr"])
@@ -51,7 +51,7 @@ def collect_rows(frames: Frames, columns: Iterable[str], *, thin: Iterable[str] 
 
 
 def check_frames(frames: Frames, columns: Iterable[str]) -> Frames:
-    """Check frames by learner, each with these columns."""
+    """Check that the frame of each learner has these columns."""
     type_name = type(frames).__name__
     if not hasattr(frames, "items") or hasattr(frames, "columns"):
         raise InputError(f"frames must map the names of learners to frames, got {type_name}: pass {{'name': frame}}")
@@ -63,7 +63,7 @@ def check_frames(frames: Frames, columns: Iterable[str]) -> Frames:
 
 
 def require_columns(name: str, frame: pd.DataFrame, columns: Iterable[str], *, index: str = "") -> pd.DataFrame:
-    """Check that a frame has these columns and at least one row; its index may serve as the column `index`."""
+    """Check that a frame has these columns and at least one row. Its index may serve as the column `index`."""
     if index and getattr(getattr(frame, "index", None), "name", None) == index:
         frame = frame.reset_index()
     present = list(getattr(frame, "columns", ()))
@@ -97,7 +97,7 @@ def to_records(frame: pd.DataFrame, columns: Iterable[str]) -> list[dict[str, An
 
 
 def _convert_to_json(name: str, value: Any) -> Any:
-    """Convert a value to JSON, which has neither NaN nor infinity; thresholds in tooltips may be text."""
+    """Convert a value to JSON, which has neither NaN nor infinity. Thresholds in tooltips may be text."""
     if name == "threshold":
         return "above all scores" if value == np.inf else "undefined" if np.isnan(value) else f"{value:.4g}"
     if isinstance(value, (int, float, np.number)):
@@ -116,11 +116,11 @@ def build_chart(rows: list[dict[str, Any]]) -> alt.Chart:
     """Build a chart over rows as inline values, because altair refuses frames of more than 5,000 rows."""
     import altair as alt
 
-    return alt.Chart(alt.InlineData(values=tuple(rows)))  # every layer would copy a list row by row
+    return alt.Chart(alt.InlineData(values=tuple(rows)))  # a tuple, because every layer would copy a list row by row
 
 
 def encode_colour(learners: Iterable[str]) -> alt.Color:
-    """Assign one colour to each learner, the same in every figure."""
+    """Assign each learner a colour, which is the same in every figure."""
     import altair as alt
 
     names = [str(learner) for learner in learners]
@@ -129,7 +129,7 @@ def encode_colour(learners: Iterable[str]) -> alt.Color:
 
 
 def encode_dash(learners: Iterable[str]) -> alt.StrokeDash:
-    """Assign solid lines, and dashes if there are more learners than colours."""
+    """Assign solid lines or, if there are more learners than colours, also dashed lines."""
     import altair as alt
 
     names = [str(learner) for learner in learners]
@@ -156,12 +156,12 @@ def build_axis(direction: Literal["x", "y"], field: str, title: str, *, low: flo
 
 
 def list_fields(*axes: Any) -> list[str]:
-    """List the columns of axes."""
+    """List the columns that axes show."""
     return [str(axis_channel.to_dict()["field"]) for axis_channel in axes]
 
 
 def build_tooltips(columns: Mapping[str, str]) -> list[alt.Tooltip]:
-    """Build tooltips of the learner and these columns."""
+    """Build tooltips that show the learner and these columns."""
     import altair as alt
 
     channels = [alt.Tooltip("learner:N", title="learner")]
@@ -178,7 +178,7 @@ def draw_reference_line(points: Sequence[tuple[float, float]], x: Any, y: Any) -
 
 
 def format_with_interval(value: float | None, low: float | None, high: float | None, digits: int = 3) -> str:
-    """Format a number and its interval as text; each of them may be undefined.
+    """Format a number and its interval as text. Either may be undefined.
 
     >>> format_with_interval(0.5, 0.25, 0.75, 2), format_with_interval(0.5, None, None), format_with_interval(None, None, None)
     ('0.50  (0.25 to 0.75)', '0.500  (interval undefined)', 'undefined')

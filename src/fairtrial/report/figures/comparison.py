@@ -1,4 +1,4 @@
-"""Figures of a comparison by name: ranks, pairs, posteriors and intervals."""
+"""Figures of a comparison, by name: ranks, pairs, posteriors and intervals."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ _SELECT = ("condition", "level", "positive")
 
 
 def draw_ranks(ranks: pd.DataFrame, *, unit: str = "data set", title: str = "Ranks") -> Any:
-    """Draw how often each learner has which rank, with its mean rank.
+    """Draw how often each learner has each rank, and its mean rank.
 
     Parameters
     ----------
     ranks : pandas.DataFrame
         Ranks: one row per data set, one column per learner.
     unit : str
-        What a row is: "data set" or "split".
+        What each row represents: "data set" or "split".
     title : str
         Title of the chart.
 
@@ -148,22 +148,22 @@ def draw_pairs(
     title: str = "Pairwise differences",
     alpha: float = 0.05,
 ) -> Any:
-    """Draw a matrix of pairs: difference, adjusted p-value, and wins, ties and losses.
+    """Draw a matrix of pairs with differences, adjusted p-values, and wins, ties and losses.
 
-    The row is the better learner, or the control. Significant pairs are framed.
+    Each row shows the better learner of a pair, or the control. Significant pairs are framed.
 
     Parameters
     ----------
     pairs : pandas.DataFrame
         Columns first, second, difference (first minus second), rank_difference, p_adjusted, significant, wins, ties, losses.
     order : list of str, optional
-        Learners, best first. Default: by the differences of mean ranks.
+        Learners, best first. Default: ordered by the differences of mean ranks.
     unit : str
         What is counted: "data set" or "split".
     title : str
         Title of the chart.
     alpha : float
-        Significance level; no p-value is rounded across it.
+        Significance level. P-values are not rounded across it.
 
     Returns
     -------
@@ -223,13 +223,13 @@ def _order_by_mean_rank(pairs: pd.DataFrame) -> list[str]:
     for first, second, difference in zip(pairs["first"], pairs["second"], pairs["rank_difference"], strict=True):
         differences.setdefault(str(first), []).append(difference)
         differences.setdefault(str(second), []).append(-difference)
-    # The difference of a learner from itself is 0.
+    # The difference between a learner and itself is 0.
     means = {name: sum(values) / (len(values) + 1) for name, values in differences.items()}
     return sorted(means, key=means.__getitem__)
 
 
 def _build_pair_cells(pairs: pd.DataFrame, names: list[str], alpha: float) -> list[dict[str, Any]]:
-    """Build one cell per pair; the row is the better learner, or the control."""
+    """Build one cell per pair. The row is the better learner, or the control."""
     cells = []
     number_format = _choose_difference_format(pairs["difference"])
     has_control = len(pairs) > 1 and pairs["first"].nunique() == 1
@@ -260,7 +260,7 @@ def _flip_sign(value: float | None, swapped: bool) -> float | None:
 
 
 def _choose_difference_format(differences: pd.Series[float]) -> str:
-    """Choose a format with three significant digits of the largest difference."""
+    """Choose a format that shows three significant digits of the largest difference."""
     largest = float(np.nan_to_num(differences.abs().max()))
     power = int(np.floor(np.log10(largest))) if largest > 0 else 0
     return f"+.{max(0, 2 - power)}f" if -4 <= power <= 6 else "+.2e"
@@ -378,7 +378,7 @@ def list_comparison_figures(verdict: Verdict) -> dict[str, Callable[[], Any]]:
 
 
 def _find_critical_difference(verdict: Verdict) -> float | None:
-    """Find the critical difference of mean ranks; None for aligned and Quade ranks, which have different units."""
+    """Find the critical difference of mean ranks. Return None for aligned and Quade ranks, which have different units."""
     posthoc = verdict.posthoc
     return posthoc.critical_difference if posthoc is not None and posthoc.omnibus == "friedman" else None
 
@@ -397,7 +397,7 @@ def draw_study_critical_difference(
 
 @register_figure("ranks", select=_SELECT)
 def draw_study_ranks(results: Results, selection: Selection, measure: str | None = None) -> Any:
-    """Draw how often each learner has which rank."""
+    """Draw how often each learner has each rank."""
     return _draw_verdict_figure("ranks", results, selection, measure)
 
 
@@ -456,7 +456,7 @@ def _draw_posterior_figure(name: str, results: Results, selection: Selection, me
 
 
 def _extend_title(chart: Any, results: Results, selection: Selection, measure: str | None) -> Any:
-    """Append measure, data set and condition to the title of a chart."""
+    """Append the measure, data set and condition to the title of a chart."""
     condition, datasets = selection.find_condition(results), results.archive.datasets
     dataset_text = selection.dataset or (datasets[0].name if len(datasets) == 1 else f"{len(datasets)} data sets")
     details = [get_measure(measure or get_verdict_measure_name(results)).name, dataset_text]
@@ -481,7 +481,7 @@ def _choose_learner_pair(results: Results, selection: Selection) -> list[str]:
 
 
 def _compare_learner_pair(results: Results, selection: Selection, measure: str | None, rope: float) -> Verdict:
-    """Compare two learners on the means of all data sets, or on the splits of the selected one."""
+    """Compare two learners on the means of all data sets, or on the splits of the selected data set."""
     from fairtrial.significance.compare import compare
 
     pair, condition, dataset = _choose_learner_pair(results, selection), selection.find_condition(results), selection.dataset
@@ -502,7 +502,7 @@ def _compare_learner_pair(results: Results, selection: Selection, measure: str |
 def draw_study_intervals(
     results: Results, selection: Selection, measure: str | Sequence[str] | None = None, alpha: float = 0.05
 ) -> Any:
-    """Draw mean scores of each learner with intervals, over data sets or on one of them."""
+    """Draw the mean score of each learner with its interval, over all data sets or for one data set."""
     import pandas as pd
 
     selection.check_dataset(results)

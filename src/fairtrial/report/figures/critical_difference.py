@@ -12,7 +12,7 @@ from fairtrial.report.figures.base import GREY, INK, NAME_WIDTH, PALETTE, build_
 if TYPE_CHECKING:
     import pandas as pd
 
-# Distances in pixels: between bars, between names, of line ends from the axis, and of the first bar from the axis.
+# Distances in pixels: between bars, between names, from the axis to line ends, and from the axis to the first bar.
 _LANE, _LINE, _REACH, _DROP = 10, 22, 44, 16
 
 
@@ -26,8 +26,8 @@ def draw_critical_difference(
 ) -> Any:
     """Draw a critical-difference diagram (Demšar 2006).
 
-    Learners lie on an axis of mean ranks; a bar joins each group. If a learner outside the group lies between two members, a
-    thin dotted line joins them instead.
+    Learners are placed on an axis of mean ranks, and a bar joins each group. If a learner outside the group lies between two
+    members, a thin dotted line joins the members instead.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def draw_critical_difference(
     critical_difference : float, optional
         Critical difference, if the procedure has one.
     control : str, optional
-        Control; the group then contains the learners that do not differ significantly from it.
+        Control learner. The group then contains the learners that do not differ significantly from the control.
     title : str
         Title of the chart.
 
@@ -79,8 +79,8 @@ def draw_critical_difference(
 def build_rank_bars(mean_ranks: pd.Series[float] | Mapping[str, float], groups: Iterable[Sequence[str]]) -> pd.DataFrame:
     """Compute the bars of the diagram: group, lane, low, high, and whether the bar is solid.
 
-    A solid bar joins neighbouring members of a group if no learner outside the group lies between them or at their ranks;
-    otherwise the line is not solid. A solid bar therefore never covers two learners that differ. A group of one has no bar.
+    A solid bar joins neighbouring members of a group if no learner outside the group lies between them or at their ranks.
+    Otherwise, the line is not solid. A solid bar therefore never covers two learners that differ. A group of one has no bar.
 
     >>> build_rank_bars({"a": 1.0, "b": 2.0, "c": 3.0, "d": 4.0}, [("a", "b"), ("b", "d"), ("c",)])
        group  lane  low  high  solid
@@ -104,7 +104,7 @@ def build_rank_bars(mean_ranks: pd.Series[float] | Mapping[str, float], groups: 
 
 
 def _join_runs(inside: list[float], outside: list[float]) -> list[tuple[float, float, bool]]:
-    """Build pieces between neighbouring members, and join adjacent pieces of the same kind."""
+    """Build line segments between neighbouring members, and join adjacent segments of the same kind."""
     pieces: list[tuple[float, float, bool]] = []
     for low, high in pairwise(inside):
         solid = not any(low <= rank <= high for rank in outside)
@@ -116,7 +116,7 @@ def _join_runs(inside: list[float], outside: list[float]) -> list[tuple[float, f
 
 
 def _check_mean_ranks(mean_ranks: Any) -> dict[str, float]:
-    """Check mean ranks by learner, best first."""
+    """Check the mean ranks of the learners, and sort them, best first."""
     if not hasattr(mean_ranks, "items") or hasattr(mean_ranks, "columns"):
         raise InputError(f"mean_ranks must map learners to mean ranks, got {type(mean_ranks).__name__}: pass a Series")
     pairs = [(str(name), float(rank)) for name, rank in mean_ranks.items()]
@@ -134,7 +134,7 @@ def _check_mean_ranks(mean_ranks: Any) -> dict[str, float]:
 
 
 def _check_groups(groups: Iterable[Sequence[str]], ranks: Mapping[str, float]) -> list[list[str]]:
-    """Check the groups, and sort those with two or more learners, best first."""
+    """Check the groups. Keep those with two or more learners, and sort them, best first."""
     checked_groups = []
     for group in groups:
         names = [str(name) for name in ([group] if isinstance(group, str) else group)]
@@ -169,7 +169,7 @@ def _rank_axis(k: int, top: float, x: Any, y: Any) -> list[Any]:
 
 
 def _layout_learner_labels(ranks: Mapping[str, float], first_line: float, top: float, pixel: float) -> list[dict[str, Any]]:
-    """Place the names: the better half on the left, the others on the right, so no lines cross."""
+    """Place the names of the better half on the left and the others on the right, so no lines cross."""
     k, rows = len(ranks), []
     for index, (name, rank) in enumerate(ranks.items()):
         left = index < (k + 1) // 2
@@ -242,7 +242,7 @@ def _draw_rank_bars(bars: pd.DataFrame, ranks: Mapping[str, float], start: float
 
 
 def _draw_ruler(critical_difference: float, height: float, x: Any, y: Any) -> list[Any]:
-    """Draw the critical difference as a line of that length."""
+    """Draw the critical difference as a line of the corresponding length."""
     end = 1 + float(critical_difference)
     bar = build_chart([{"rank": 1, "end": end, "y": height}]).mark_rule(color=INK, strokeWidth=1.6)
     stops = [{"rank": rank, "y": height - 4, "end": height + 4} for rank in (1, end)]

@@ -1,4 +1,4 @@
-"""Figures of curves, from the frames of `fairtrial.measures` by learner."""
+"""Figures of curves. They take the frames that `fairtrial.measures` computes, by learner."""
 
 from __future__ import annotations
 
@@ -86,10 +86,10 @@ def compute_roc_band(
 ) -> pd.DataFrame:
     """Compute a confidence band of an ROC curve.
 
-    `kind="curve"` covers the whole true curve with at least this probability (Campbell 1994, simultaneous joint regions). It
-    is wide and valid for any scores (Macskassy, Provost & Rosset 2005). `kind="points"` covers the true point of each
-    threshold with the rectangle of the Wilson limits of both rates; the whole curve leaves this band more often. Both kinds
-    assume independent test rows.
+    The band `kind="curve"` covers the whole true curve with at least the given probability (Campbell 1994, simultaneous joint
+    regions). It is wide and valid for any scores (Macskassy, Provost & Rosset 2005). The band `kind="points"` covers the true
+    point of each threshold with a rectangle formed by the Wilson limits of both rates. The whole curve leaves this band more
+    often. Both kinds assume independent test rows.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def compute_roc_band(
     level : float
         Confidence level.
     kind : {"curve", "points"}
-        Simultaneous band of the whole curve, or band of each threshold alone.
+        Simultaneous band for the whole curve, or a separate band for each threshold.
 
     Returns
     -------
@@ -129,7 +129,7 @@ def compute_roc_band(
         compute_limits(fpr, negatives, rate_level),
         compute_limits(tpr, positives, rate_level),
     )
-    # The edges also bend where they leave the square.
+    # The edges of the band also bend where they leave the unit square.
     bends = [np.interp(1.0, tpr_high, fpr_low), np.interp(0.0, tpr_low, fpr_high)]
     x = np.unique(np.concatenate([[0.0, 1.0], fpr_low, fpr_high, bends]))
     x = np.repeat(x[(x >= 0) & (x <= 1)], 2)[1:-1]
@@ -139,7 +139,7 @@ def compute_roc_band(
 
 
 def _compute_simultaneous_limits(rate: FloatArray, cases: int, level: float) -> tuple[FloatArray, FloatArray]:
-    """Compute simultaneous limits for all thresholds by the Kolmogorov distance."""
+    """Compute simultaneous limits for all thresholds from the Kolmogorov distance."""
     from scipy.stats import kstwo
 
     distance = float(kstwo.ppf(level, cases))
@@ -156,7 +156,7 @@ def _interpolate_steps(x: FloatArray, y: FloatArray, positions: FloatArray) -> F
     """Evaluate a step function at pairs of positions: the value before each step, then the value after it."""
     before = np.clip(np.searchsorted(x, positions, side="left"), 1, len(x) - 1)
     behind = np.clip(np.searchsorted(x, positions, side="right"), 1, len(x) - 1)
-    # The first and the last position have no partner: use the value after the first and the value before the last.
+    # The first and the last position are not paired: use the value after the first and the value before the last.
     right = np.arange(len(positions)) % 2 == 0
     index = np.where(right, behind, before)
     width = x[index] - x[index - 1]
@@ -165,7 +165,7 @@ def _interpolate_steps(x: FloatArray, y: FloatArray, positions: FloatArray) -> F
 
 
 def with_band(chart: Any, bands: Frames, learners: Frames, *, level: float = 0.95, simultaneous: bool = True) -> Any:
-    """Add bands behind the curves of a chart of `draw_roc`; bands have the colours that `learners` have in the chart.
+    """Add bands behind the curves in a chart from `draw_roc`, in the colours that `learners` have in the chart.
 
     >>> from fairtrial.measures import roc_curve
     >>> curves = {"tree": roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])}
@@ -174,7 +174,7 @@ def with_band(chart: Any, bands: Frames, learners: Frames, *, level: float = 0.9
     'area'
     """
     rows = collect_rows(bands, ["fpr", "low", "high"], thin=["fpr", "low", "high"])
-    # The rows are already in order; an `order` encoding would draw each of them as a separate area.
+    # The rows are already in order. An `order` encoding would draw each row as a separate area.
     opacity = 0.22 if len(bands) == 1 else 0.14
     x, low = build_axis("x", "fpr", "False positive rate"), build_axis("y", "low", "True positive rate")
     area = build_chart(rows).mark_area(opacity=opacity, line=False).encode(x, low, encode_colour(learners), y2="high:Q")
@@ -187,7 +187,7 @@ def with_band(chart: Any, bands: Frames, learners: Frames, *, level: float = 0.9
 
 
 def draw_precision_recall(frames: Frames, *, title: str = "Precision-recall curve") -> Any:
-    """Draw precision-recall curves with the base rate.
+    """Draw precision-recall curves and the base rate.
 
     The base rate is the precision of predicting every row as positive.
 
@@ -213,7 +213,7 @@ def draw_precision_recall(frames: Frames, *, title: str = "Precision-recall curv
     import pandas as pd
 
     columns = {"threshold": "threshold", "recall": "recall", "precision": "precision"}
-    # Rows with equal scores are found in proportion, so the precision at the highest score extends down to recall 0.
+    # Among tied scores, positives are found in proportion, so the precision at the highest score extends down to recall 0.
     whole = {
         name: pd.concat([frame.head(1).assign(recall=0.0), frame]) for name, frame in check_frames(frames, columns).items()
     }
@@ -226,7 +226,7 @@ def draw_precision_recall(frames: Frames, *, title: str = "Precision-recall curv
 
 
 def draw_cost(frames: Frames, lines: Frames | None = None, *, title: str = "Cost curve") -> Any:
-    """Draw cost curves with the two trivial classifiers.
+    """Draw cost curves and the lines of the two trivial classifiers.
 
     Parameters
     ----------
@@ -267,13 +267,13 @@ def _draw_cost_segments(frames: Frames, lines: Frames) -> Any:
     import altair as alt
 
     rows = [{**row, "start": 0, "end": 1} for row in collect_rows(lines, ["threshold", "fpr", "fnr"], thin=["fpr", "fnr"])]
-    # A learner may have thousands of thresholds. The more there are, the fainter each line is, so the curves stand out.
+    # A learner may have thousands of thresholds. The more there are, the fainter each line, so the curves stand out.
     segments = build_chart(rows).mark_rule(strokeWidth=0.7, opacity=min(0.5, 25 / len(rows)), clip=True)
     return segments.encode(alt.X("start:Q"), alt.Y("fpr:Q"), alt.X2("end:Q"), alt.Y2("fnr:Q"), encode_colour(frames))
 
 
 def draw_brier(frames: Frames, *, title: str = "Brier curve") -> Any:
-    """Draw Brier curves; the area under each is the Brier score.
+    """Draw Brier curves. The area under each curve is the Brier score.
 
     Parameters
     ----------
@@ -303,7 +303,7 @@ def draw_brier(frames: Frames, *, title: str = "Brier curve") -> Any:
 
 
 def draw_gain(frames: Frames, *, title: str = "Gain and lift") -> Any:
-    """Draw gain and lift side by side, with random targeting.
+    """Draw gain and lift side by side, with random targeting as a reference.
 
     Parameters
     ----------
@@ -344,7 +344,7 @@ def draw_gain(frames: Frames, *, title: str = "Gain and lift") -> Any:
 
 
 def _interpolate_ties(frame: pd.DataFrame) -> pd.DataFrame:
-    """Interpolate between thresholds: within a tie, positives are found in proportion."""
+    """Interpolate between thresholds. Within a tie, positives are found in proportion."""
     targeted = frame["targeted"].to_numpy()
     fractions = np.union1d(targeted, np.linspace(0, 1, 201))
     reached = frame.iloc[np.searchsorted(targeted, fractions)]
@@ -354,7 +354,7 @@ def _interpolate_ties(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_tpr_fpr(frames: Frames, *, title: str = "Kolmogorov-Smirnov chart") -> Any:
-    """Draw both rates against the threshold and mark the largest difference.
+    """Draw true and false positive rates against the threshold; mark the largest difference.
 
     There is one panel per learner.
 
@@ -389,7 +389,7 @@ def draw_tpr_fpr(frames: Frames, *, title: str = "Kolmogorov-Smirnov chart") -> 
 
 
 def _draw_rate_panel(name: str, frame: pd.DataFrame) -> Any:
-    """Draw the panel of one learner; the rates are step functions of the threshold."""
+    """Draw the panel of one learner. The rates are step functions of the threshold."""
     import altair as alt
 
     low, high = _compute_score_range(frame)
@@ -409,7 +409,7 @@ def _draw_rate_panel(name: str, frame: pd.DataFrame) -> Any:
 
 
 def _compute_score_range(frame: pd.DataFrame) -> tuple[float, float]:
-    """Choose the axis range: 0 to 1 if scores fill much of it, else slightly beyond the scores."""
+    """Choose the axis range: 0 to 1 if the scores fill much of it, else slightly more than the range of the scores."""
     scores = frame["threshold"].to_numpy(np.float64)
     scores = scores[np.isfinite(scores)]
     if not len(scores):
@@ -422,7 +422,7 @@ def _compute_score_range(frame: pd.DataFrame) -> tuple[float, float]:
 
 
 def _clip_thresholds(frame: pd.DataFrame, low: float, high: float) -> pd.DataFrame:
-    """Extend the rows from the highest to the lowest threshold to both ends of the axis."""
+    """Extend the rows, which run from the highest to the lowest threshold, to both ends of the axis."""
     import pandas as pd
 
     inside = frame.assign(score=frame["threshold"].clip(low, high))
@@ -430,7 +430,7 @@ def _clip_thresholds(frame: pd.DataFrame, low: float, high: float) -> pd.DataFra
 
 
 def _draw_widest_gap(frame: pd.DataFrame, x: Any, y: Any, low: float, high: float) -> list[Any]:
-    """Draw a bar at the largest difference between the curves, labelled with KS."""
+    """Draw a bar labelled KS at the largest difference between the curves."""
     gaps = frame["difference"].abs().to_numpy(np.float64)
     if np.isnan(gaps).any():
         return [_draw_note("undefined", x, y, position=((low + high) / 2, 0.5))]
@@ -499,8 +499,9 @@ def draw_intervals(frame: Any, *, title: str | None = None) -> Any:
     Parameters
     ----------
     frame : dataframe or result
-        Columns measure, estimate, low and high; a column learner groups estimates by learner. Differences have first and
-        second instead of measure and get a line at 0. Results with such a frame are accepted, e.g. `evaluate(...)`.
+        Columns measure, estimate, low and high. A column learner groups estimates by learner. Frames of differences have the
+        columns first and second instead of measure, and get a line at 0. Results with such a frame, e.g. `evaluate(...)`, are
+        accepted.
     title : str, optional
         Title of the chart.
 
@@ -559,12 +560,12 @@ def _build_forest_base(frame: pd.DataFrame, learners: list[str]) -> Any:
 
 
 def find_maximum(frames: Frames, column: str) -> float:
-    """Find the largest number that a column has in any frame; 0 if there is none."""
+    """Find the largest number in a column over all frames. Return 0 if there is none."""
     return float(np.nanmax([0.0, *(frame[column].max() for frame in check_frames(frames, [column]).values())]))
 
 
 def _draw_curve_lines(frames: Frames, x: Any, y: Any, columns: Mapping[str, str], **mark: Any) -> Any:
-    """Draw one line per learner, with tooltips of these columns."""
+    """Draw one line per learner, with tooltips that show these columns."""
     import altair as alt
 
     line = build_chart(collect_rows(frames, columns, thin=list_fields(x, y))).mark_line(

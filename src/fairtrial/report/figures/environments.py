@@ -46,8 +46,8 @@ def draw_environments(result: Any, *, columns: int = 2, title: str = "Performanc
     """Draw a heat map of performance deterioration by training and test environment.
 
     There is one panel per learner. Rows are training environments, columns are test environments, and cells show the error
-    rate. White: no loss. Red: everything that could be learned is lost. Blue: the other training data are better. Grey:
-    undefined, because the learner failed or does not beat the trivial classifier.
+    rate. White means no loss. Red means that the learner lost everything that could be learned. Blue means that training on the
+    other environment is better. Grey means undefined, because the learner failed or does not beat the trivial classifier.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ _SUBTITLES = {
 
 @register_figure("deterioration", "pd", select=("condition",))
 def draw_study_deterioration(results: Results, selection: Selection, value: str = "pd") -> Any:
-    """Draw pD, or the loss in error rate, by learner and data set."""
+    """Draw performance deterioration (pD), or the loss in error rate, by learner and data set."""
     with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
         frame = with_levels(results.deterioration(), results.archive.conditions)
     condition = selection.condition

@@ -1,4 +1,4 @@
-"""Figures of the folds: which rows train and test, the rarest class in each fold, and the fold audit."""
+"""Figures of the folds: training and test rows, the rarest class in each fold, and the fold audit."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from fairtrial.study import Results
     from fairtrial.study.archive import DataFacts
 
-# The role of a row in a split, and its colour. Test rows stand out, and rows that must not occur stand out most.
+# The role of a row in a split, and its colour. Test rows stand out, and rows with an invalid role stand out most.
 ROW_ROLES = {
     "trains": "#D6E4EE",
     "trains more than once": "#8FB8D6",
@@ -57,7 +57,7 @@ _AUDIT_WIDTH, _AUDIT_HEIGHT = 330, 190
 
 @register_figure("splits", select=("dataset", "repeat"))
 def draw_study_splits(results: Results, selection: Selection) -> Any:
-    """Draw which rows are training rows and which are test rows; if there are many rows, draw every k-th."""
+    """Draw which rows are training rows and which are test rows. If there are many rows, draw every k-th row."""
     facts, repeat = selection.find_dataset(results), selection.repeat or 0
     all_splits = build_splits(results, facts)
     repeat_splits = [split for split in all_splits.splits if split.repeat == repeat][:_MAX_SPLITS]
@@ -98,7 +98,7 @@ def draw_splits(
     Parameters
     ----------
     schemes : Splits or mapping of str to Splits
-        Splits, by scheme if there are several panels.
+        Splits. For several panels, a mapping of schemes to splits.
     classes : array-like, optional
         Class of each row, shown as a strip.
     title : str
@@ -126,7 +126,7 @@ def draw_splits(
 
 
 def label_rows(schemes: Mapping[str, Splits] | Splits) -> pd.DataFrame:
-    """Tabulate the role of each row in each split: scheme, split, row, and role (one of `ROW_ROLES`).
+    """Tabulate the role of each row in each split. Columns: scheme, split, row, and role (one of `ROW_ROLES`).
 
     >>> from fairtrial.resampling import Splits
     >>> label_rows({"one": Splits.from_pairs([([0, 0, 1], [1, 2])], n_rows=4)})["role"].tolist()
@@ -226,12 +226,12 @@ def build_splits(results: Results, facts: DataFacts) -> Splits:
 def draw_rarest_class(lines: Any, *, title: str = "The rarest class in each fold") -> Any:
     """Draw the proportion of the rarest class in each test set.
 
-    Circles are test sets. Bars show the proportion in all rows.
+    Each circle is a test set. Bars show the proportion in all rows.
 
     Parameters
     ----------
     lines : pandas.DataFrame
-        Result of `build_fold_lines` for one or several data sets; the first repeat is drawn.
+        Result of `build_fold_lines` for one or more data sets. The first repeat is drawn.
     title : str
         Title of the chart.
 
@@ -275,7 +275,7 @@ def draw_rarest_class(lines: Any, *, title: str = "The rarest class in each fold
 def draw_study_audit(
     results: Results, selection: Selection, data: Any = None, n_permutations: int = 199, random_state: int = 0
 ) -> Any:
-    """Draw the fold audit. Pass the data set as `data`, unless the catalogue has it under the same name."""
+    """Draw the fold audit. Pass the data set as `data`, unless the catalogue contains it under the same name."""
     from fairtrial.resampling.audit import audit as audit_splits
 
     facts = selection.find_dataset(results)
@@ -298,9 +298,9 @@ def _load_from_catalogue(facts: DataFacts) -> Any:
 
 
 def draw_audit(audit: Any, *, alpha: float | None = None, title: str = "Fold audit") -> Any:
-    """Draw the statistics of each fold against random stratified folds.
+    """Draw the statistics of each fold in comparison with random stratified folds.
 
-    Points are folds. Bars show the central 95 % of random stratified folds, and ticks show their mean. Triangles mark folds
+    Each point is a fold. Bars show the central 95 % of random stratified folds, and ticks show their mean. Triangles mark folds
     whose p-value is significant after adjustment for the number of tests.
 
     Parameters
@@ -340,7 +340,7 @@ def draw_audit(audit: Any, *, alpha: float | None = None, title: str = "Fold aud
 
 
 def _select_audit_lines(frame: pd.DataFrame, alpha: float) -> pd.DataFrame:
-    """Select one row per panel, fold and class; among attributes, select the one with the smallest p-value."""
+    """Select one row per panel, fold and class. Of several attributes, select the one with the smallest p-value."""
     lines = frame[frame["low"].notna() & frame["repeat"].notna()].copy()
     lines["panel"] = lines["check"].where(~lines["check"].isin(["KS", "Hellinger"]), "attributes")
     several = lines["repeat"].nunique() > 1

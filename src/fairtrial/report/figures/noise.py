@@ -1,4 +1,4 @@
-"""Figures of noise: rows in two dimensions, with changed rows marked."""
+"""Figures of noise: cases in two dimensions, with changed cases marked."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ def draw_changes(
 ) -> Any:
     """Draw the cases that a condition changed, one panel per frame.
 
-    Colour and shape show the class. Changed cases are ringed. If a frame has from_x and from_y, lines show how cases moved.
+    Colour and shape show the class. Changed cases are ringed. If a frame has the columns from_x and from_y, lines show how
+    cases moved.
 
     Parameters
     ----------
@@ -70,7 +71,7 @@ def draw_changes(
 
 
 def build_case_frame(X: Any, y: Any, changed: Any, columns: tuple[int, int] = (0, 1)) -> pd.DataFrame:
-    """Build the frame of a panel of `draw_changes`.
+    """Build the frame for one panel of `draw_changes`.
 
     Parameters
     ----------

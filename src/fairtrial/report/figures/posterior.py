@@ -1,4 +1,4 @@
-"""Figures of posteriors of two learners: simplex (Benavoli et al. 2017) and density."""
+"""Figures of the posterior for two learners: simplex (Benavoli et al. 2017) and density."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ _HEXAGON = "M0,-1L0.866,-0.5L0.866,0.5L0,1L-0.866,0.5L-0.866,-0.5Z"
 
 
 def draw_simplex(posterior: Any, *, names: tuple[str, str] = ("first", "second"), title: str = "Posterior") -> Any:
-    """Draw samples of the posterior of two learners and practical equivalence.
+    """Draw posterior samples in a triangle: two learners and practical equivalence.
 
-    Each sample is a point of the triangle. The more samples a hexagon contains, the darker it is. The number at a corner is
-    the proportion of samples in which that outcome is the most probable. Without a rope, the samples are drawn as a histogram.
+    Each sample is a point in a triangle. The more samples a hexagon contains, the darker it is. The number at a corner is the
+    proportion of samples in which that outcome is the most probable. Without a rope, the samples are drawn as a histogram.
 
     Parameters
     ----------
     posterior : Posterior or dataframe
-        Posterior over several data sets, or its samples: columns first, rope and second.
+        Posterior over several data sets, or a frame of its samples with the columns first, rope and second.
     names : tuple of str
         Names of the two learners.
     title : str
@@ -81,7 +81,7 @@ def _read_posterior(posterior: Any) -> tuple[tuple[float, float, float], FloatAr
 
 
 def count_in_hexagons(draws: FloatArray, across: int = _HEXAGONS) -> FloatArray:
-    """Count the samples in the hexagons of a grid over the triangle: one row per hexagon, with x, y and number of samples.
+    """Count the samples in each hexagon of a grid over the triangle. Each row contains x, y and the number of samples.
 
     The corner of the first learner is (0, 0), that of the second (1, 0), and that of the rope (1/2, sqrt(3)/2).
 
@@ -90,7 +90,7 @@ def count_in_hexagons(draws: FloatArray, across: int = _HEXAGONS) -> FloatArray:
     """
     points = np.column_stack([draws[:, 2] + draws[:, 1] / 2, _HEIGHT * draws[:, 1]])
     step = np.array([1.0, np.sqrt(3)]) / across
-    # The centres of the hexagons form two interleaved rectangular grids: a sample belongs to the nearer centre.
+    # The centres of the hexagons form two interleaved rectangular grids. A sample belongs to the nearest centre.
     even = np.round(points / step) * step
     odd = (np.floor(points / step) + 0.5) * step
     nearer = ((points - even) ** 2).sum(axis=1) <= ((points - odd) ** 2).sum(axis=1)
@@ -138,7 +138,7 @@ def _draw_corner_labels(chances: tuple[float, ...], region_labels: tuple[str, st
 
 
 def _draw_histogram(draws: FloatArray, chances: tuple[float, ...], names: tuple[str, str], heading: Any) -> Any:
-    """Draw a histogram of one probability, coloured by the better learner."""
+    """Draw a histogram of one probability. The colour shows which learner is better."""
     import altair as alt
 
     counts, edges = np.histogram(draws[:, 0], bins=50, range=(0, 1))

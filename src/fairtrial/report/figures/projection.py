@@ -1,4 +1,4 @@
-"""Projection of learners: confusion tables, and learners as points around an ideal classifier."""
+"""Projection of learners: their confusion tables, and a figure of learners as points around an ideal classifier."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def draw_study_projection(
     distance: Literal["L2", "L1"] = "L2",
     method: Literal["tree", "mds"] = "tree",
 ) -> Any:
-    """Draw learners as points around an ideal classifier, by their confusion tables without noise."""
+    """Draw learners as points around an ideal classifier. Positions come from confusion tables without noise."""
     names = None if selection.dataset is None else [selection.find_dataset(results).name]
     confusion = compute_confusion_tables(results, get_main_condition(results), names)
     if not confusion.tables:
@@ -64,9 +64,9 @@ def draw_projection(
     *,
     title: str = "Learners by their errors",
 ) -> Any:
-    """Draw learners as points of a plane, joined by a spanning tree.
+    """Draw learners as points in a plane, joined by a spanning tree.
 
-    Both axes have the same scale, because distances are compared.
+    Both axes have the same scale, so distances can be compared.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def _compute_bounding_square(points: pd.DataFrame) -> tuple[float, float, float]
 
 
 def _merge_close_labels(rows: Iterable[dict[str, Any]], near: float) -> list[dict[str, Any]]:
-    """Label the points; points at the same position share a label."""
+    """Label the points. Points at the same position share a label."""
     labels: list[dict[str, Any]] = []
     for row in rows:
         close = [label for label in labels if abs(label["x"] - row["x"]) < near and abs(label["y"] - row["y"]) < near]
@@ -176,9 +176,9 @@ _Box = tuple[float, float, float, float]  # left, top, right, bottom, in pixels
 
 
 def choose_corners(points: Sequence[tuple[float, float]], names: Sequence[str], width: float) -> list[Corner]:
-    """Choose where to put the name of each point so that it stays inside the width and off other names and points.
+    """Choose a position for the name of each point, inside the figure and away from other names and points.
 
-    Points are in pixels from the upper left.
+    Coordinates are in pixels from the upper left corner.
 
     >>> [corner.align for corner in choose_corners([(100, 50), (110, 50), (390, 50)], ["tree", "bayes", "forest"], 400)]
     ['right', 'left', 'right']
@@ -217,9 +217,9 @@ def _compute_overlap(first: _Box, second: _Box) -> float:
 class ConfusionTables:
     """Confusion tables of learners on the data sets that all of them completed.
 
-    `tables` maps each learner to one table for each of `datasets`; rows are the true labels. Learners and data sets with
-    missing trials are left out. If a learner abstained on a data set, all tables of the data set have an additional last
-    label, which is never true.
+    `tables` maps each learner to one table per data set in `datasets`. Rows are the true labels. Learners and data sets with
+    missing trials are left out. If a learner abstained on a data set, all tables of the data set have an additional last label,
+    which is never a true label.
     """
 
     tables: dict[str, list[IntArray]]
@@ -231,7 +231,7 @@ class ConfusionTables:
 def compute_confusion_tables(
     results: Results, condition: ConditionFacts, datasets: Iterable[str] | None = None
 ) -> ConfusionTables:
-    """Sum tables over repeats and folds; drop learners without a complete data set, then incomplete data sets."""
+    """Sum tables over repeats and folds. Drop learners without a complete data set, then incomplete data sets."""
     dataset_facts = [facts for facts in results.archive.datasets if datasets is None or facts.name in set(datasets)]
     learners = [learner.name for learner in results.archive.learners]
     tables_by_key = {
@@ -257,7 +257,7 @@ def compute_confusion_tables(
 
 
 def _count_confusions(results: Results, facts: DataFacts, condition: ConditionFacts, learner: str) -> IntArray | None:
-    """Sum the table of one learner on one data set; None if a trial failed or has not run."""
+    """Sum the tables of one learner on one data set. Return None if a trial failed or has not run."""
     trials = results.trials()
     selected_trials = trials[
         (trials["dataset"] == facts.name) & (trials["learner"] == learner) & mask_condition(trials, condition)

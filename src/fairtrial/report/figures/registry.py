@@ -1,7 +1,7 @@
 """Figures by name: `draw(results, "roc", dataset="iris")` returns an altair chart.
 
-Modules in `fairtrial.report.figures` register figures. Another package names its module in the entry-point group
-`fairtrial.figures`:
+Modules in `fairtrial.report.figures` register figures. Another package can add figures by naming its module in the entry-point
+group `fairtrial.figures`:
 
     @register_figure("times", "time", select=("dataset",))
     def draw_study_times(results, selection): ...
@@ -37,21 +37,21 @@ def draw(results: Results | Judgement, name: str, **options: Any) -> Any:
     results : Results or Judgement
         Results of a study, or a judgement of predictions without weights.
     name : str
-        Name of the figure, one of `list_figure_names()`. Judgements have only figures of curves.
+        Name of the figure, one of `list_figure_names()`. Only figures of curves are available for judgements.
     **options
         Options of the figure (`list_figure_options(name)`), e.g. dataset, condition, learner or title.
 
     Returns
     -------
     altair chart
-        Notebooks display it; `fairtrial.report.save(chart, "roc.pdf")` writes it to a file.
+        Notebooks display the chart. `fairtrial.report.save(chart, "roc.pdf")` writes it to a file.
 
     Raises
     ------
     UnknownNameError
         If there is no figure of this name.
     InputError
-        If the figure does not have one of the options, or cannot be drawn from these results.
+        If an option is unknown, or if the figure cannot be drawn from these results.
 
     Examples
     --------
@@ -126,9 +126,9 @@ def list_figure_options(name: str) -> tuple[str, ...]:
 
 @dataclass(eq=False)
 class RegisteredFigure:
-    """A function that draws a figure, with its names, the kinds of sources that it supports, and the fields that select data.
+    """A function that draws a figure, with its names, the kinds of sources it supports, and the fields that select data.
 
-    The function takes the results, a `Selection` if `select` is not empty, and its options.
+    The function takes the results, a `Selection` (if `select` is not empty) and its own options.
     """
 
     names: tuple[str, ...]
@@ -137,10 +137,10 @@ class RegisteredFigure:
     select: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        functools.update_wrapper(self, self.function)  # rerunning a notebook cell replaces its figure
+        functools.update_wrapper(self, self.function)  # lets a rerun notebook cell replace the figure that it defines
 
     def list_options(self) -> tuple[str, ...]:
-        """List the selected fields and the options of the function."""
+        """List the fields in `select` and the options of the function."""
         parameters = list(inspect.signature(self.function).parameters)
         return (*self.select, *parameters[2 if self.select else 1 :])
 
@@ -166,9 +166,9 @@ def register_figure(
     *names : str
         The name, then aliases.
     serves : tuple of {"study", "judgement"}
-        Sources that the figure can be drawn from. Predictions of a judgement are converted to results.
+        Kinds of sources from which the figure can be drawn. The predictions of a judgement are converted to results.
     select : tuple of str
-        Fields of `Selection` that are options of the figure.
+        Fields of `Selection` that serve as options of the figure.
     """
 
     def register(function: DrawFunction) -> DrawFunction:

@@ -1,4 +1,4 @@
-"""Figures of robustness to noise: scores and losses of accuracy over the levels of a condition."""
+"""Figures of robustness to noise: scores and losses of accuracy by noise level."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def draw_losses(frame: Any, *, which: str | tuple[str, ...] = ("rla", "ela"), ti
 
 
 def _prepare_level_lines(frame: Any, value: str) -> pd.DataFrame:
-    """Prepare the rows, and offset the learners at each level so that their bars do not overlap."""
+    """Prepare the rows, and offset the learners at each noise level so their bars do not overlap."""
     lines = require_columns("frame", to_frame(frame), ["level", "learner", value, "low", "high"])
     lines = lines.assign(value=lines[value].astype(np.float64), learner=lines["learner"].astype(str))
     names = list(dict.fromkeys(lines["learner"]))
@@ -148,8 +148,8 @@ def _draw_level_panel(lines: pd.DataFrame, axis_title: str) -> Any:
 
 
 _CONTOUR_VALUES = (-0.25, 0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0, 1.5)
-# From blue (gains) through white (no loss) to red. The first colour is for the area above the first line. All are light enough
-# for dark text; a dark page replaces them by other shades.
+# From blue (gain) through white (no loss) to red. The first colour fills the area above the first line. All are light enough
+# for dark text. A dark page replaces them with other shades.
 _GAIN_COLOURS = ("#9ECAE1", "#EDF8FB")
 _LOSS_COLOURS = ("#FFF7EC", "#FEE8C8", "#FDD9A8", "#FDCB96", "#FDBB84", "#FCA972", "#FB9766", "#F5855C", "#EA6C52", "#D9534A")
 _SHADES = (*_GAIN_COLOURS, *_LOSS_COLOURS)
@@ -157,11 +157,11 @@ _SIDE = 330
 
 
 def compute_loss_contours(low: float = 0.0) -> pd.DataFrame:
-    """Compute lines of equal loss: measure, value, clean and noisy, from accuracy `low` to 1.
+    """Compute lines of equal loss from accuracy `low` to 1. Columns: measure, value, clean and noisy.
 
-    RLA is c where noisy = (1 - c) clean. These lines are rays through the origin, so RLA ignores how good the accuracy
-    without noise is. ELA is c where noisy = 1 - c clean. These lines are a fan through (0, 1), so a poor accuracy without
-    noise increases ELA.
+    RLA is c where noisy = (1 - c) clean. These lines are rays through the origin, so RLA does not depend on the accuracy
+    without noise. ELA is c where noisy = 1 - c clean. These lines are a fan through (0, 1), so a poor accuracy without noise
+    increases ELA.
 
     >>> lines = compute_loss_contours()
     >>> lines[(lines["measure"] == "ela") & (lines["value"] == 0.5)][["clean", "noisy"]].to_numpy().tolist()
@@ -182,7 +182,7 @@ def draw_loss_surface(frame: Any, *, title: str = "The same accuracies by RLA an
     """Draw accuracies with and without noise on the surfaces of RLA and ELA.
 
     Colours and contours show the height of the surface. The path of a learner leads from no noise (small point) to the highest
-    level (large point).
+    noise level (large point).
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ def _draw_surface_panel(lines: pd.DataFrame, measure: str, low: float) -> Any:
 
 
 def _collect_learner_paths(lines: pd.DataFrame) -> list[dict[str, Any]]:
-    """Build one point per learner and level, and one without noise on the diagonal."""
+    """Build one point per learner and noise level, and one point per learner without noise, on the diagonal."""
     import pandas as pd
 
     start = lines.drop_duplicates("learner").assign(level=0.0, noisy=lambda frame: frame["clean"])
@@ -245,7 +245,7 @@ def _collect_learner_paths(lines: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _draw_contour_bands(contours: pd.DataFrame, low: float, x: Any, y: Any) -> list[Any]:
-    """Draw contours, the areas between them, and their labels at the border."""
+    """Draw the contours with labels at the border, and the areas between the contours."""
     import altair as alt
 
     values = sorted(contours["value"].unique())
@@ -286,7 +286,7 @@ _SELECT = ("condition", "dataset")
 
 @register_figure("noise", select=(*_SELECT, "positive"))
 def draw_study_noise(results: Results, selection: Selection, measure: str = "accuracy", alpha: float = 0.05) -> Any:
-    """Draw a measure against noise levels, with intervals, over all data sets or on one."""
+    """Draw a measure against noise levels, with intervals, over all data sets or for one data set."""
     name = _find_condition_name(results, selection)
     selection.check_dataset(results)
     levels = {**list_changed_conditions(results, test_only=False), **list_changed_conditions(results, test_only=True)}[name]
@@ -321,7 +321,7 @@ def draw_study_loss_surface(results: Results, selection: Selection) -> Any:
 
 
 def _collect_losses(results: Results, selection: Selection, alpha: float) -> tuple[pd.DataFrame, str]:
-    """Compute RLA and ELA of one condition over all data sets, or of one data set."""
+    """Compute RLA and ELA under one condition, over all data sets or for one data set."""
     name = _find_condition_name(results, selection)
     selection.check_dataset(results)
     dataset = selection.dataset
@@ -332,7 +332,7 @@ def _collect_losses(results: Results, selection: Selection, alpha: float) -> tup
 
 
 def _find_condition_name(results: Results, selection: Selection) -> str:
-    """Choose a condition that changes the data; the name is optional if there is only one."""
+    """Choose a condition that changes the data. The name is optional if there is only one such condition."""
     condition = selection.condition
     condition_names = list(
         {**list_changed_conditions(results, test_only=False), **list_changed_conditions(results, test_only=True)}

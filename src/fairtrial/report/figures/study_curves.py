@@ -1,4 +1,4 @@
-"""Figures of curves of a study: one data set, one condition, one curve per learner."""
+"""Figures of the curves of a study: one curve per learner, for one data set and condition."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def draw_study_roc(
     band: Literal["curve", "points", "none"] | None = None,
     confidence: float = 0.95,
 ) -> Any:
-    """Draw ROC curves with hulls, and by default bands for up to three learners (first repeat)."""
+    """Draw ROC curves with convex hulls. By default, bands are added for up to three learners (first repeat)."""
     frames = collect_curve_frames(results, "roc", selection)
     hulls = collect_curve_frames(results, "roc-hull", selection) if hull else None
     chart = curves.draw_roc(frames, hulls, title=_format_title("ROC curve", results, selection))
@@ -61,7 +61,7 @@ def draw_study_precision_recall(results: Results, selection: Selection) -> Any:
 
 @register_figure("cost-curve", "cost", serves=("study", "judgement"), select=_SELECT)
 def draw_study_cost_curve(results: Results, selection: Selection, lines: bool = False, winners: bool = True) -> Any:
-    """Draw cost curves with a strip of the best learner; `lines` adds the line of each threshold."""
+    """Draw cost curves with a strip that shows the best learner. `lines` adds the line of each threshold."""
     frames = collect_curve_frames(results, "cost", selection)
     threshold_lines = collect_curve_frames(results, "cost-lines", selection) if lines else None
     chart = curves.draw_cost(frames, threshold_lines, title=_format_title("Cost curve", results, selection))
@@ -84,7 +84,7 @@ def draw_study_ks(results: Results, selection: Selection) -> Any:
 
 @register_figure("gain", "lift", select=_SELECT)
 def draw_study_gain(results: Results, selection: Selection) -> Any:
-    """Gain and lift."""
+    """Draw gain and lift curves."""
     frames = collect_curve_frames(results, "gain", selection)
     return curves.draw_gain(frames, title=_format_title("Gain and lift", results, selection))
 
@@ -97,7 +97,7 @@ def draw_study_calibration(results: Results, selection: Selection) -> Any:
 
 
 def collect_curve_frames(results: Results, kind: str, selection: Selection) -> dict[str, pd.DataFrame]:
-    """Collect `results.curves` by learner; with more than two classes, by default of the rarest class against the rest."""
+    """Collect the curves by learner. With more than two classes, the default is the rarest class against the rest."""
     options = dict(vars(selection))
     datasets = [facts for facts in results.archive.datasets if selection.dataset in (None, facts.name)]
     if selection.positive is None and len(datasets) == 1:
@@ -134,7 +134,7 @@ def find_cost_winners(curves: Frames) -> pd.DataFrame:
     -------
     pandas.DataFrame
         Columns start, end, winner and learner. `winner` is "learner", "several alike", or "no better than a trivial
-        classifier"; `learner` is empty unless it is "learner".
+        classifier". `learner` is empty unless `winner` is "learner".
 
     Examples
     --------
@@ -168,7 +168,7 @@ def find_cost_winners(curves: Frames) -> pd.DataFrame:
 
 
 def _find_cost_edges(costs: list[tuple[FloatArray, FloatArray]]) -> FloatArray:
-    """Collect the rows of all curves and their crossings; the trivial lines meet at one half."""
+    """Collect the points of all curves and their crossings. The lines of the trivial classifiers meet at one half."""
     rows = np.unique(np.concatenate([[0.0, 0.5, 1.0], *(x for x, _ in costs)]))
     heights = np.array([*(np.interp(rows, *curve) for curve in costs), np.minimum(rows, 1 - rows)])
     crossings = [rows]
@@ -191,7 +191,7 @@ def _find_lowest_cost(names: list[str], costs: list[tuple[FloatArray, FloatArray
 
 
 def with_winners(chart: Any, winners: pd.DataFrame, learners: Frames) -> Any:
-    """Add a strip on top of a chart of `draw_cost`, with the colour of the learner that has the lowest cost there.
+    """Add a strip on top of a chart from `draw_cost`. Its colour shows which learner has the lowest cost.
 
     >>> from fairtrial.measures import cost_curve
     >>> from fairtrial.report.figures.curves import draw_cost

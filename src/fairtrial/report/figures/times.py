@@ -32,7 +32,7 @@ _LEAST = 1e-5
 
 @register_figure("times", "time", select=("dataset",))
 def draw_study_times(results: Results, selection: Selection) -> Any:
-    """Draw seconds to fit and to predict, and memory, by learner."""
+    """Draw the fitting time, prediction time and memory of each learner."""
     frame = results.times()
     if selection.dataset is not None:
         frame = frame[frame["dataset"] == selection.find_dataset(results).name]
@@ -43,7 +43,7 @@ def draw_study_times(results: Results, selection: Selection) -> Any:
 
 
 def compute_learner_times(times: Any) -> pd.DataFrame:
-    """Compute medians over data sets by learner, sorted by fitting time: seconds, CPU seconds and bytes.
+    """Compute the median seconds, CPU seconds and bytes of each learner over data sets. Sort by fitting time.
 
     >>> import pandas as pd
     >>> line = {"dataset": ["a", "b", "c"], "learner": "tree", "fit_time": [1.0, 3.0, 2.0]}
@@ -61,7 +61,7 @@ def compute_learner_times(times: Any) -> pd.DataFrame:
 def draw_times(times: Any, *, title: str = "Time and memory") -> Any:
     """Draw fitting time, prediction time and memory on log scales.
 
-    Circles are data sets. Bars show the median of a learner.
+    Each circle is a data set. Bars show the median of each learner.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ _LEGEND = "Leaves: class (training rows/errors)"
 def draw_tree(tree: Any, *, title: str = "Decision tree", most_leaves: int = 60) -> Any:
     """Draw a decision tree from the root (left) to the leaves (right).
 
-    A leaf shows its class and, in parentheses, its number of training rows and how many of them have another class.
+    Each leaf shows its class and, in parentheses, the number of its training rows and how many of them have another class.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def draw_tree(tree: Any, *, title: str = "Decision tree", most_leaves: int = 60)
     title : str
         Title of the chart.
     most_leaves : int
-        Larger trees are refused; print them instead.
+        Maximum number of leaves. Larger trees are refused; print them instead.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def _format_noun_count(count: int, singular: str, plural: str) -> str:
 
 
 def layout_tree(nodes: pd.DataFrame) -> pd.DataFrame:
-    """Compute the position of each node in pixels, the extent and content of its text, and the answer on its branch.
+    """Compute, for each node, its position in pixels, the extent and content of its text, and the answer on its branch.
 
     >>> import pandas as pd
     >>> stump = {"node": [0, 1, 2], "parent": [-1, 0, 0], "sign": ["", "<=", ">"], "value": [None, 0.5, 0.5]}
@@ -103,7 +103,7 @@ def _format_branch_texts(nodes: pd.DataFrame) -> list[str]:
 
 
 def _compute_depths(parents: Any) -> Any:
-    """Compute the depth of each node; children must come after their parents."""
+    """Compute the depth of each node. Children must come after their parents."""
     depth = np.zeros(len(parents), dtype=int)
     for node, parent in enumerate(parents):
         depth[node] = depth[parent] + 1 if parent >= 0 else 0
@@ -131,7 +131,7 @@ def _compute_heights(nodes: pd.DataFrame) -> Any:
 
 
 def _compute_text_extents(nodes: pd.DataFrame, depth: Any) -> dict[str, Any]:
-    """Compute the horizontal extent of the text of each node; nodes of equal depth are aligned."""
+    """Compute the horizontal extent of the text of each node. Nodes of equal depth are aligned."""
     text_widths, answer_widths = (_LETTER * nodes[name].str.len().to_numpy(float) for name in ("text", "answer"))
     begin, inner = np.zeros(depth.max() + 1), ~nodes["leaf"].to_numpy(bool)
     for level in range(1, len(begin)):
@@ -164,7 +164,7 @@ def _draw_branches(layout: pd.DataFrame, x: Any, y: Any) -> list[Any]:
 
 
 def _locate_forks(layout: pd.DataFrame) -> list[float]:
-    """Compute where the lines to the children branch, at one position per depth."""
+    """Compute where the lines to the children branch. All nodes of the same depth use the same position."""
     ends: dict[int, float] = {}
     for row in layout.to_dict("records"):
         if not row["leaf"]:

@@ -1,4 +1,4 @@
-"""The answer: which learner or model is best, which are significantly worse, and how sure that is."""
+"""The answer: which learner or model is best, which are significantly worse, and how certain this is."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MAX_RANKINGS = 6
 
 @section("answer", title="The answer", order=10, serves=("study", "judgement", "comparison"))
 def build_section(source: ReportSource) -> Section:
-    """Build the answer in a few sentences; the sections below have the numbers."""
+    """Build the answer in a few sentences. The sections below contain the numbers."""
     if source.kind == "study":
         return _build_study_answer(source)
     sentences: list[str] = []
@@ -49,7 +49,7 @@ def build_section(source: ReportSource) -> Section:
 
 
 def _describe_rankings(source: ReportSource) -> list[str]:
-    """Describe the answer for each data set; with many data sets, only how often each model is best."""
+    """Describe the answer for each data set. If there are many, describe only how often each model is best."""
     if len(source.rankings) > _MAX_RANKINGS:
         return describe_leads(source.get_judgement())
     notes = [note for note in source.get_judgement().notes if note.kind == "below_chance"]
@@ -73,7 +73,7 @@ def _build_study_answer(source: ReportSource) -> Section:
 
 
 def build_trials_frame(results: Results) -> pd.DataFrame:
-    """Count the trials by status, and in total."""
+    """Count the trials by status and in total."""
     import pandas as pd
 
     counts = results.trials()["status"].astype(str).value_counts(sort=False)
@@ -84,7 +84,7 @@ def build_trials_frame(results: Results) -> pd.DataFrame:
 
 
 def _describe_without_verdict(results: Results, main: VerdictContext) -> list[str]:
-    """Describe the best mean if there is no verdict; this does not show a difference."""
+    """Describe the best mean if there is no verdict. The best mean alone does not show a difference."""
     measure = get_verdict_measure_name(results)
     if measure not in results.measures or main.condition is None:
         return [main.reason]
@@ -104,7 +104,7 @@ def _describe_without_verdict(results: Results, main: VerdictContext) -> list[st
 
 
 def _build_means_frame(results: Results, measure: str) -> pd.DataFrame:
-    """Build the frame of a measure's means, as in the section of scores."""
+    """Build the frame of the means of a measure, as in the scores section."""
     scores, _ = compute_scores(results, [measure])
     means = average_over_datasets(results, average_by_dataset(results, scores))
     return means.drop(columns="measure").reset_index(drop=True)
@@ -140,7 +140,7 @@ def _count_unfinished_trials(trials: pd.DataFrame) -> str:
 
 
 def build_leads_table(judgement: Judgement) -> ReportTable:
-    """Build the table of `count_leads`."""
+    """Build the table of the counts from `count_leads`."""
     note = (
         f"Best: the only model with the best {format_measure_name(judgement.main)} on the data set. Significantly better than "
         "all others: by the deciding test on the rows of the data set."
@@ -171,7 +171,7 @@ def describe_leads(judgement: Judgement) -> list[str]:
 
 
 def count_leads(judgement: Judgement) -> pd.DataFrame:
-    """Count the data sets on which a model alone is best, and those on which it is significantly better than all others."""
+    """Count the data sets on which each model alone is best, and those on which it is significantly better than all others."""
     import pandas as pd
 
     ordered_pairs = order_pairs_best_first(judgement)

@@ -29,7 +29,7 @@ _CALIBRATION_NAMES = {"mean_predicted": _PREDICTED, "observed_frequency": _OBSER
 
 @section("calibration", title="Calibration", order=90, serves=("judgement",))
 def build_judgement_section(source: ReportSource) -> Section | None:
-    """Compare predicted probabilities with observed frequencies in ten bins; None if no model has probabilities."""
+    """Compare predicted probabilities with observed frequencies in ten bins. Return None if no model has probabilities."""
     judgement = source.get_judgement()
     if not len(judgement.calibration):
         return None
@@ -68,7 +68,7 @@ def _explain_bin_limits(judgement: Judgement) -> str:
 
 
 def build_calibration_frame(judgement: Judgement) -> pd.DataFrame:
-    """Build a row for each data set and model, with the best calibrated model of a data set first."""
+    """Build a row for each data set and model. The best calibrated model on a data set comes first."""
     import pandas as pd
 
     lines = []
@@ -94,7 +94,7 @@ def build_calibration_frame(judgement: Judgement) -> pd.DataFrame:
 
 
 def _compute_bias_limits(judgement: Judgement, probability: float, proportion: float, rows: float) -> tuple[float, float]:
-    """Compute Wilson limits of mean predicted probability minus observed frequency; NaN for weighted rows."""
+    """Compute Wilson limits of the mean predicted probability minus the observed frequency. They are NaN for weighted rows."""
     if judgement.roles.get("weight"):
         return float("nan"), float("nan")
     low, high = compute_wilson_limits(proportion * rows, rows, judgement.level)
@@ -134,7 +134,7 @@ def _describe_dataset_calibration(model_rows: pd.DataFrame, dataset: str) -> tup
 
 
 def _describe_bias(model_rows: pd.DataFrame, dataset: str) -> tuple[Sentence, ...]:
-    """Describe the model with the largest significant bias of its predicted probabilities, if there is one."""
+    """Describe the model whose predicted probabilities have the largest significant bias, if there is one."""
     significant = model_rows[(model_rows[_LIMITS[0]] > 0) | (model_rows[_LIMITS[1]] < 0)]
     if significant.empty:
         return ()

@@ -1,4 +1,4 @@
-"""Methodology checks: which were raised, what they found, and what to do."""
+"""Methodology checks: which checks were raised, what they found, and what to do."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def build_section(source: ReportSource) -> Section:
 
 
 def build_outcome_counts(check_results: tuple[CheckResult, ...]) -> pd.DataFrame:
-    """Count the checks by outcome; outcomes without a check are left out."""
+    """Count the checks by outcome. Outcomes without a check are left out."""
     import pandas as pd
 
     outcomes = pd.Series([check_result.finding.outcome for check_result in check_results], dtype=object).value_counts(
@@ -46,7 +46,7 @@ def build_outcome_counts(check_results: tuple[CheckResult, ...]) -> pd.DataFrame
 
 
 def build_checks_frame(check_results: tuple[CheckResult, ...]) -> pd.DataFrame:
-    """Build one row per check; only raised checks have a remedy."""
+    """Build one row per check. Only raised checks have a remedy."""
     import pandas as pd
 
     lines = [

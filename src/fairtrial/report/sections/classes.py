@@ -23,7 +23,7 @@ _CLASS_NAMES = {"support": "rows", "predicted": "predicted rows", "f_score": "F1
 
 @section("classes", title="Results by class", order=70, serves=("judgement",))
 def build_judgement_section(source: ReportSource) -> Section:
-    """Build precision and recall of each class with Wilson limits, F1 score, and AUC against the other classes."""
+    """Report, for each class, precision and recall with Wilson limits, the F1 score, and the AUC against the other classes."""
     judgement = source.get_judgement()
     frame = build_class_frame(judgement)
     formats = {name: "{:.4f}" for name in frame.columns if name not in ("data set", "model", "class", "rows", "predicted rows")}
@@ -39,7 +39,7 @@ def build_judgement_section(source: ReportSource) -> Section:
 
 
 def build_class_frame(judgement: Judgement) -> pd.DataFrame:
-    """Build the frame of the table; its rows are those of `judgement.classes`."""
+    """Build the frame of the table. Its rows are those of `judgement.classes`."""
     return drop_single_dataset(judgement.classes.rename(columns=_CLASS_NAMES), len(list_datasets(judgement)) > 1)
 
 
@@ -58,7 +58,7 @@ def _describe_classes(judgement: Judgement, frame: pd.DataFrame) -> tuple[Senten
 
 
 def _describe_recall_range(frame: pd.DataFrame, best_rows: pd.DataFrame, dataset: str) -> Sentence:
-    """Describe the classes with the lowest and the highest recall of the best model."""
+    """Describe the classes for which the best model has its lowest and highest recall."""
     low, high = (
         int(best_rows.index[int(position)]) for position in (best_rows["recall"].argmin(), best_rows["recall"].argmax())
     )

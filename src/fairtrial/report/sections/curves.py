@@ -38,7 +38,7 @@ _KINDS = ("roc", "roc-hull", "precision-recall", "cost", "tpr-fpr", "calibration
 
 @section("curves", title="Curves", order=100, serves=("study",))
 def build_section(source: ReportSource) -> Section | None:
-    """Build a subsection for each of the six largest data sets; None if no learner has scores."""
+    """Build a subsection for each of the six largest data sets. Return None if no learner has scores."""
     results = source.get_results()
     facts, detailed = _select_largest(results, _MOST_DATA_SETS), _select_largest(results, _MOST_WHOLE)
     keys = map_unique_keys(dataset_facts.name for dataset_facts in results.archive.datasets)
@@ -101,7 +101,7 @@ def _describe_curve_subject(facts: DataFacts, label: object) -> str:
 
 
 def _collect_defined_curves(results: Results, kind: str, selection: Selection) -> Frames:
-    """Collect the curves that are defined, by learner; empty if no learner has the scores they need."""
+    """Collect the defined curves by learner. The result is empty if no learner has the necessary scores."""
     try:
         with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
             curves = collect_curve_frames(results, kind, selection)
@@ -113,7 +113,7 @@ def _collect_defined_curves(results: Results, kind: str, selection: Selection) -
 
 
 def _build_learner_areas(frames: dict[str, Frames], key: str, name: str) -> ReportTable:
-    """Build the areas by learner, sorted by decreasing AUC."""
+    """Build a table of the areas under the curves of each learner, sorted by decreasing AUC."""
     import pandas as pd
 
     won = compute_winning_fractions(find_cost_winners(frames["cost"]))
@@ -136,7 +136,7 @@ def _build_learner_areas(frames: dict[str, Frames], key: str, name: str) -> Repo
 
 
 def _compute_calibration_offset(curve: pd.DataFrame | None) -> float:
-    """Compute the mean distance between predicted probability and observed frequency; NaN without probabilities."""
+    """Compute the mean distance between predicted probability and observed frequency. It is NaN without probabilities."""
     if curve is None:
         return float("nan")
     return float(np.average((curve["mean_predicted"] - curve["observed_frequency"]).abs(), weights=curve["weight"]))
@@ -223,7 +223,7 @@ def _format_extremes(frame: pd.DataFrame, column: str, quantity: str, *, highest
 
 @section("curves", title="Curves", order=100, serves=("judgement",))
 def build_judgement_section(source: ReportSource) -> Section | None:
-    """Build a subsection for each of the largest data sets and classes; None without curves."""
+    """Build a subsection for each of the largest data sets and classes. Return None if there are no curves."""
     judgement = source.get_judgement()
     if "roc" not in judgement.curves:
         return None
@@ -262,7 +262,7 @@ def _choose_dataset_classes(judgement: Judgement) -> tuple[list[tuple[str, str]]
 
 
 def _select_defined_curves(judgement: Judgement, kind: str, dataset: str, label: str) -> Frames:
-    """Select the curves that are defined, by model."""
+    """Select the defined curves by model."""
     points = judgement.curves.get(kind)
     if points is None:
         return {}
@@ -298,7 +298,7 @@ def _build_class_section(judgement: Judgement, dataset: str, label: str, key: st
 
 
 def _build_model_areas(judgement: Judgement, frames: dict[str, Frames], dataset: str, label: str, key: str) -> ReportTable:
-    """Build the areas by model, sorted by decreasing AUC; the AUC uses all rows."""
+    """Build a table of the areas under the curves of each model, sorted by decreasing AUC. The AUC uses all rows."""
     import pandas as pd
 
     classes = judgement.classes
@@ -340,7 +340,7 @@ def _draw_model_roc_figure(
 
 
 def _count_class_rows(judgement: Judgement, dataset: str, label: str, model: str) -> tuple[int, int]:
-    """Count the rows of the class and of the other classes; 0 for weighted rows, because bands need counts."""
+    """Count the rows of the class and of the other classes. Weighted rows give 0, because bands need unweighted counts."""
     if judgement.roles.get("weight") is not None:
         return 0, 0
     classes = judgement.classes
@@ -372,7 +372,7 @@ def _draw_model_ks_figure(frames: dict[str, Frames], models: list[str], where: s
 
 
 def compute_area(frame: pd.DataFrame | None, x: str, y: str) -> float:
-    """Compute the area under the straight lines between the points; NaN if there is no curve."""
+    """Compute the area under the straight lines between the points. It is NaN if there is no curve."""
     if frame is None:
         return float("nan")
     along, height = frame[x].to_numpy(np.float64), frame[y].to_numpy(np.float64)
@@ -386,9 +386,9 @@ def _format_cost_note(noun: str) -> str:
 
 
 def build_curve_sentences(table: ReportTable, noun: str, about: str = "") -> tuple[Sentence, ...]:
-    """Describe the highest and lowest AUC and the lowest cost; `table` has the columns AREA and WON, sorted by AREA.
+    """Describe the highest and lowest AUC and the lowest cost. `table` has the columns AREA and WON, and is sorted by AREA.
 
-    `noun` names a row of the table ("learner", "model"). `about` names the data set and class if the heading does not.
+    `noun` names a row of the table ("learner", "model"). `about` names the data set and the class if the heading does not.
     """
     frame, areas = table.frame, table.frame[AREA]
     parts: dict[str, Any] = {"area": format_number(frame, table.key, frame.index[0], AREA)}
@@ -426,7 +426,7 @@ def _describe_cost_winner(table: ReportTable, noun: str) -> Sentence:
 
 
 def compute_winning_fractions(winners: pd.DataFrame) -> pd.Series[float]:
-    """Compute the fraction of the range of probability costs over which each learner has the lowest cost."""
+    """For each learner, compute the fraction of the probability-cost range over which it has the lowest cost."""
     won_ranges = winners[winners["winner"] == "learner"]
     return (won_ranges["end"] - won_ranges["start"]).groupby(won_ranges["learner"], sort=False).sum()
 
@@ -434,7 +434,7 @@ def compute_winning_fractions(winners: pd.DataFrame) -> pd.Series[float]:
 def reduce_curve_points(frames: Frames, columns: Sequence[str], *, most: int = 160, peak: str = "") -> dict[str, pd.DataFrame]:
     """Reduce curves to about `most` points: the first point in each cell of a grid, the last point, and the peak.
 
-    `columns` are the columns that are drawn. `peak` names a column; its row farthest from 0 is kept.
+    `columns` are the columns that are drawn. `peak` names a column: the row in which it is farthest from 0 is kept.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"x": [0.0, 0.0004, 0.0005, 0.5, 1.0]})

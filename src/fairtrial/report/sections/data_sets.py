@@ -1,4 +1,4 @@
-"""Results by data set: facts on each data set, its best learner, and the means of all learners."""
+"""Results by data set: facts about each data set, its best learner, and the means of all learners."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _BEST_NOTE = (
 
 @section("data-sets", title="Results by data set", order=130, serves=("study",))
 def build_section(source: ReportSource) -> Section:
-    """Build the facts on each data set, its best learner under each declared measure, and the means of all learners."""
+    """Report facts about each data set, its best learner under each declared measure, and the means of all learners."""
     results = source.get_results()
     main = get_main_condition(results)
     facts = build_facts_frame(results.archive.datasets)
@@ -96,7 +96,7 @@ def _format_facts_note(facts: pd.DataFrame) -> str:
 
 
 def build_best_frame(means: pd.DataFrame) -> pd.DataFrame:
-    """Find the best mean on each data set under each measure, with its interval and its lead over the next mean."""
+    """Find the best mean on each data set and measure, with its interval and its lead over the second-best mean."""
     import pandas as pd
 
     lines = []
@@ -163,7 +163,7 @@ def _describe_imbalance(facts: pd.DataFrame) -> tuple[Sentence, ...]:
 
 
 def _choose_ratio_format(ratio: float) -> str:
-    """Choose enough digits to show that classes of different sizes are not balanced."""
+    """Choose a format with enough digits to show that classes of different sizes are not balanced."""
     return next(
         (number_format for number_format in ("{:.2f}", "{:.3f}", "{:.4f}") if float(number_format.format(ratio)) != 1), "{:.6g}"
     )

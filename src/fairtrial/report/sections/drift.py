@@ -32,7 +32,7 @@ _NAMES = {
     "pd": "pD",
 }
 _RATES = ("error before", "error after", "loss", "loss low", "loss high", "error, trained on changed data", "trivial error")
-_TWO, _THREE = "{:z.2f}", "{:z.3f}"  # no "-0.00"
+_TWO, _THREE = "{:z.2f}", "{:z.3f}"  # z prevents "-0.00"
 _FORMATS = {"level": "{:g}", "pD": _TWO, **dict.fromkeys(_RATES, _THREE)}
 _ALPHA = 0.05
 _MEANS_NOTE = "Means over the data sets with both error rates. Interval of the loss: 95 % t interval over these data sets."
@@ -45,7 +45,7 @@ _MOST_COLUMNS = 15
 
 @section("drift", title="Drift", order=120, serves=("study",))
 def build_section(source: ReportSource) -> Section | None:
-    """Build the losses by learner and by data set; None if no condition changes only the test set."""
+    """Report the losses by learner and by data set. Return None if no condition changes only the test set."""
     results = source.get_results()
     if not list_changed_conditions(results, test_only=True):
         return None
@@ -90,7 +90,7 @@ def _format_interval_note(frame: pd.DataFrame) -> str:
 
 
 def _average_losses(frame: pd.DataFrame) -> pd.DataFrame:
-    """Average errors, loss and pD for each condition and learner."""
+    """Average the errors, the loss and pD for each condition and learner."""
     columns = ["clean", "error", "loss", "ideal", "trivial", "pd"]
     keys = ["learner", "condition", "level"]
     plain = frame.astype(dict.fromkeys(["learner", "condition"], object))
@@ -103,7 +103,7 @@ def _average_losses(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _compute_loss_limits(lines: pd.DataFrame) -> tuple[float, float]:
-    """Compute the limits of the mean loss over data sets or, with a single data set, over its splits."""
+    """Compute confidence limits for the mean loss over data sets or, with a single data set, over its splits."""
     losses = lines["loss"].dropna().to_numpy(dtype=np.float64)
     if len(lines) == 1:
         return float(lines["loss_low"].iloc[0]), float(lines["loss_high"].iloc[0])
@@ -123,7 +123,7 @@ def _build_dataset_table(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _build_drift_sentences(means: pd.DataFrame, clean: bool) -> tuple[Sentence, ...]:
-    """Describe the smallest and largest loss under each condition, their intervals, and pD."""
+    """Describe the smallest and largest loss under each condition, the intervals, and pD."""
     sentences: list[Sentence | None] = []
     if not clean:
         sentences.append(build_sentence(_NO_CLEAN))
@@ -137,7 +137,7 @@ def _build_drift_sentences(means: pd.DataFrame, clean: bool) -> tuple[Sentence, 
 
 
 def _describe_losses(means: pd.DataFrame, defined: pd.DataFrame) -> Sentence:
-    """Describe the smallest and the largest loss, rounded as they are printed."""
+    """Describe the smallest and the largest loss, rounded as printed."""
     values = defined["loss"].round(3)
     (least, few), (most, many) = (_find_learners_at(means, values, end) for end in (values.min(), values.max()))
     prefix, parts = _format_condition_prefix(means, least)
@@ -159,7 +159,7 @@ def _describe_losses(means: pd.DataFrame, defined: pd.DataFrame) -> Sentence:
 
 
 def _find_learners_at(means: pd.DataFrame, values: pd.Series[float], end: float) -> tuple[Any, str]:
-    """Find the first line with this value, and the names of all learners with this value."""
+    """Find the label of the first row with this value, and the names of all learners with this value."""
     lines = values.index[values == end]
     return lines[0], join_names([str(means.loc[line, "learner"]) for line in lines])
 
@@ -177,7 +177,7 @@ def _select_used_parts(template: str, parts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _describe_loss_certainty(defined: pd.DataFrame) -> Sentence:
-    """Name the learners whose interval of the loss does not contain zero."""
+    """Name the learners for which the interval of the loss does not contain zero."""
     if defined["loss low"].isna().all():
         return build_sentence("The loss has no interval: it needs several data sets, or several splits of one data set.")
     sure = defined.loc[(defined["loss low"] > 0) | (defined["loss high"] < 0), "learner"].astype(str).tolist()
@@ -194,7 +194,7 @@ def _find_extremes(values: pd.Series[float]) -> tuple[Any, Any]:
 
 
 def _describe_pd(means: pd.DataFrame, defined: pd.DataFrame) -> Sentence | None:
-    """Describe the performance deterioration (pD), rounded as it is printed; None with a single learner."""
+    """Describe the performance deterioration (pD), rounded as printed. Return None if there is only one learner."""
     if len(defined) < 2:
         return None
     values = defined["pD"].round(2)

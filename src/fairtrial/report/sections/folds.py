@@ -1,4 +1,4 @@
-"""Folds: sizes, class proportions and leaks, computed from splits and classes. `fairtrial audit` also compares attributes."""
+"""Folds: sizes, class proportions and leaks, from splits and classes only. `fairtrial audit` also compares attributes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FORMATS = dict.fromkeys(("proportion in test", "proportion overall", "lowest pr
 
 @section("folds", title="Folds", order=150, serves=("study",))
 def build_section(source: ReportSource) -> Section | None:
-    """Build sizes, class proportions, rows never tested and leaks of all splits; None if there are no data sets."""
+    """Report sizes, class proportions, untested rows and leaks of all splits. Return None if there are no data sets."""
     results = source.get_results()
     import pandas as pd
 
@@ -162,7 +162,7 @@ def _draw_fold_figures(lines: pd.DataFrame, summary: pd.DataFrame) -> tuple[Figu
 
 
 def count_fold_coverage(results: Results, facts: DataFacts) -> tuple[SplitLayout, Coverage]:
-    """Combine the splits with the classes, and count the rows and classes of each split."""
+    """Combine the splits with the classes, and count the rows of each class in each split."""
     splits = build_splits(results, facts)
     unknown = bool((facts.codes < 0).any())
     labels = np.where(facts.codes < 0, len(facts.classes), facts.codes).astype(np.intp)
@@ -178,9 +178,9 @@ def count_fold_coverage(results: Results, facts: DataFacts) -> tuple[SplitLayout
 
 
 def select_fold_findings(layout: SplitLayout, counts: Coverage) -> list[AuditFinding]:
-    """Find problems with the folds, numbered from 0; if there are no training rows, only problems of test sets.
+    """Find problems with the folds, which are numbered from 0. Without training rows, find only problems with the test sets.
 
-    Predictions that were made elsewhere have splits without training rows.
+    The splits of predictions that were made elsewhere have no training rows.
     """
     findings = find_coverage_problems(layout, counts, use_split_numbers=True)
     trained = counts.train.any()
@@ -188,7 +188,7 @@ def select_fold_findings(layout: SplitLayout, counts: Coverage) -> list[AuditFin
 
 
 def build_fold_lines(name: str, layout: SplitLayout, counts: Coverage) -> pd.DataFrame:
-    """Count rows and shared rows of each split, with the proportion of the rarest class in its test set and overall."""
+    """Count the rows and shared rows of each split. Add the proportions of the rarest class in the test set and overall."""
     import pandas as pd
 
     rarest = int(np.argmin(np.bincount(layout.labels, minlength=len(layout.classes))))
@@ -210,7 +210,7 @@ def build_fold_lines(name: str, layout: SplitLayout, counts: Coverage) -> pd.Dat
 
 
 def count_repeated_ids(facts: DataFacts, layout: SplitLayout) -> tuple[int, int]:
-    """Count the rows with a repeated id, and the test rows over all splits that share their id with a training row."""
+    """Count the rows with a repeated id. Count, over all splits, the test rows that share their id with a training row."""
     import pandas as pd
 
     id_codes = pd.factorize(pd.Series(list(facts.row_ids), dtype=object))[0]

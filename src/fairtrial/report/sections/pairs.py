@@ -42,7 +42,7 @@ _PAIR_FORMATS = dict.fromkeys(["difference", "low", "high"], "{:z.4f}")
 
 @section("pairs", title="Paired tests", order=40, serves=("judgement",))
 def build_judgement_section(source: ReportSource) -> Section | None:
-    """Build all paired tests; None with a single model."""
+    """Report all paired tests. Return None if there is only one model."""
     judgement = source.get_judgement()
     if len(list_models(judgement)) < 2:
         return None
@@ -96,7 +96,7 @@ def _describe_pairs(judgement: Judgement, frame: pd.DataFrame) -> tuple[Sentence
 
 
 def _describe_agreement(main_tests: pd.DataFrame, measure: str) -> Sentence:
-    """Describe whether the other tests of the main measure agree with the primary test."""
+    """Describe whether the other tests on the main measure agree with the primary test."""
     keys = [name for name in ("data set", "first", "second") if name in main_tests]
     n_outcomes = main_tests.groupby(keys, sort=False)["significant"].nunique()
     if (n_outcomes == 1).all():
@@ -110,7 +110,7 @@ def _describe_agreement(main_tests: pd.DataFrame, measure: str) -> Sentence:
 
 
 def _draw_pair_figures(judgement: Judgement) -> tuple[Figure, ...]:
-    """Draw the differences of the primary test with their intervals, up to a maximum."""
+    """Draw the differences of the primary test and their intervals, up to a maximum number."""
     pairs = order_pairs_best_first(judgement).rename(columns={"difference": "estimate"})
     pairs = pairs[pairs["primary"] & np.isfinite(pairs[["estimate", "low", "high"]].to_numpy(dtype=np.float64)).all(axis=1)]
     several, measure = len(list_datasets(judgement)) > 1, format_measure_name(judgement.main)

@@ -1,4 +1,4 @@
-"""All measures at once: projection of the learners by their confusion matrices, and efficiency over declared measures."""
+"""All measures at once: a projection of the learners by their confusion matrices, and efficiency over declared measures."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _FAR = "distance to Ideal"
 
 @section("projection", title="All measures at once", order=140, serves=("study",))
 def build_section(source: ReportSource) -> Section | None:
-    """Build the projection of all learners; None with fewer than two learners on a common data set."""
+    """Build the projection of all learners. Return None if fewer than two learners share a data set."""
     results = source.get_results()
     confusion = compute_confusion_tables(results, get_main_condition(results))
     if len(confusion.tables) < 2:
@@ -117,9 +117,9 @@ def _build_projection_notes(confusion: ConfusionTables) -> tuple[str, ...]:
 
 
 def _build_efficiency_tables(results: Results) -> tuple[ReportTable, ...]:
-    """Build the table of efficiency, after that of its data sets if some are left out.
+    """Build the table of efficiency. If data sets are left out, a table that counts the data sets comes first.
 
-    There are no tables if the study does not declare measures of both directions, or if no data set has all of them.
+    There are no tables if the study does not declare measures of both directions, or if no data set has values of all measures.
     """
     import pandas as pd
 
@@ -153,7 +153,7 @@ def _build_efficiency_tables(results: Results) -> tuple[ReportTable, ...]:
 
 
 def _build_count_tables(used: int, total: int) -> tuple[ReportTable, ...]:
-    """Count the data sets that the efficiency is computed from; return no table if these are all data sets."""
+    """Count the data sets from which the efficiency is computed. Return no table if all data sets are used."""
     import pandas as pd
 
     if used == total:
@@ -189,7 +189,7 @@ def _describe_efficiency(table: ReportTable, measures: list[str]) -> list[Senten
 
 
 def _describe_best_below(below: pd.DataFrame, frame: pd.DataFrame, measures: list[str]) -> list[str]:
-    """Describe which inefficient learners have the best mean of a measure."""
+    """Describe which inefficient learners have the best mean on a measure."""
     measures_by_learner: dict[str, list[str]] = {}
     for measure in map(get_measure, dict.fromkeys(measures)):
         column = format_measure_name(measure.name)

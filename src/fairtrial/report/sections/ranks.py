@@ -33,7 +33,7 @@ _MEAN_NOTE = "The mean rank is over the measures that all learners have."
 
 @section("ranks", title=TITLE, order=60, serves=("study",))
 def build_section(source: ReportSource) -> Section | None:
-    """Build the ranks of all learners under all measures that can be computed; None with a single learner."""
+    """Rank all learners under all measures that can be computed. Return None if there is only one learner."""
     results = source.get_results()
     if len(results.archive.learners) < 2:
         return None
@@ -60,7 +60,7 @@ def build_section(source: ReportSource) -> Section | None:
 
 
 def compute_measure_means(results: Results) -> tuple[pd.DataFrame, list[str]]:
-    """Compute means over data sets by measure and learner under the main condition; list the measures without means."""
+    """Compute means over data sets by measure and learner under the main condition. List the measures without means."""
     import pandas as pd
 
     names = [name for name in registry if registry[name].facts.needs in ("labels", "scores", "probabilities")]
@@ -77,7 +77,7 @@ def compute_measure_means(results: Results) -> tuple[pd.DataFrame, list[str]]:
 
 
 def explain_infinite_measures(results: Results, measures: list[str]) -> dict[str, str]:
-    """Explain which measures are infinite for learners without a finite mean."""
+    """Explain, for learners without a finite mean, which measures are infinite."""
     main = get_main_condition(results)
     tables = {name: _read_score_table(results, name, main) for name in measures}
     explanations = {name: _describe_infinite_values(table) for name, table in tables.items() if table is not None}
@@ -85,7 +85,7 @@ def explain_infinite_measures(results: Results, measures: list[str]) -> dict[str
 
 
 def _describe_infinite_values(table: pd.DataFrame) -> str:
-    """Describe which learners have infinite values on which data sets; empty if all have a finite value.
+    """Describe which learners have infinite values on which data sets. Return an empty text if all have a finite value.
 
     >>> import pandas as pd
     >>> inf, nan = float("inf"), float("nan")
@@ -104,7 +104,7 @@ def _describe_infinite_values(table: pd.DataFrame) -> str:
 
 
 def _read_score_table(results: Results, measure: str, condition: ConditionFacts) -> pd.DataFrame | None:
-    """Read scores by data set and learner; None if the measure cannot be computed."""
+    """Read scores by data set and learner. Return None if the measure cannot be computed."""
     try:
         return results.wide(measure, condition.name, condition.level).astype(np.float64)
     except InputError:
@@ -112,7 +112,7 @@ def _read_score_table(results: Results, measure: str, condition: ConditionFacts)
 
 
 def _average_measure(results: Results, measure: str, condition: ConditionFacts) -> pd.Series[float] | None:
-    """Average over the data sets that all learners with a value share; None if the measure cannot be computed."""
+    """Average over the data sets that all learners with a value share. Return None if the measure cannot be computed."""
     table = _read_score_table(results, measure, condition)
     if table is None:
         return None
@@ -122,7 +122,7 @@ def _average_measure(results: Results, measure: str, condition: ConditionFacts) 
 
 
 def compute_ranks(means: pd.DataFrame) -> pd.DataFrame:
-    """Compute ranks by measure and learner; 1 is best, NaN if the learner has no mean."""
+    """Compute ranks by measure and learner. Rank 1 is best. The rank of a learner without a mean is NaN."""
     import pandas as pd
 
     lines = {}
@@ -135,7 +135,7 @@ def compute_ranks(means: pd.DataFrame) -> pd.DataFrame:
 
 
 def count_firsts(ranks: pd.DataFrame) -> pd.DataFrame:
-    """Count under how many measures each learner ranks first, and find its best, mean and worst rank."""
+    """For each learner, count the measures under which it ranks first, and find its best, mean and worst rank."""
     import pandas as pd
 
     frame = pd.DataFrame(
@@ -151,7 +151,7 @@ def count_firsts(ranks: pd.DataFrame) -> pd.DataFrame:
 
 
 def compute_mean_ranks(ranks: pd.DataFrame) -> pd.Series[float]:
-    """Compute the mean rank of each learner over the measures that all learners have, else over all measures."""
+    """Compute mean ranks over the measures that all learners have or, if there are none, over all measures."""
     shared = ranks.dropna()
     return (shared if len(shared) else ranks).mean()
 

@@ -1,4 +1,4 @@
-"""Robustness to noise: accuracy and its losses against the noise level, by condition."""
+"""Robustness to noise: accuracy and its losses by noise level, for each condition."""
 
 from __future__ import annotations
 
@@ -77,8 +77,8 @@ def build_section(source: ReportSource) -> Section | None:
 def _is_shift(condition: ConditionFacts, conditions: Iterable[ConditionFacts]) -> bool:
     """Whether a condition is a shift rather than noise.
 
-    It is a shift if it changes only the test set. A condition that changes both sets is a shift if its name is in `SHIFTS`
-    or if the study also declares it for the test set alone.
+    A condition that changes only the test set is a shift. A condition that changes both sets is a shift if its name is in
+    `SHIFTS` or if the study also declares it for the test set alone.
     """
     declared = dict(condition.description)
     if declared.get("part") != "all":
@@ -193,7 +193,7 @@ def _describe_least_loss(table: ReportTable, last: pd.DataFrame, line: int, name
 
 
 def _compare_intervals(last: pd.DataFrame, line: int, column: str) -> Sentence | None:
-    """Describe which other learners have intervals that do not overlap with that of the best learner."""
+    """Describe which learners have intervals that do not overlap that of the best learner."""
     if len(last) < 2:
         return None
     high: Any = last.loc[line, f"{column} high"]

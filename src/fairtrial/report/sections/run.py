@@ -1,4 +1,4 @@
-"""Setup: data sets, learners, conditions, settings and trials of a study; columns, rows and models of a judgement."""
+"""Setup: data sets, learners, conditions, settings and trials of a study, or columns, rows and models of a judgement."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def build_counts_frame(results: Results) -> pd.DataFrame:
 
 
 def build_learners_frame(results: Results) -> pd.DataFrame:
-    """Build a row for each learner: class, parameters, and sampler and tuning if any learner has them."""
+    """Build a row for each learner: class and parameters, and the sampler and tuning if any learner has them."""
     import pandas as pd
 
     declared = get_declared_section(results, "learners")
@@ -162,7 +162,7 @@ def _format_sampler(parameters: Mapping[str, Any]) -> str:
 
 
 def format_parameters(values: Mapping[str, Any], separator: str = "=") -> str:
-    """Format names and values in one line, leaving out values that are None.
+    """Format names and values on one line, without values that are None.
 
     >>> format_parameters({"max_depth": 3, "seed": None, "inner": {"class": "sklearn.svm.SVC", "parameters": {"C": 1.0}}})
     'max_depth=3, inner=sklearn.svm.SVC(C=1.0)'
@@ -259,7 +259,7 @@ def build_status_frame(results: Results) -> pd.DataFrame:
 
 
 def build_abstentions_frame(results: Results) -> pd.DataFrame:
-    """Build a row for each learner that abstained: numbers of test rows and of trials."""
+    """Build a row for each learner that abstained, with the numbers of test rows and trials."""
     names = {"abstained": "abstentions", "rows": "of test rows", "abstaining": "in trials", "trials": "of trials"}
     return count_abstentions(results.archive, results.trials())[["learner", *names]].rename(columns=names)
 
@@ -276,7 +276,7 @@ def build_failures_frame(results: Results) -> pd.DataFrame:
 
 @section("predictions", title="Predictions", order=20, serves=("judgement",))
 def build_judgement_section(source: ReportSource) -> Section:
-    """Build the description of the predictions; notes list all assumptions and corrections."""
+    """Build the description of the predictions. Notes list all assumptions and corrections."""
     judgement = source.get_judgement()
     tables: tuple[ReportTable, ...] = (
         ReportTable(FACTS, "Size of the judgement", build_facts_frame(judgement), {"value": "{:,}"}),
@@ -299,7 +299,7 @@ def build_judgement_section(source: ReportSource) -> Section:
 
 
 def build_models_frame(judgement: Judgement) -> pd.DataFrame:
-    """Build a row for each data set and model that describes its predictions; for a streamed file, only the number of rows."""
+    """Describe the predictions for each data set and model in one row. For a streamed file, give only the number of rows."""
     several = len(list_datasets(judgement)) > 1
     if judgement.predictions is not None:
         return drop_single_dataset(judgement.predictions.frame(), several)
@@ -308,7 +308,7 @@ def build_models_frame(judgement: Judgement) -> pd.DataFrame:
 
 
 def build_positive_frame(judgement: Judgement) -> pd.DataFrame:
-    """Build a row for each data set: its positive class, the other class, and the reason for the choice."""
+    """Build a row for each data set: the positive class, the other class, and the reason for the choice."""
     import pandas as pd
 
     positives = judgement.positives

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _FOUR = "{:.4f}"
 _FORMATS = {"level": "{:g}", "mean": _FOUR, "low": _FOUR, "high": _FOUR}
-_MOST_COLOURS = 7  # with more learners, only one condition is drawn: colours would not be distinguishable
+_MOST_COLOURS = 7  # with more learners, only one condition is drawn, because colours would not be distinguishable
 _MAX_COLOURS = 8  # with more models, only the main measure is drawn
 _STUDENT = "Mean over data sets with 95 % t intervals, truncated to the measure's range."
 _CORRECTED = (
@@ -55,7 +55,7 @@ _LONG_NOTE = (
 
 @section("scores", title="Scores", order=30, serves=("study",))
 def build_section(source: ReportSource) -> Section:
-    """Build means and intervals of each declared measure under each condition, then for each data set."""
+    """Report means and intervals of each declared measure under each condition, then for each data set."""
     results = source.get_results()
     scores, findings = compute_scores(results, results.measures)
     dataset_means = average_by_dataset(results, scores)
@@ -142,7 +142,7 @@ def _draw_means_figures(frame: pd.DataFrame, measure_text: str, key: str) -> tup
 
 
 def _build_long_table(dataset_means: pd.DataFrame) -> ReportTable:
-    """Build the tidy table of `average_by_dataset`."""
+    """Build the tidy table of the means from `average_by_dataset`."""
     frame = dataset_means.rename(columns={"dataset": "data set"}).reset_index(drop=True)
     names = frame.columns[frame.dtypes == "category"]
     frame = frame.astype(dict.fromkeys(names, object))
@@ -155,7 +155,7 @@ def _wrap_tables(tables: tuple[ReportTable, ...]) -> tuple[Section, ...]:
 
 @section("measures", title="Measures", order=30, serves=("judgement",))
 def build_judgement_section(source: ReportSource) -> Section:
-    """Build measures by model as figures and tables, with intervals."""
+    """Show the measures of each model, with intervals, as figures and tables."""
     judgement = source.get_judgement()
     several = len(list_datasets(judgement)) > 1
     tables = (_build_main_table(judgement),) if several else _build_wide_tables(judgement)
@@ -207,7 +207,7 @@ def _describe_infinite(judgement: Judgement) -> Iterator[Sentence]:
 
 
 def _build_wide_tables(judgement: Judgement) -> tuple[ReportTable, ...]:
-    """Build tables of measures by model, one for each direction, so that the best values can be marked."""
+    """Build tables of measures by model, one for each direction, so the best values can be marked."""
     if len(list_models(judgement)) == 1:
         return ()
     tables = []
@@ -237,7 +237,7 @@ def _to_wide(lines: pd.DataFrame, index: str, models: list[str]) -> pd.DataFrame
 
 
 def _draw_dataset_figures(judgement: Judgement) -> tuple[Figure, ...]:
-    """Draw one figure of all measures on the same scale for which larger is better, and one for each other measure."""
+    """Draw one figure of all measures that share a scale on which larger is better, and one figure for each other measure."""
     finite = _select_finite_scores(judgement.scores)
     names = list(dict.fromkeys(finite["measure"]))
     if len(list_models(judgement)) > _MAX_COLOURS:

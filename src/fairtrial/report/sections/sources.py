@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def get_citation(name: str) -> str:
-    """Get the short citation of a test or procedure; empty if there is none."""
+    """Get the short citation of a test or procedure. It is empty if there is none."""
     return methods[name].cite if name in methods else ""
 
 
@@ -41,7 +41,7 @@ _DECLARED_SECTIONS = ("data", "learners", "conditions", "resampling", "measures"
 
 @section("references", title="References", order=190, serves=("study", "judgement", "comparison"))
 def build_references_section(source: ReportSource) -> Section | None:
-    """List each work once, in alphabetical order, with what it is cited for."""
+    """List each work once, in alphabetical order, with the methods for which it is cited."""
     uses: dict[str, list[str]] = {}
     for subject, cite in list_citations(source):
         for work in split_citation(cite):
@@ -56,7 +56,7 @@ def build_references_section(source: ReportSource) -> Section | None:
 
 
 def list_citations(source: ReportSource) -> list[tuple[str, str]]:
-    """List what works are cited for, with their short citations."""
+    """List the methods for which works are cited, with their short citations."""
     measures, tests, citations = _list_methods(source)
     citations = [(format_measure_name(name), _get_citation(name)) for name in dict.fromkeys(measures)] + citations
     citations += [(get_display_name(name), get_citation(name)) for name in dict.fromkeys(tests) if get_citation(name)]
@@ -100,7 +100,7 @@ def list_tests_used(verdict: Verdict) -> list[str]:
 
 
 def _get_citation(measure: str) -> str:
-    """Get the short citation of a measure; empty if it is not registered."""
+    """Get the short citation of a measure. It is empty if the measure is not registered."""
     try:
         return str(get_measure(measure).facts.cite)
     except InputError:
@@ -108,7 +108,7 @@ def _get_citation(measure: str) -> str:
 
 
 def split_citation(cite: str) -> list[str]:
-    """Split a short citation into single works.
+    """Split a short citation into its individual works.
 
     >>> split_citation("Cohen 1960, 1968; Sáez, Luengo & Herrera 2011")
     ['Cohen 1960', 'Cohen 1968', 'Sáez, Luengo & Herrera 2011']
@@ -129,7 +129,7 @@ def read_bibliography() -> dict[str, str]:
 
 @section("reproduce", title="How to reproduce", order=180, serves=("study",))
 def build_reproduction_section(source: ReportSource) -> Section:
-    """Build the commands and the study file; for given predictions, only the command."""
+    """Build the commands and the study file. For given predictions, build only the command."""
     results = source.get_results()
     if has_only_predictions(results):
         sentence = build_sentence("The predictions were made elsewhere. Judging the same file again gives the same report.")
@@ -153,7 +153,7 @@ def build_reproduction_section(source: ReportSource) -> Section:
 
 
 def format_study_file(results: Results) -> tuple[str, str]:
-    """Format the study as TOML; if that is impossible, return an empty text and the reason."""
+    """Format the study as TOML. If that is impossible, return an empty text and the reason."""
     declaration = results.archive.declaration
     sections: dict[str, Any] = {name: declaration[name] for name in _DECLARED_SECTIONS if declaration.get(name)}
     try:
@@ -204,7 +204,7 @@ def _build_hash_tables(results: Results) -> tuple[ReportTable, ...]:
 
 
 def build_hashes_frame(results: Results) -> pd.DataFrame:
-    """Build the hashes of the results file, if there is one, and of the data sets."""
+    """Build a frame with the hashes of the results file, if there is one, and of the data sets."""
     import pandas as pd
 
     lines = [("data set", dataset.name, dataset.content_hash) for dataset in results.archive.datasets]
@@ -233,7 +233,7 @@ def build_judgement_reproduction_section(source: ReportSource) -> Section:
 
 
 def build_files_frame(judgement: Judgement) -> pd.DataFrame:
-    """Build a row for each file with its SHA-256."""
+    """Build a row for each file, with its SHA-256 hash."""
     import pandas as pd
 
     return pd.DataFrame(list(judgement.origin.files), columns=["file", "SHA-256"])

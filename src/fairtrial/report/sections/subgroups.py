@@ -28,7 +28,7 @@ _SUBGROUP_FORMATS = dict.fromkeys(["estimate", "low", "high", "lowest", "highest
 
 @section("subgroups", title="Subgroups", order=80, serves=("judgement",))
 def build_judgement_section(source: ReportSource) -> Section | None:
-    """Build the measures of every subgroup and the largest differences; None if there are no subgroups."""
+    """Report the measures of every subgroup and the largest differences. Return None if there are no subgroups."""
     judgement = source.get_judgement()
     if not len(judgement.subgroups):
         return None
@@ -51,13 +51,13 @@ def build_judgement_section(source: ReportSource) -> Section | None:
 
 
 def choose_subgroup_measure(judgement: Judgement) -> str:
-    """Choose the measure by which subgroups are compared: the main measure, or the first that they have."""
+    """Choose the measure by which subgroups are compared: the main measure or, if it is missing, the first available one."""
     names = list(dict.fromkeys(judgement.subgroups["measure"].dropna()))
     return judgement.main if judgement.main in names or not names else str(names[0])
 
 
 def build_subgroup_differences(judgement: Judgement) -> pd.DataFrame:
-    """Find the subgroups with the lowest and the highest value for each subgroup column and model."""
+    """For each subgroup column and model, find the subgroups with the lowest and the highest value."""
     import pandas as pd
 
     measure, comparable = choose_subgroup_measure(judgement), _select_comparable(judgement)
@@ -125,7 +125,7 @@ def _describe_widest_difference(differences: pd.DataFrame, line: int) -> Sentenc
 
 
 def _draw_subgroup_figures(judgement: Judgement) -> tuple[Figure, ...]:
-    """Draw estimates and intervals of the subgroups of each column."""
+    """Draw estimates and intervals of the subgroups, with one figure per column and data set."""
     if len(list_models(judgement)) > _MAX_COLOURS:
         return ()
     subgroups, several, measure_text = (

@@ -1,4 +1,4 @@
-"""The verdict: which test and why, its result, and the verdict under each other condition."""
+"""The verdict: the test and the reasons for it, its result, and the verdict under each other condition."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from fairtrial.study import Results
 
 ALL, LEFT, SPLITS, LOST = "data sets in all", "data sets left out", "splits of the data sets compared", "splits left out"
-"""Names of the rows that the table of the verdict has if data sets or splits are left out."""
+"""Names of the rows that are added to the verdict table if data sets or splits are left out."""
 
 _PAIR_NAMES = {
     "rank_difference": "difference of mean ranks",
@@ -56,7 +56,7 @@ _EXCLUSION_TOPICS = ("completeness", "failed trials", "missing scores")
 
 @section("verdict", title="The verdict", order=50, serves=("study", "judgement", "comparison"))
 def build_section(source: ReportSource) -> Section | None:
-    """Build the verdict in sentences, figures and tables; for a study also under each other condition."""
+    """Build the verdict in sentences, figures and tables. For a study, add the verdict under each other condition."""
     if source.kind != "study":
         return (
             None if source.verdict is None else _build_verdict_section(VerdictContext.from_scores(source.verdict), source.noun)
@@ -79,7 +79,7 @@ def _build_verdict_section(
         "verdict",
         "The verdict",
         context.describe(noun),
-        _draw_figures(context, [name for name in _TITLES if name != "ranks"]),  # a table has the ranks
+        _draw_figures(context, [name for name in _TITLES if name != "ranks"]),  # a table contains the ranks
         (build_facts_table(context), build_learners_table(context), *further),
         render_all((*verdict.caveats, *verdict.outcome.findings), noun),
         subsections,
@@ -97,7 +97,7 @@ def _build_condition_verdict(context: VerdictContext) -> Section:
 
 @dataclass(frozen=True, eq=False)
 class VerdictContext:
-    """A verdict with its condition and the key of its tables; without a verdict, the reason why there is none.
+    """A verdict with its condition and the key of its tables or, if there is no verdict, the reason.
 
     `basis` counts what was left out. `scope` limits the answer, e.g. to a condition.
     """
@@ -120,7 +120,7 @@ class VerdictContext:
 
     @classmethod
     def list_for_study(cls, results: Results) -> list[VerdictContext]:
-        """List the verdicts on the declared measure under each condition, the main one first."""
+        """List the verdicts on the declared measure under each condition. The main condition comes first."""
         measure, conditions = get_verdict_measure_name(results), results.archive.conditions
         first = get_main_condition(results)
         others = [condition for condition in conditions if condition is not first]
@@ -138,12 +138,12 @@ class VerdictContext:
         return cls(None, "verdict", verdict, basis=basis)
 
     def get_verdict(self) -> Verdict:
-        """Return the verdict, which must exist."""
+        """Return the verdict. It must exist."""
         assert self.verdict is not None
         return self.verdict
 
     def build_facts(self) -> pd.DataFrame:
-        """Build the frame of the facts of the verdict, with what was left out."""
+        """Build the frame of the facts of the verdict, including what was left out."""
         return build_verdict_facts(self.get_verdict(), self.basis)
 
     def build_learners(self) -> pd.DataFrame:
@@ -172,7 +172,7 @@ _RESULT_KINDS = ("test_result", "effect_size", "posterior", "omnibus_without_pai
 
 @dataclass(frozen=True)
 class Basis:
-    """The data sets that are compared, those left out, and how many splits of the former are left out."""
+    """The compared data sets, the data sets left out, and the number of splits left out of the compared data sets."""
 
     datasets: tuple[str, ...]
     left_out: tuple[str, ...]
@@ -180,14 +180,14 @@ class Basis:
     splits_left_out: int
 
     def facts(self) -> dict[str, int]:
-        """Count what is left out; empty if nothing is."""
+        """Counts of what is left out. Empty if nothing is left out."""
         n_excluded = len(self.left_out)
         counts = {ALL: len(self.datasets) + n_excluded, LEFT: n_excluded} if n_excluded else {}
         return counts | ({SPLITS: self.splits, LOST: self.splits_left_out} if self.splits_left_out else {})
 
 
 def compute_basis(results: Results, verdict: Verdict, measure: str, condition: ConditionFacts) -> Basis:
-    """Count the data sets and splits that remain for a verdict, given the scores and failures under a condition."""
+    """Count the data sets and splits that remain for a verdict, given the scores and failures under one condition."""
     declared = results.archive.declaration.get("verdict") or {}
     exclude = (declared.get("failures") or "exclude") == "exclude"
     scores, _ = compute_scores(results, [measure])
@@ -222,7 +222,7 @@ def build_facts_table(context: VerdictContext) -> ReportTable:
 
 
 def _choose_p_format(p: float, alpha: float) -> str:
-    """Choose six significant digits, or as many as are needed to show that p is not alpha."""
+    """Choose six significant digits, or as many as are needed to show that p differs from alpha."""
     digits = 6
     while p != alpha and f"{p:.{digits}g}" == f"{alpha:.{digits}g}":
         digits += 1
@@ -230,7 +230,7 @@ def _choose_p_format(p: float, alpha: float) -> str:
 
 
 def build_verdict_facts(verdict: Verdict, basis: Basis | None = None) -> pd.DataFrame:
-    """Build a frame of the numbers of a verdict by name; with two learners, the effect is that of the better learner.
+    """Build a frame of the numbers of a verdict by name. With two learners, the effect size is that of the better learner.
 
     >>> from fairtrial.significance.compare import compare
     >>> facts = build_verdict_facts(compare([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6], [0.9, 0.5], [0.8, 0.7]]))
@@ -293,7 +293,7 @@ def build_learners_table(context: VerdictContext) -> ReportTable:
 
 
 def build_further_tables(context: VerdictContext, *, scores_elsewhere: bool = False) -> tuple[ReportTable, ...]:
-    """Build the tables of reasons, comparisons and ranks, and of scores unless another section shows them."""
+    """Build the tables of reasons, comparisons and ranks. Add a table of scores unless another section shows them."""
     verdict = context.get_verdict()
     scores, unit = build_score_frame(verdict), verdict.unit
     ranks = verdict.ranks().rename_axis(index=unit)
@@ -333,7 +333,7 @@ def build_comparisons_frame(verdict: Verdict) -> pd.DataFrame:
 
 
 def _has_equal_score_table(results: Results, context: VerdictContext, measure: str) -> bool:
-    """Whether the section of data sets contains a table of the same scores."""
+    """Whether the data-sets section contains a table of the same scores."""
     verdict, condition = context.get_verdict(), context.condition
     assert condition is not None
     if verdict.unit != "data set" or measure not in results.measures:
@@ -345,7 +345,7 @@ def _has_equal_score_table(results: Results, context: VerdictContext, measure: s
 
 
 def _draw_figures(context: VerdictContext, names: Collection[str] | None = None) -> tuple[Figure, ...]:
-    """Draw the figures of a verdict: all that apply, or only the named ones."""
+    """Draw the figures of a verdict: all figures that apply, or only the named ones."""
     verdict = context.get_verdict()
     frames = {"ranks": verdict.ranks(), "pairs": verdict.pairs(), "critical-difference": verdict.mean_ranks.reset_index()}
     return tuple(

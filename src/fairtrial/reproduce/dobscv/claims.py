@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TOP = 5  # number of data sets with the largest differences
-_MIN_DATASETS = 6  # with fewer, all claims are inconclusive
+_MIN_DATASETS = 6  # with fewer data sets, all claims are inconclusive
 _ALPHA, _Z_LIMIT = 0.05, 1.959964
 _TARGET_LEARNERS, _TARGET_LIMIT = ("C4.5", "1-NN", "SMO"), 0.01
 # The paper and our documentation give no numbers, so we chose these limits.
@@ -49,7 +49,8 @@ def judge_claims(averages: FoldAverages, scores: pd.DataFrame, pooled_biases: pd
 def judge_tables(averages: FoldAverages) -> list[Claim]:
     """Judge the claims about the paper's tables; with few data sets, all are inconclusive.
 
-    DOB-SCV is compared with KEEL's folds, which are a single draw, and with our own stratified folds if these were run.
+    DOB-SCV is compared with KEEL's folds, which are a single draw. It is also compared with our own stratified folds if these
+    were run.
     """
     claims = [
         *judge_target(averages),
@@ -116,7 +117,7 @@ def judge_target(averages: FoldAverages) -> list[Claim]:
 
 
 def _judge_differences(text: str, averages: FoldAverages, judge: _Judge) -> Claim:
-    """Judge a claim by the differences from each kind of stratified folds; all of them must support it."""
+    """Judge a claim by the differences from each kind of stratified folds; every kind must support the claim."""
     judged = {base: judge(averages.compare_datasets(LITERAL, base)) for base in averages.bases}
     outcome = are_all_positive(estimate for estimates, _ in judged.values() for estimate in estimates)
     return Claim(text, outcome, _join_details({base: details for base, (_, details) in judged.items()}))
@@ -172,7 +173,8 @@ def judge_gains_and_losses(differences: pd.DataFrame) -> tuple[list[IntervalEsti
 
 
 def _average_counted(values: Any, is_counted: Any) -> tuple[float, Any]:
-    """Return the mean of the counted cells and the linearized influence of each data set on it, which has mean 0."""
+    """Return the mean of the counted cells, and the linearized influence of each data set on this mean. The influences have
+    mean 0."""
     sums, counts = values.sum(axis=1), is_counted.sum(axis=1)
     if not counts.sum():
         return 0.0, np.zeros(len(sums))
@@ -201,7 +203,7 @@ def _judge_imbalance(averages: FoldAverages) -> Claim:
 
 
 def describe_published_imbalance() -> str:
-    """Name the learners whose differences in the paper's own Table 3 are smaller at high imbalance."""
+    """Name the learners that have smaller differences at high imbalance in the paper's own Table 3."""
     table = read_published("dobscv_table3").pivot_table(index="learner", columns="group", values="pct_diff", sort=False)
     contrary = table[table[HIGH] <= table[LOW]]
     values = ", ".join(f"{learner} ({row[HIGH]:.2f} % and {row[LOW]:.2f} %)" for learner, row in contrary.iterrows())
@@ -312,10 +314,10 @@ def _judge_overlap(averages: FoldAverages) -> Claim:
 
 
 def judge_overlap(differences: pd.DataFrame) -> tuple[bool | None, str]:
-    """Judge whether the data sets with the largest differences are different for each learner.
+    """Judge whether different learners have their largest differences on different data sets.
 
     The claim is contradicted if learners share significantly more data sets than expected by chance. It is reproduced if they
-    share none and this is unlikely by chance.
+    share no data set and this is unlikely by chance.
     """
     complete = differences.dropna()
     top = min(TOP, len(complete))
@@ -338,8 +340,8 @@ def judge_overlap(differences: pd.DataFrame) -> tuple[bool | None, str]:
 def compute_overlap_distribution(n_datasets: int, top: int, n_learners: int) -> dict[int, float]:
     """Compute the distribution of the total overlap over pairs of learners if each learner's top sets are random.
 
-    The pairs are not independent. Therefore learners draw one after the other, and a state counts the data sets drawn by no
-    learner, by one, by two and so on.
+    The pairs are not independent. Therefore the learners draw one after the other. A state counts the data sets that were drawn
+    by no learner, by one, by two and so on.
 
     >>> {total: round(p, 4) for total, p in compute_overlap_distribution(4, 2, 2).items()}  # hypergeometric: 1, 4, 1 of 6
     {0: 0.1667, 1: 0.6667, 2: 0.1667}
@@ -372,7 +374,7 @@ def _list_picks(available: tuple[int, ...], count: int) -> Iterator[tuple[int, .
 
 
 def judge_rank_sums(tests: pd.DataFrame) -> list[Claim]:
-    """Judge the claims about the Wilcoxon tests of DOB-SCV literal: significance and rank sums.
+    """Judge the claims about the Wilcoxon tests of the literal variant of DOB-SCV: significance and rank sums.
 
     Each run is tested separately, like the paper's single run. The mean z over runs is compared with the critical value.
     """
@@ -459,9 +461,9 @@ def _read_estimate(biases: Any, scheme: str, name: str) -> IntervalEstimate:
 
 
 def judge_first_fold(scores: pd.DataFrame) -> Claim:
-    """Judge whether fold 1 of DOB-SCV literal has lower estimates, and whether shuffled groups prevent this.
+    """Judge whether fold 1 of literal DOB-SCV has lower estimates, and whether shuffled groups prevent this.
 
-    The documentation explains this by outliers in fold 1, which is not tested here.
+    The documentation attributes the lower estimates to outliers in fold 1; this explanation is not tested here.
     """
     gaps = {}
     for scheme in (LITERAL, SHUFFLED):

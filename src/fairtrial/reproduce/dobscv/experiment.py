@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _PUZZLE = "Cleveland0vs4"  # Chi performs far below chance on this data set
-_SAME_ERROR = 1e-4  # errors that differ by less count as equal
+_SAME_ERROR = 1e-4  # errors that differ by less than this count as equal
 _MIN_FOR_TREND = 20  # data sets
 
 

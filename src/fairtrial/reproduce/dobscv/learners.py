@@ -24,8 +24,8 @@ class SmoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
     """Balance the classes of the training set by SMOTE, then fit a learner.
 
     SMOTE works as in KEEL, which differs from imbalanced-learn. Distances use columns scaled by their range, a copy of a case
-    is not its neighbour, and the rare cases take turns in random order. A case with too few neighbours uses those that it has.
-    A nominal value is copied at random from one of the two parents.
+    is not its neighbour, and the rare cases take turns in random order. A case with too few neighbours uses the neighbours that
+    it has. A nominal value is copied at random from one of the two parents.
 
     >>> from fairtrial.learners import NearestNeighbours
     >>> X, y = np.array([[0.0], [1.0], [5.0], [6.0], [7.0], [8.0]]), np.array(["a", "a", "b", "b", "b", "b"])
@@ -178,5 +178,5 @@ class UnitChi(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         return np.asarray(self.learner_.predict(X))
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Return the proportion of the second class in the highest degrees minus that of the first class."""
+        """Return the second class's proportion of the highest degrees minus that of the first class."""
         return np.asarray(self.learner_.decision_function(X))

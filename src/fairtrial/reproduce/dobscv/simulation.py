@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 KFOLD, DBSCV = "k-fold", "DB-SCV"
 SPLITTERS = (KFOLD, SCV, DBSCV, LITERAL, SHUFFLED)
 MEASURES = ("balanced accuracy", "AUC")
-# Performance on new rows: `true_value` of the learner trained on the whole sample, `fold_true_value` of the fold models.
+# Performance on new rows: `true_value` for the learner trained on the whole sample, `fold_true_value` for the fold models.
 COLUMNS = ["population", "replicate", "learner", "scheme", "measure", "estimate", "fold_true_value", "true_value"]
 N_ROWS = {"a rare cloud": 200, "a rare class in pieces": 200, "ten attributes": 200, "equal classes": 150}
 _N_NEW = 500  # new rows of each class, used to measure the true performance
 _N_DRAWN = 13 * _N_NEW  # enough even for a class with a proportion of 0.1
 _CHUNK = 5  # replicates per file
-_VERSION = 1  # of the files; increase it if problems, learners, settings or seeds of a replicate change
+_VERSION = 1  # version of the files; increase it if problems, learners, settings or seeds of a replicate change
 _KEYS = ["population", "learner", "scheme", "measure"]
 _BIAS_NOTE = (
     "`bias` is the mean estimate minus the performance on new cases of the learner trained on all rows. `fold_bias` is the "
@@ -139,7 +139,7 @@ class Simulation:
         """Mean bias and excess over problems and learners, for each scheme and measure.
 
         The intervals are over samples. Learners on one sample are not independent, so they are averaged first. The problems are
-        fixed and have equal weights: the k-th samples of all problems are averaged to one unit.
+        fixed and have equal weights: the k-th samples of all problems are averaged and form one unit.
         """
         import pandas as pd
 
@@ -195,7 +195,8 @@ def _write_chunk(task: tuple[Path, str, range, int]) -> None:
 
 
 def simulate_replicate(name: str, replicate: int, seed: int) -> list[tuple[Any, ...]]:
-    """Draw one sample; estimate the performance of all learners by all schemes, and measure it on new rows."""
+    """Draw one sample, estimate the performance of all learners by all schemes, and measure their true performance on new
+    rows."""
     population = build_populations()[name]
     seeds = np.random.SeedSequence([seed, replicate, *name.encode()]).generate_state(4)
     sample_seed, new_seed, split_seed, learner_seed = (int(value) for value in seeds)

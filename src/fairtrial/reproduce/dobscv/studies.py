@@ -25,7 +25,7 @@ SCHEMES: Mapping[str, Mapping[str, Any]] = {
     LITERAL: {"scheme": "dob-scv", "folds": 5, "assign": "literal"},
     SHUFFLED: {"scheme": "dob-scv", "folds": 5, "assign": "shuffled"},
 }
-N_DATASETS = 66  # of the paper
+N_DATASETS = 66  # number of data sets of the paper
 NEGATIVE, POSITIVE, ABSTAINED = "negative", "positive", "?"
 QUICK = (
     *("Glass1", "Haberman", "New-thyroid1", "Cleveland0vs4", "Ecoli0146vs5", "Ecoli4", "Yeast1vs7", "Glass4"),
@@ -38,7 +38,7 @@ _COLUMNS = ["scheme", "run", "dataset", "learner", "fold", "value", "status"]
 
 @dataclass(frozen=True, eq=False)
 class ImbalancedData:
-    """Scaled data sets by the paper's names, and KEEL's folds of those that have an archive.
+    """Scaled data sets by the paper's names, and KEEL's folds for the data sets with an archive of folds.
 
     `skipped` gives the reason for each missing data set or archive. `damaged` names the data sets that are corrupted in KEEL's
     files. `simulated` is True if no data set of the paper was found.
@@ -52,7 +52,7 @@ class ImbalancedData:
 
     @classmethod
     def load(cls, scale: str, seed: int) -> ImbalancedData:
-        """Load the data sets of a scale. If none is found, a smoke run simulates two; other scales raise an error."""
+        """Load the data sets of a scale. If none is found, a smoke run simulates two data sets; other scales raise an error."""
         wanted = {"smoke": SMOKE, "quick": QUICK}.get(scale)
         candidates = {name: addresses for name, addresses in list_candidates().items() if wanted is None or name in wanted}
         datasets: dict[str, Dataset] = {}
@@ -106,7 +106,7 @@ class ImbalancedData:
         return {name: float(count.max() / count[count > 0].min()) for name, count in counts.items()}
 
     def list_faulty_folds(self) -> list[dict[str, Any]]:
-        """List KEEL's folds with untested rows or with rows in both the training and the test set."""
+        """List the folds of KEEL that leave rows untested, or that have rows in both the training and the test set."""
         counts = [
             {"dataset": name, "untested": folds.never_tested, "leaking": int(folds.frame()["both"].sum())}
             for name, folds in self.folds.items()
@@ -168,7 +168,7 @@ def _read_keel_folds(keel_names: Mapping[str, str]) -> dict[str, GivenFolds]:
     scaled = {}
     for name, keel_name in keel_names.items():
         if archive := archives.get(_ARCHIVE.format(keel_name)):
-            with warnings.catch_warnings(action="ignore", category=SuspectInputWarning):  # the page reports them
+            with warnings.catch_warnings(action="ignore", category=SuspectInputWarning):  # the page reports these problems
                 folds = read_folds(archive)
             scaled[name] = GivenFolds(scale_columns(folds.dataset, name), folds.splits)
     return scaled
@@ -186,7 +186,7 @@ def simulate_datasets(seed: int) -> dict[str, Dataset]:
 
 
 def list_schemes(request: Request, has_folds: bool) -> list[str]:
-    """List the schemes to run. KEEL's folds require an archive; a smoke run has two schemes."""
+    """List the schemes to run. KEEL's folds require an archive. A smoke run uses two schemes."""
     if request.scale == "smoke":
         return [GIVEN if has_folds else SCV, LITERAL]
     return [scheme for scheme in SCHEMES if has_folds or scheme != GIVEN]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 LOW, HIGH, ALL = "IR<9", "IR>9", "all"
 PUBLISHED_COLUMNS = {GIVEN: "scv", SCV: "scv", LITERAL: "dobscv", SHUFFLED: "dobscv"}
-_GROUP_LIMIT = 9.0  # the paper's groups; 9.00 itself is in the upper one
+_GROUP_LIMIT = 9.0  # the paper's groups; a ratio of exactly 9.00 belongs to the upper group
 _DIGITS = 12  # decimal places of differences, so rounding errors do not make equal estimates differ
 _INTERVAL_NOTE = (
     "The published value is a single run. Therefore `low` and `high` are 95 % prediction limits of the difference between our "
@@ -76,7 +76,7 @@ class FoldAverages:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all data sets of the paper were run; only then are the averages comparable with the published ones."""
+        """Whether all data sets of the paper were run. Only then can the averages be compared with the published ones."""
         return self.n_datasets == N_DATASETS
 
     @property
@@ -95,7 +95,7 @@ class FoldAverages:
         return self.frame.drop_duplicates("dataset").set_index("dataset")[["imbalance", "group"]]
 
     def compare_runs(self, scheme: str = LITERAL, base: str | None = None) -> pd.DataFrame:
-        """Return the estimate of a scheme minus that of the base by run, data set and learner, also in percent.
+        """Return the estimate of a scheme minus that of the base for each run, data set and learner, also in percent.
 
         Runs are independent draws; they are paired by their number.
         """
@@ -132,7 +132,7 @@ class FoldAverages:
 
 
 def rank_differences(differences: Any) -> tuple[float, float, float, int, int]:
-    """Rank differences as the paper does; return R+, R-, p, and the numbers of positive and negative differences.
+    """Rank differences as in the paper; return R+, R-, p, the number of positive and the number of negative differences.
 
     >>> rank_differences(np.array([0.3, 0.1, -0.2]))[:2]
     (4.0, 2.0)
@@ -180,8 +180,8 @@ def estimate_family_mean(values: pd.Series[float]) -> IntervalEstimate:
 def predict_single_run(runs: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     """Return the mean over runs (column `value`) and the 95 % prediction interval of one more run.
 
-    The half width is t sd sqrt(1 + 1 / runs). The published value is one run. If the paper used the same method, it lies in
-    this interval with a probability of 95 %. A single run has no interval.
+    The half width is t sd sqrt(1 + 1 / runs). The published value is one run. If the paper used the same method, its value lies
+    in this interval with a probability of 95 %. A single run has no interval.
 
     >>> import pandas as pd
     >>> runs = pd.DataFrame({"learner": ["a", "a", "a"], "value": [1.0, 2.0, 3.0]})
@@ -203,7 +203,7 @@ def build_tables(averages: FoldAverages) -> list[ResultTable]:
 
 
 def build_table3(averages: FoldAverages) -> list[ResultTable]:
-    """Build the averages over data sets by group of imbalance: AUC, standard deviation, difference in percent."""
+    """Average over the data sets in each group of imbalance: AUC, standard deviation, and difference in percent."""
     import pandas as pd
 
     keys = ["learner", "group", "scheme"]
@@ -243,7 +243,7 @@ def build_table3(averages: FoldAverages) -> list[ResultTable]:
 
 
 def _repeat_by_scheme(published: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
-    """Repeat the published rows for each scheme, with the column that corresponds to it as `value`."""
+    """Repeat the published rows for each scheme; `value` is the published column that corresponds to the scheme."""
     import pandas as pd
 
     return pd.concat([published.assign(scheme=scheme, value=published[column]) for scheme, column in columns.items()])
@@ -255,7 +255,7 @@ def compare_our_rows(ours: pd.DataFrame, published: pd.DataFrame, keys: list[str
 
 
 def build_effects_table(averages: FoldAverages) -> ResultTable:
-    """Build the mean differences between both kinds of DOB-SCV and all stratified folds, for each learner."""
+    """Tabulate the mean difference between each kind of DOB-SCV and each kind of stratified folds, for each learner."""
     import pandas as pd
 
     means = read_published("dobscv_table3").query("group == 'all'").set_index("learner")
@@ -275,7 +275,7 @@ def build_effects_table(averages: FoldAverages) -> ResultTable:
 
 
 def build_table4(averages: FoldAverages) -> list[ResultTable]:
-    """Build the comparison by data set: agreement with the available rows of Table 4, these rows, and all our results."""
+    """Build the tables by data set: the agreement with the available rows of Table 4, these rows, and all our results."""
     import pandas as pd
 
     keys = ["dataset", "learner", "scheme"]

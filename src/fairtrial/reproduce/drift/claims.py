@@ -11,7 +11,7 @@ from fairtrial.reproduce.drift.simulation import TABLES, TableName
 from fairtrial.reproduce.drift.tables import TABLE_NUMBERS
 
 MARGIN = 0.05
-"""Two learners suffer equally if their averaged pD values differ by less than this."""
+"""Two learners are considered equally affected if their averaged pD values differ by less than this margin."""
 _PATTERN = "{:.2f}"
 _BOTH_PAIRS = "(judged as: in both pairs, the averaged pD of the simple classifier is higher)"
 _SIMPLER_CLAIMS: dict[TableName, str] = {

@@ -41,7 +41,7 @@ def run(request: Request) -> Reproduction:
 
 
 def summarise(results: DriftResults) -> dict[str, Any]:
-    """Compute the values of the page's text."""
+    """Compute the values used in the text of the page."""
     plan, published = results.plan, tables.read_drift_tables()
     missing, definitions = results.build_cells("missing"), results.build_cells("definitions")
     keys = [(table, pair) for table in TABLES for pair in plan.pairs]

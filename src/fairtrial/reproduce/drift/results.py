@@ -124,7 +124,8 @@ class DriftResults:
     matrices: Mapping[DriftRun, EnvironmentMatrix]
 
     def build_cells(self, table: TableName) -> pd.DataFrame:
-        """Build the rows of a table for the main variant, including the unchanged usual population (Table III: all)."""
+        """Build the rows of a table for the main variant, including the unchanged usual population (in Table III, all unchanged
+        ones)."""
         import pandas as pd
 
         frames = [self.matrices[run].frame() for (name, _), run in self.plan.list_runs().items() if name == table]
@@ -159,7 +160,7 @@ class DriftResults:
         ]
 
     def list_failures(self) -> dict[str, str]:
-        """List the learners that failed, with the first message."""
+        """List the learners that failed, each with its first error message."""
         return {
             f"{run.learner} in {run.table}": (
                 f"{format_count(len(matrix.failures), 'failure')}, first: {matrix.failures[0].message}"

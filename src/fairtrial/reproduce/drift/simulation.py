@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 TableName = Literal["populations", "missing", "definitions"]
 TABLES: tuple[TableName, ...] = ("populations", "missing", "definitions")
-_VERSION = 1  # increase it if the same settings give different numbers
+_VERSION = 1  # increase it if the results change for the same settings
 _UNREADABLE = (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile, zlib.error)
 # Table I trains only on the usual population, Table II tests only on it, Table III combines all environments.
 _ENVIRONMENT_OPTIONS: dict[TableName, dict[str, Any]] = {
@@ -79,7 +79,7 @@ class DriftPlan:
         return tuple((simple, complicated) for simple, complicated in self.declared["pairs"])
 
     def list_runs(self, variant: str = "") -> dict[tuple[TableName, str], DriftRun]:
-        """List the runs of a variant by table and learner; runs that a variant does not change are equal in all variants."""
+        """List the runs of a variant by table and learner. A run that a variant does not affect is shared by all variants."""
         changes = self.declared["variants"][variant] if variant else {}
         n_train = changes.get("n_train", self.n_train)
         codings = {name: settings["coding"] for name, settings in self.declared["learners"].items()}

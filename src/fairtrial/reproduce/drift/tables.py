@@ -1,4 +1,4 @@
-"""The three drift tables of the tutorial, compared with ours."""
+"""The three drift tables of the tutorial, compared with our results."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ _TABLE_NOTES: dict[TableName, str] = {
 def read_drift_tables() -> pd.DataFrame:
     """Read the published tables: errors in percent (trivial, ideal, error) and pD of each learner and change.
 
-    Two pD values are illegible in the available text and missing here. In Table II of this text, row names are one line below
-    their numbers; the numbers are assigned in order.
+    Two pD values are illegible in the available text and missing here. In Table II of this text, each row name is one line
+    below its numbers; the numbers are assigned in order.
 
     >>> read_drift_tables().groupby("table").size().to_dict()
     {'definitions': 24, 'missing': 40, 'populations': 28}
@@ -73,7 +73,7 @@ def compute_published_pd(rows: pd.DataFrame) -> pd.Series[float]:
 
 
 def read_published_averages() -> pd.DataFrame:
-    """Read the averaged pD as published (`value`), with the mean of the published rows (`from_rows`).
+    """Read the published averages of pD (`value`), and compute the means of the published rows (`from_rows`).
 
     An illegible pD is computed from the published errors of its row. With this value, the average of 1R in Table III equals the
     published average.

@@ -37,7 +37,7 @@ LOSS_LIMIT = 0.02  # separates 'remarkable' from 'very low' losses, for which th
 # Estimates for one data set: acc0, acc10, ela and rla (C4.5 - SVM), acc0_svm, rla_c45, rla_svm; accuracies in percent.
 Differences = Mapping[str, IntervalEstimate]
 Rule = Callable[[Differences], bool | None]
-_MAX_NUMBERS = 4  # numbers of a data set that a rule uses
+_MAX_NUMBERS = 4  # how many numbers of a data set a rule uses
 
 
 def judge_claims(cells: TableCells, differences: Mapping[str, Mapping[str, Differences]]) -> tuple[Claim, ...]:
@@ -140,7 +140,7 @@ def _join_versions(details: Mapping[str, str]) -> str:
 
 
 def _judge_preferences(table: Table3) -> Claim:
-    """Judge what follows from ELA = RLA + (100 - A0) / A0: if the preferences differ, the second term decides."""
+    """Judge a consequence of ELA = RLA + (100 - A0) / A0: if the preferences differ, the second term decides."""
     preferences = table.compare_preferences()
     different = preferences[preferences["differ"]]
     n_agree = int((table.find_preferred("acc0")[different.index] == different["ELA"]).sum())
@@ -153,7 +153,7 @@ def _judge_preferences(table: Table3) -> Claim:
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement about some data sets and the rule that judges it; `limited` if the rule uses our `LOSS_LIMIT`."""
+    """A statement about some data sets, and the rule that judges it; `limited` is True if the rule uses our `LOSS_LIMIT`."""
 
     text: str
     datasets: tuple[str, ...]
@@ -163,7 +163,7 @@ class Statement:
     def judge(self, differences: Mapping[str, Differences]) -> dict[str, bool | None]:
         """Judge the statement on each of its data sets that was run.
 
-        A contradiction must remain after a Bonferroni correction for all numbers of the statement.
+        A contradiction counts only if it remains after a Bonferroni correction for all numbers of the statement.
         """
         return {name: self._judge_dataset(differences[name]) for name in self.datasets if name in differences}
 
@@ -298,7 +298,7 @@ def _format_outcomes(outcomes: Mapping[str, bool | None], *, named: bool) -> str
 def find_contradictions(table: Table3, *, limited: bool = False) -> dict[str, list[str]]:
     """Find the statements that a table contradicts, by data set, if its numbers are taken as exact.
 
-    `limited` selects the statements whose rule uses our `LOSS_LIMIT`; by default the others are judged.
+    With `limited`, judge only the statements with a rule that uses our `LOSS_LIMIT`; by default, judge the others.
     """
     differences = read_exact_differences(table)
     contradictions = {
@@ -385,7 +385,7 @@ def _estimate_split_mean(values: Any, test_fraction: float) -> IntervalEstimate:
 
 
 def read_exact_differences(table: Table3) -> dict[str, Differences]:
-    """Return the differences on each data set of a table whose numbers are taken as exact."""
+    """Return the differences on each data set of a table; its numbers are taken as exact."""
     differences: dict[str, Differences] = {}
     for name, row in table.frame.iterrows():
         values = {quantity: row[f"{quantity}_c45"] - row[f"{quantity}_svm"] for quantity in ("acc0", "acc10", "ela", "rla")}

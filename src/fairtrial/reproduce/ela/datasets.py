@@ -1,4 +1,4 @@
-"""The data sets of each scale, their differences from the paper's, and other copies of them."""
+"""The data sets of each scale, their differences from the paper's data sets, and other copies of them."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class PaperDatasets:
         copies = {name: (_COPIES[name][0], dataset) for name, dataset in data.items()}
         if "dermatology" in self.data:
             original = self.data["dermatology"]
-            nominal = list(original.X.columns[:-1])  # all except the age
+            nominal = list(original.X.columns[:-1])  # all columns except the age
             dataset = Dataset.from_table(original.X, original.y, name=original.name, nominal=nominal)
             copies["dermatology"] = ("all columns except age nominal, as table 2 counts them", dataset)
         return copies

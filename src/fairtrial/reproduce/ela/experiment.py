@@ -108,7 +108,7 @@ def run(request: Request) -> Reproduction:
 def run_study(
     request: Request, file: str, data: Mapping[str, Dataset], *, name: str = "", repeats: int = 1, **sections: Any
 ) -> Results:
-    """Run a study file on these data sets; `sections` replace those of the file. A smoke run has two folds."""
+    """Run a study file on these data sets; `sections` replace the sections of the file. A smoke run uses two folds."""
     from fairtrial import Study
 
     declared = {key: value for key, value in read_study_file("ela", file).items() if key not in ("name", "seed", "data")}
@@ -121,7 +121,7 @@ def run_study(
 
 
 def count_failures(*studies: Results) -> dict[str, str]:
-    """Count the failed trials by learner and data set, and quote the first message."""
+    """Count the failed trials by learner and data set, and quote the first error message."""
     failures: dict[str, str] = {}
     for results in studies:
         for (learner, dataset), rows in results.failures().groupby(["learner", "dataset"], sort=False, observed=True):
@@ -171,7 +171,7 @@ def run_variants(request: Request, datasets: PaperDatasets) -> Results:
 
 
 def tabulate_accuracies(results: Results) -> pd.DataFrame:
-    """Tabulate the accuracy of each variant by data set, in percent; the column `paper` has the published accuracy."""
+    """Tabulate the accuracy of each variant by data set, in percent; the column `paper` contains the published accuracy."""
     accuracies = 100 * results.wide("accuracy")
     published = Table3.published().frame["acc0_svm"]
     named = accuracies.set_axis([str(name) for name in accuracies.columns], axis=1)
@@ -179,7 +179,7 @@ def tabulate_accuracies(results: Results) -> pd.DataFrame:
 
 
 def tabulate_distances(accuracies: pd.DataFrame) -> pd.DataFrame:
-    """Tabulate for each variant the mean and the largest distance to the paper, and count the close data sets.
+    """Tabulate the mean and the largest distance of each variant to the paper, and count the data sets on which it is close.
 
     >>> import pandas as pd
     >>> accuracies = pd.DataFrame({"paper": [60.0, 90.0], "votes": [90.0, 91.0]}, index=["car", "iris"])
@@ -280,7 +280,7 @@ def _summarize_agreement(cells: TableCells) -> list[dict[str, Any]]:
 
 
 def _compute_noisy_distances(cells: TableCells) -> dict[str, dict[str, float]] | None:
-    """Compute the mean distance of both SVMs to the paper at 10 % noise, by kind of noise; None if one is missing."""
+    """Compute the mean distance of both SVMs to the paper at 10 % noise, by kind of noise; None if a distance is missing."""
     distances = {
         kind: {
             svm: float(select_differences(cells.compare(noise), learner, NOISY)["difference"].abs().mean())

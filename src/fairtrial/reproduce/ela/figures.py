@@ -27,7 +27,8 @@ _SHADES = ("#FFF7EC", "#FDCB96", "#D9534A")
 
 
 def draw_figures(cells: TableCells, variants: pd.DataFrame, curves: Results) -> dict[str, Any]:
-    """Draw all figures and return them by title; `variants` has distances to the paper, `curves` more noise levels."""
+    """Draw all figures and return them by title. `variants` contains distances to the paper, `curves` contains more noise
+    levels."""
     return {
         "Our accuracies and the paper's": draw_agreement(cells),
         "Which SVM did the paper run?": draw_distances(variants),
@@ -118,7 +119,7 @@ def draw_curves(results: Results) -> dict[str, Any]:
 
 
 def select_groups(learners: Sequence[str]) -> dict[str, list[str]]:
-    """Select the groups in which a learner besides C4.5 was run, without the learners that were not run.
+    """Select the groups in which a learner other than C4.5 was run, and remove the learners that were not run.
 
     >>> select_groups(["c45", "ripper", "naive-bayes"])
     {"the paper's two and one of each other kind": ['c45', 'naive-bayes'], 'rules and ensembles': ['c45', 'ripper']}

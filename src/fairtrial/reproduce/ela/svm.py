@@ -1,8 +1,9 @@
-"""The support vector machine that the paper probably used, with variants of its encoding, scaling and decision rule.
+"""The support vector machine that the paper probably used, and variants of its encoding, scaling and decision rule.
 
-SMO in WEKA and KEEL can fit a logistic model to the outputs of each pairwise SVM and couple the pairs to class probabilities.
-If the outputs separate the classes, the logistic model has no best slope. Its threshold then depends on the point at which the
-optimizer stops. The optimizer below therefore follows WEKA's: BFGS that starts at the log odds of the pair with slope 0.
+SMO in WEKA and KEEL can fit a logistic model to the outputs of each pairwise SVM and combine the pairs into class
+probabilities. If the outputs separate the classes, the logistic model has no best slope. Its threshold then depends on the
+point at which the optimizer stops. The optimizer below therefore follows WEKA's: BFGS that starts at the log odds of the pair
+with slope 0.
 """
 
 from __future__ import annotations
@@ -264,7 +265,7 @@ def _search_line(
 
 
 def _minimize_cubic(slope: float, current: tuple[float, float], previous: tuple[float, float]) -> float:
-    """Minimize the cubic defined by the initial slope and by two tried lengths with their excess."""
+    """Minimize the cubic that is defined by the initial slope and by the excess at two step lengths that were tried."""
     (a, a_excess), (b, b_excess) = current, previous
     cubic = (a_excess / a**2 - b_excess / b**2) / (a - b)
     quadratic = (a * b_excess / b**2 - b * a_excess / a**2) / (a - b)

@@ -72,7 +72,7 @@ class WinCount:
 class Table3:
     """A table in the form of the paper's table 3: one row per data set, columns such as `acc0_c45` and `ela_svm`.
 
-    The methods take a quantity as `acc0`, `acc10`, `ela` or `rla`.
+    The methods take one of the quantities `acc0`, `acc10`, `ela` and `rla`.
     """
 
     frame: pd.DataFrame
@@ -137,7 +137,7 @@ class TableCells:
         return compare_with_published(ours, published[published["dataset"].isin(ours["dataset"])], _KEYS)
 
     def build_versions(self) -> dict[str, Table3]:
-        """Build the four versions of our table 3 and the paper's, all with the same data sets."""
+        """Build the four versions of our table 3, and the paper's table 3, all with the same data sets."""
         versions = {
             name: _pivot_cells(self.other_class if noise == OTHER_CLASS else self.any_class, svm)
             for name, (noise, svm) in VERSIONS.items()
@@ -169,7 +169,7 @@ def _compute_cells(results: Results, noise: str) -> pd.DataFrame:
 
 
 def read_published_cells() -> pd.DataFrame:
-    """Read the paper's table 3 in long form; its SVM is repeated for both of ours.
+    """Read the paper's table 3 in long form; the rows of its SVM are repeated for both of our SVMs.
 
     >>> cells = read_published_cells()
     >>> cells[(cells["dataset"] == "car") & (cells["quantity"] == CLEAN)]["value"].tolist()
@@ -264,7 +264,7 @@ _NOISE_NOTE = (
 
 
 def tabulate_by_dataset(comparison: pd.DataFrame, learner: str) -> pd.DataFrame:
-    """Tabulate the quantities of a learner by data set: ours, the paper's, and the difference with its interval."""
+    """Tabulate the quantities of a learner by data set: our value, the paper's value, and the difference with its interval."""
     import pandas as pd
 
     selected = comparison[comparison["learner"] == learner]
@@ -280,7 +280,8 @@ def tabulate_by_dataset(comparison: pd.DataFrame, learner: str) -> pd.DataFrame:
 
 
 def tabulate_averages(comparison: pd.DataFrame, noise: str) -> pd.DataFrame:
-    """Tabulate means over data sets by learner and quantity: ours, the paper's, and the difference with its interval."""
+    """Tabulate means over data sets by learner and quantity: our mean, the paper's mean, and the difference with its
+    interval."""
     import pandas as pd
 
     rows = []
@@ -345,7 +346,7 @@ def tabulate_decisions(versions: Mapping[str, Table3]) -> pd.DataFrame:
 
 
 def compare_noise(cells: TableCells) -> pd.DataFrame:
-    """Compare both kinds of noise by the distance of our accuracies at 10 % to the paper's."""
+    """Compare both kinds of noise by the distance between our accuracies at 10 % noise and the paper's."""
     import pandas as pd
 
     comparisons = {"other": cells.compare(OTHER_CLASS), "any": cells.compare(ANY_CLASS)}

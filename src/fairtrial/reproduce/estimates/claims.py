@@ -23,7 +23,7 @@ _ERROR_TOLERANCE = 0.02
 def judge_claims(
     draws: Draws, ensembles: pd.DataFrame, selected: SelectedModelError, *, conclusive: bool = True
 ) -> tuple[Claim, ...]:
-    """Judge all claims in the chapter's order; unless `conclusive`, the simulated ones are marked as inconclusive."""
+    """Judge all claims in the chapter's order. Unless `conclusive`, claims judged by simulation are marked as inconclusive."""
     simulated = (
         *_judge_hold_out(draws),
         *_judge_cross_validation(draws),
@@ -36,12 +36,12 @@ def judge_claims(
 
 
 def is_positive_for_all(*estimates: LearnerEstimates) -> bool | None:
-    """Return whether all estimates are positive for every learner; None if they do not decide."""
+    """Return whether all estimates are positive for every learner; None if the intervals do not decide this."""
     return are_all_positive(learner.mean for estimate in estimates for learner in estimate.learners.values())
 
 
 def _compare(draws: Draws, first: str, second: str, quantity: Quantity) -> LearnerEstimates:
-    """Compare two methods by learner over all cells, biases only over problems with a signal."""
+    """Compare two methods by learner over all cells; biases are compared only over problems with a signal."""
     chosen = draws.with_signal if quantity == "bias" else draws
     return chosen.estimate_by_learner(lambda own: own.compare(first, second, quantity))
 

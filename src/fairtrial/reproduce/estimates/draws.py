@@ -34,7 +34,7 @@ class Draws:
 
     @cached_property
     def with_signal(self) -> Draws:
-        """The draws without the problem that has no signal, in which the training size has no effect."""
+        """The draws without the problem that has no signal. In that problem, the size of the training set has no effect."""
         return Draws(self.frame[self.frame["problem"] != NO_SIGNAL])
 
     @cached_property
@@ -145,7 +145,7 @@ class CellEstimate:
 
     samples: Hashable
     value: float
-    influence: pd.Series[float]  # of each replicate on the value, times the number of replicates; the mean is 0
+    influence: pd.Series[float]  # influence of each replicate on the value, times the number of replicates; the mean is 0
     n_means: int = 1  # means estimated from these replicates, each of which costs a degree of freedom
 
     @classmethod
@@ -160,7 +160,7 @@ class CellEstimate:
 
     @property
     def contributions(self) -> pd.Series[float]:
-        """The contribution of each replicate; the squares sum to the variance of the value."""
+        """The contribution of each replicate; the squared contributions sum to the variance of the value."""
         contributions: pd.Series[float] = self.influence / np.sqrt(len(self.influence) * self.degrees_of_freedom)
         return contributions
 
@@ -187,7 +187,7 @@ def pool_proportions(cells: Sequence[CellEstimate]) -> IntervalEstimate:
     """Estimate the mean of proportions over cells with Wilson's interval for the effective number of draws.
 
     The effective number is the number of independent draws with the same variance (Korn and Graubard 1998). If the variance is
-    zero, it is the number of samples common to all cells that share them.
+    zero, the effective number is the number of samples that the cells share.
 
     >>> import pandas as pd
     >>> pool_proportions([CellEstimate.from_values(name, pd.Series([1.0] * 20)) for name in "ab"]).format("{:.3f}")
@@ -288,7 +288,7 @@ class LearnerEstimates:
 
 
 def format_estimate(estimate: IntervalEstimate, digits: int, *, null: int = 0, sign: bool = False) -> str:
-    """Format an estimate and its interval, with more digits if a limit would be rounded to `null` (no effect).
+    """Format an estimate and its interval, with more digits if a limit would otherwise be rounded to `null` (no effect).
 
     The same applies to the estimate itself if its interval does not contain `null`.
 
@@ -305,7 +305,7 @@ def format_estimate(estimate: IntervalEstimate, digits: int, *, null: int = 0, s
 
 
 def format_number(number: float, digits: int, *, sign: bool = False) -> str:
-    """Format a rounded number, with more digits if it would be rounded to 0; zero has no sign.
+    """Format a rounded number, with more digits if it would otherwise be rounded to 0; zero has no sign.
 
     >>> format_number(-0.03, 1), format_number(-0.26, 1), format_number(-1e-9, 1)
     ('-0.03', '-0.3', '0.0')

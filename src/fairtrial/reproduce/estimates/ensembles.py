@@ -73,10 +73,10 @@ def decompose_error(probabilities: FloatArray, predictions: IntArray) -> ErrorDe
 
 
 def simulate_ensembles(plan: SimulationPlan, seed: int, jobs: int, *, progress: bool | None = False) -> pd.DataFrame:
-    """Return the error, its parts, and the gain of the ensemble over the single learner, by problem and learner.
+    """Return the error, its components, and the gain of the ensemble over the single learner, by problem and learner.
 
-    The gain is the difference between the errors with the same training rows, in points, with a t interval over training
-    samples.
+    The gain is the difference between the errors with the same training rows, in percentage points. Its t interval is over
+    training samples.
     """
     import pandas as pd
     from sklearn.utils.parallel import Parallel, delayed

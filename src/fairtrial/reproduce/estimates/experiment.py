@@ -16,7 +16,7 @@ from fairtrial.reproduce.experiment import Reproduction, Request, ResultTable, e
 if TYPE_CHECKING:
     import pandas as pd
 
-_RESUBSTITUTION = "resubstitution"  # tests on training rows, so the page reports it separately
+_RESUBSTITUTION = "resubstitution"  # tested on training rows, so the page reports it separately
 _TOLERANCE = 0.003  # four standard errors of the proportion over 2000 samples
 _WORKED_NOTE = (
     "The last two published values are the limits for many rows, 1/e and 1 - 1/e (column `limit`). The values for samples of "
@@ -62,7 +62,7 @@ def run(request: Request) -> Reproduction:
 
 
 def summarize_estimates(draws: Draws) -> dict[str, Any]:
-    """Summarize errors, largest biases by learner, and coverage, with resubstitution separately."""
+    """Summarize the errors, the largest bias by learner, and the coverage; resubstitution is summarized separately."""
     summary = draws.summary
     errors = summary.groupby("method", sort=False)["rmse"].mean().mul(100).sort_values()
     best_by_size = {}
@@ -127,7 +127,7 @@ def compute_worked_examples() -> pd.DataFrame:
     balanced = (100 * 90 / 90 + 100 * 0 / 10) / 2
     missed = 0.99**100
     nan = float("nan")
-    # name, ours, published value, its digits, exact value if the published value differs from it, limit for many rows
+    # name, our value, published value, its digits, exact value if the published value differs from it, limit for many rows
     examples = [
         ("accuracy, %", 100 * float(accuracy(y_true, y_pred)), 90.0, 0, nan, nan),
         ("F-measure", float(f_score(y_true, y_pred, positive=1)), 0.95, 2, nan, nan),

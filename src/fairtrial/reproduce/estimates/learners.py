@@ -1,6 +1,6 @@
 """Learners that are fitted to many training sets of one sample at once, in milliseconds instead of seconds.
 
-A training set is a row of weights, the number of times it contains each row of the sample. The results equal those of
+A training set is a row of weights: the number of times that it contains each row of the sample. The results equal those of
 scikit-learn's KNeighborsClassifier(1), GaussianNB and LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.1). C4.5 is fitted
 to one training set at a time.
 """
@@ -17,7 +17,7 @@ from fairtrial._check import FloatArray, IntArray
 
 Mask = npt.NDArray[np.bool_]
 SHRINKAGE = 0.1
-_SMOOTHING = 1e-9  # relative to the largest variance of an attribute, as in scikit-learn
+_SMOOTHING = 1e-9  # as a fraction of the largest variance of an attribute, as in scikit-learn
 # X, y, number of classes, weights (training sets, rows), queries -> class codes (training sets, queries)
 BatchedLearner = Callable[[FloatArray, IntArray, int, FloatArray, FloatArray], IntArray]
 
@@ -71,7 +71,7 @@ def predict_nearest_neighbour(X: FloatArray, y: IntArray, _: int, weights: Float
 
 
 def predict_naive_bayes(X: FloatArray, y: IntArray, n_classes: int, weights: FloatArray, queries: FloatArray) -> IntArray:
-    """Return the most probable class, with normal densities of each attribute in each class."""
+    """Return the most probable class, with a normal density for each attribute in each class."""
     priors, means, squares = _compute_moments(X, y, n_classes, weights)
     overall = np.einsum("sk,skd->sd", priors, means)
     spread = (np.einsum("sk,skd->sd", priors, squares) - overall**2).max(axis=1)

@@ -47,7 +47,7 @@ N_CANDIDATES = 20  # models to select from
 _SELECTION_ROWS = 50
 _BOOTSTRAP_METHODS = {"e0": "bootstrap E0", "632-e0": ".632", "632+": ".632+"}
 _COST = {"C4.5": 100, "nearest neighbour": 3, "linear discriminant": 2, "naive Bayes": 1}
-_VERSION = 3  # of the simulation; files of other versions are not read
+_VERSION = 3  # version of the simulation; files of other versions are not read
 T = TypeVar("T")
 
 
@@ -191,7 +191,7 @@ def report_progress(items: Iterable[T], name: str, total: int, progress: bool | 
 
 @dataclass(frozen=True, eq=False)
 class TrainingResamples:
-    """Training sets of a scheme as row counts, and masks of the rows on which each is tested."""
+    """Training sets of a scheme as row counts, and masks of the rows on which each model is tested."""
 
     weights: FloatArray
     is_tested: Mask
@@ -275,7 +275,7 @@ def _estimate_by_subsampling(losses: FloatArray, resamples: TrainingResamples) -
 def _estimate_by_bootstrap(
     losses: FloatArray, resamples: TrainingResamples, apparent: FloatArray, no_information: Any
 ) -> dict[str, IntervalEstimate]:
-    """Return E0, .632 (with E0, as in the chapter) and .632+ with their own intervals."""
+    """Return the estimates E0, .632 (based on E0, as in the chapter) and .632+ with their own intervals."""
     from fairtrial.errors import SuspectInputWarning
     from fairtrial.resampling import out_of_bag_estimates
 
@@ -289,7 +289,7 @@ def _estimate_by_bootstrap(
 
 @dataclass(frozen=True)
 class SelectedModelError:
-    """Mean error of a selected model on the validation set used for selection, and on new rows."""
+    """Mean error of the selected model, on the validation set used for selection and on new rows."""
 
     validation: IntervalEstimate
     test: IntervalEstimate

@@ -24,10 +24,10 @@ from fairtrial.study.randomness import derive_seed
 WITHOUT_NOISE = 0
 NOISY_EXPERIMENTS = (1, 2, 3, 4)
 _PROPORTION, _FOLDS = 0.1, 10
-_FORMAT = 1  # of saved cells
+_FORMAT = 1  # version of saved cells
 _CHUNK = 50
 _TOLERANCE = 1e-12  # equal means over ten folds may differ in the last digits
-_UNDEFINED = 255  # in files, which contain doubled errors
+_UNDEFINED = 255  # in files, which store errors times two
 
 
 class FurtherMeasure(Protocol):
@@ -199,7 +199,7 @@ def _write(path: Path, result: CellResult) -> None:
 
 
 def estimate_over_repeats(values: npt.ArrayLike) -> IntervalEstimate:
-    """Estimate the mean of one number per repeat in percent; equal numbers give an unknown interval.
+    """Estimate the mean in percent from one number per repeat; if all numbers are equal, the interval is unknown.
 
     >>> estimate_over_repeats([0.0, 0.0, 1.0, 1.0]).format("{:.0f}"), estimate_over_repeats([1.0, 1.0]).format("{:.0f}")
     ('50 (-42 to 142)', '100 (interval unknown)')

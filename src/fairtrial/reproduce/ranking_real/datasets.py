@@ -52,7 +52,7 @@ _IDENTIFIERS = ("timestamp", "cylinder_number", "customer", "job_number")
 
 @dataclass(frozen=True, eq=False)
 class EncodedDataset:
-    """A data set with two classes: codes (columns x rows, -1 if missing), classes (1 is the rarer), and code values."""
+    """A data set with two classes: codes (columns x rows, -1 if missing), classes (1 for the rarer one), and code values."""
 
     name: str
     codes: IntArray
@@ -114,7 +114,7 @@ def load_encoded_datasets(*, stand_in: bool = False) -> tuple[dict[str, EncodedD
 
 
 def _join_spect(*files: Dataset) -> Dataset:
-    """Join both files of Spect. Their class is the first column, but readers take the last."""
+    """Join both files of Spect. Their class is in the first column, but readers expect it in the last."""
     import pandas as pd
 
     from fairtrial.data import Dataset

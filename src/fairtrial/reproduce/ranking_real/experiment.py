@@ -57,7 +57,7 @@ _UNCHANGED = "unchanged"
     "ranking-real", title="Ranking measures on real data with noise", paper=PAPER, check_measures=user_measures.check_measures
 )
 def run(request: Request) -> Reproduction:
-    """Compute the cells, compare them with the paper's, and judge its claims."""
+    """Compute the cells, compare them with the paper's cells, and judge the paper's claims."""
     further = user_measures.load_measures(request.measures)
     measures = [*MEASURES, *(measure.name for measure in further)]
     datasets, missing = load_encoded_datasets(stand_in=request.scale == "smoke")
@@ -100,7 +100,7 @@ def _compute_cells(
     interpretations: Sequence[Interpretation],
     further: Sequence[UserMeasure],
 ) -> dict[Interpretation, list[CellResult]]:
-    """Compute the cells of each interpretation; the chosen one also without noise and with user measures."""
+    """Compute the cells of each interpretation. The chosen one is also computed without noise and with user measures."""
     tasks = [
         (dataset, number, interpretation)
         for interpretation in interpretations
@@ -145,7 +145,7 @@ def _count_agreement(results: Sequence[CellResult]) -> dict[str, tuple[int, int]
 
 
 def summarise(cells: pd.DataFrame, interpretations: pd.DataFrame, repeats: int) -> dict[str, Any]:
-    """Compute the values of the page's text."""
+    """Compute the values used in the text of the page."""
     compared = cells[cells["published"].notna() & cells["ours"].notna()]
     outside = compared[~compared["within"].astype(bool)]
     sauc = compared[(compared["dataset"] == CYLINDER) & (compared["measure"] == "sauc")]

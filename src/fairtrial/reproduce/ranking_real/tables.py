@@ -56,7 +56,7 @@ def build_tables(
     interpretations: pd.DataFrame,
     measures: Sequence[str],
 ) -> list[ResultTable]:
-    """Build all tables of the page except that of the variants of Cylinder."""
+    """Build all tables of the page except the table of Cylinder variants."""
     differing = list_differing_cells(cells)
     differing_title = "Cells that differ by more than sampling error"
     names = [DISPLAY_NAMES.get(measure, measure) for measure in means["measure"]]
@@ -98,7 +98,7 @@ def compare_cells(results: Sequence[CellResult], *, measures: Sequence[str] = ME
     """Compare error rates in percent with the published ones.
 
     `lowest` and `highest` are the confidence limits of our rate, `low` and `high` those of the difference. `within` is True if
-    the interval of the difference contains 0, and missing if there is no published value.
+    the interval of the difference contains 0. It is missing if there is no published value.
     """
     import pandas as pd
 

@@ -48,7 +48,7 @@ class UserMeasure:
     declares_direction: bool = False
 
     def __call__(self, y_true: Classes, scores: FloatArray, ends: Sequence[int]) -> FloatArray:
-        """Compute means over the folds with both classes: repeats x 2 (naive Bayes, replaced scores).
+        """Compute means over the folds that contain both classes: repeats x 2 (naive Bayes, replaced scores).
 
         A mean is NaN if the measure is undefined in one of these folds.
         """
@@ -204,7 +204,7 @@ def _try(measure: UserMeasure) -> None:
 
 @dataclass(frozen=True)
 class UserMeasureResult:
-    """Mean errors in percent of an added measure and of AUC in the same comparisons, and the paired difference."""
+    """Mean errors, in percent, of an added measure and of AUC in the same comparisons, and the paired difference."""
 
     measure: UserMeasure
     noisy: IntervalEstimate

@@ -20,7 +20,7 @@ _OTHERS_THAN_SAUC = tuple(measure for measure in MEASURES if measure != "sauc")
 def build_claims(
     labels: ErrorCurve, scores: ErrorCurve, proportion: ErrorCurve, *, is_smoke: bool = False
 ) -> tuple[Claim, ...]:
-    """Judge all claims. In a smoke run all are inconclusive except the first, which a single error contradicts."""
+    """Judge all claims. In a smoke run, all are inconclusive, except that a single error contradicts the first one."""
     claims = (*_judge_labels(labels), *_judge_scores(scores), *_judge_proportion(proportion))
     return (_judge_zero(labels), *(mark_inconclusive(claims) if is_smoke else claims))
 
@@ -109,7 +109,7 @@ def _judge_low(curve: ErrorCurve, text: str, measures: Sequence[str], max_level:
 
 
 def _judge_zero(curve: ErrorCurve) -> Claim:
-    """Judge the claim that no errors occur without noise; one error contradicts it, no error is inconclusive."""
+    """Judge the claim that no errors occur without noise. One error contradicts it; without errors it is inconclusive."""
     rates = curve.rates[0]
     text = ", ".join(f"{DISPLAY_NAMES[measure]} {100 * rate:.2f} %" for measure, rate in zip(MEASURES, rates, strict=True))
     reproduced = False if rates.any() else None

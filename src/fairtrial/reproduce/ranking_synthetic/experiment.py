@@ -54,7 +54,7 @@ def run(request: Request) -> Reproduction:
 
 
 def summarise(curves: Sequence[ErrorCurve], same_noise_curve: ErrorCurve) -> dict[str, Any]:
-    """Compute the values of the page's text."""
+    """Compute the values used in the text of the page."""
     labels, scores, _ = curves
     late_means = labels.rates[labels.levels > 70].mean(axis=0)
     return {

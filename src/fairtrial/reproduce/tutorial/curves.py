@@ -58,7 +58,7 @@ def build_sections(inputs: TutorialInputs) -> Iterator[PageSection]:
 
 
 def build_cost_curves(results: Results) -> Iterator[PageSection]:
-    """Draw ROC and cost curves of three learners on Breast Cancer, if it was run."""
+    """Draw ROC and cost curves of three learners on Breast Cancer, if this data set was run."""
     from fairtrial.measures import auc, cost_curve, roc_curve
     from fairtrial.report.figures.curves import draw_cost, draw_roc
     from fairtrial.report.figures.study_curves import find_cost_winners, with_winners
@@ -88,7 +88,7 @@ def build_cost_curves(results: Results) -> Iterator[PageSection]:
 
 
 def judge_cost_winners(winners: pd.DataFrame) -> Claim:
-    """Judge whether cost curves show different winners in different ranges of probability cost."""
+    """Judge whether, by the cost curves, different learners are best in different ranges of probability cost."""
     ranges = [
         f"{row['learner'] or row['winner']} from {row['start']:.2f} to {row['end']:.2f}" for row in winners.to_dict("records")
     ]
@@ -163,7 +163,7 @@ def _build_printed_anneal() -> PageSection:
 
 
 def compute_scores(results: Results, dataset: str, learner: str) -> tuple[float, float, float]:
-    """Compute accuracy in percent, F1 score and AUC of a learner on a data set; NaN if it was not run."""
+    """Compute accuracy in percent, F1 score and AUC of a learner on a data set; NaN if the learner was not run."""
     from fairtrial.measures import accuracy, auc, f_score
 
     rows = pool_predictions(results, dataset, learner)
@@ -281,7 +281,7 @@ def judge_anneal(distances: Mapping[Norm, pd.Series[float]], matrices: Mapping[s
 
 
 def _judge_binary_domains(plane: Any, names: list[str]) -> list[Claim]:
-    """Report the most isolated learners; a claim about a visual impression is always inconclusive."""
+    """Report the most isolated learners. The claim concerns a visual impression, so it is always inconclusive."""
     if len(names) < len(_POSITIVE):
         return []
     isolated = _compute_isolation(plane).nlargest(2)

@@ -1,4 +1,4 @@
-"""Compute all worked examples and tables of the tutorial again and compare them with the printed numbers."""
+"""Recompute all worked examples and tables of the tutorial, and compare them with the printed numbers."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ DOMAINS = {
     },
 }
 _SMOKE_DOMAINS = ("Contact Lenses", "Hepatitis")
-_PRINTED_FOLDS = 10  # folds of all tables of the tutorial
+_PRINTED_FOLDS = 10  # number of folds in all tables of the tutorial
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def count_folds(results: Results) -> int:
 
 
 def require_printed_folds(claims: Iterable[Claim], results: Results) -> tuple[Claim, ...]:
-    """Return the claims, marked as inconclusive if the study does not have ten folds like the printed tables."""
+    """Return the claims. Unless the study has ten folds, like the printed tables, they are marked as inconclusive."""
     n_folds = count_folds(results)
     reason = f"inconclusive with {n_folds} folds (the tutorial has {_PRINTED_FOLDS})"
     return tuple(claims) if n_folds == _PRINTED_FOLDS else mark_inconclusive(claims, reason)
@@ -162,7 +162,7 @@ def _compute_prior(results: Results, dataset: str, fold: int, codes: npt.NDArray
 
 
 def _get_probabilities(record: Any, k: int) -> npt.NDArray[np.float64]:
-    """Return the predicted probabilities; without probabilities, the predicted class gets probability 1."""
+    """Return the predicted probabilities; if there are none, the predicted class gets probability 1."""
     if record.scores is not None and record.score_kind == "probability":
         return np.asarray(record.scores)
     return np.asarray(np.eye(k)[record.prediction])

@@ -116,7 +116,7 @@ def _tabulate_proportions(data: Dataset, is_rare: Any, schemes: dict[str, Any]) 
 
 
 def judge_stratification(proportions: pd.DataFrame, n_folds: int) -> Claim:
-    """Judge by plain and stratified folds, the first two rows; fewer than ten folds are inconclusive."""
+    """Judge by plain and by stratified folds, the first two rows; the result is inconclusive with fewer than ten folds."""
     plain, stratified = (proportions["highest in test"] - proportions["lowest in test"]).iloc[:2]
     return Claim(
         "Stratification preserves the class distribution in every fold, a purely random split does not: the proportion of the "
@@ -216,7 +216,7 @@ def compute_p_limits(p_value: float, n_resamples: int) -> tuple[float, float]:
 
 
 def compute_majority_probability(n_rows: int, n_majority: int) -> float:
-    """Compute the probability that one of two classes gets at least `n_majority` rows if labels are random.
+    """Compute the probability that either of two classes gets at least `n_majority` rows if labels are random.
 
     >>> round(compute_majority_probability(57, 37), 3)
     0.033

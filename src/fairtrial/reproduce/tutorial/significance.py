@@ -142,7 +142,7 @@ def _build_wilcoxon(accuracies: pd.DataFrame) -> PageSection:
     from fairtrial.significance import wilcoxon
 
     test = wilcoxon(accuracies["NB"] / 100, accuracies["SVM"] / 100)
-    # Without a difference, all ways to assign signs to nine ranks are equally likely.
+    # If there is no difference, all ways to assign signs to nine ranks are equally likely.
     sums = [int(np.dot(range(1, 10), signs)) for signs in product((0, 1), repeat=9)]
     cumulative = np.cumsum(np.bincount(sums) / len(sums))
     critical = {alpha: int(np.sum(cumulative <= alpha)) - 1 for alpha in (0.05, 0.005)}
@@ -192,7 +192,7 @@ def _build_wilcoxon_on_folds() -> PageSection:
 
 
 def cross_validate_labour(data: Dataset, n_runs: int, n_folds: int) -> WrongRows:
-    """Find the rows misclassified by C4.5 and naive Bayes in each run and fold; run r uses WEKA's folds of seed r."""
+    """Find the rows misclassified by C4.5 and naive Bayes in each run and fold; run r uses WEKA's folds with seed r."""
     from fairtrial.learners import C45, NaiveBayes
     from fairtrial.resampling import WekaFolds
 
@@ -206,7 +206,7 @@ def cross_validate_labour(data: Dataset, n_runs: int, n_folds: int) -> WrongRows
 
 
 def _require_printed_runs(claim: Claim, wrong: WrongRows) -> tuple[Claim, ...]:
-    """Mark the claim as inconclusive unless there are ten runs of ten folds as in the tutorial."""
+    """Mark the claim as inconclusive unless there are ten runs of ten folds, as in the tutorial."""
     size = len(wrong["NB"]), len(wrong["NB"][0])
     reason = "inconclusive with {} runs of {} folds (the tutorial has 10 runs of 10 folds)".format(*size)
     return (claim,) if size == (10, 10) else mark_inconclusive([claim], reason)
@@ -252,7 +252,7 @@ def _build_labour_runs(wrong: WrongRows) -> PageSection:
 
 
 def judge_labour_difference(p_runs: float, p_corrected: float) -> Claim:
-    """Judge by the tutorial's own test; a larger p-value is inconclusive."""
+    """Judge by the tutorial's own test; a p-value that is not small is inconclusive."""
     return Claim(
         "C4.5 and naive Bayes differ on Labour at the 0.001 level (judged as in the slides: paired t test over runs that are "
         "treated as independent)",

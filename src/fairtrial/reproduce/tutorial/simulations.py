@@ -26,12 +26,12 @@ Classifier = Callable[[Any, Any, Any], Any]  # training rows, their classes, new
 SCHEMES = ("10-fold", "leave-one-out", "E0", "e632", ".632+")
 PROBLEMS = {"small error": 0.0, "large error": 0.3}  # the proportion of flipped labels
 _N_TRAIN, _N_TEST = 40, 2000
-_MIN_SAMPLES = 20  # for an interval of a standard deviation or of a root mean squared error
+_MIN_SAMPLES = 20  # minimum for an interval of a standard deviation or of a root mean squared error
 _NEGLIGIBLE_BIAS = 0.01
 
 _N_ROWS = 100
 _SHIFTS = {"equal": 1.0, "different": 0.4}  # distance between the class means in the second learner's attribute
-_MIN_REPLICATES = 100  # fewer data sets give hardly any rejections at 0.05
+_MIN_REPLICATES = 100  # with fewer data sets, there are hardly any rejections at 0.05
 FOLD_T, FIVE_T, FIVE_F = "10-fold, paired t", "5x2, t (Dietterich)", "5x2, F (Alpaydin)"
 ALL_FOLDS_T, CALIBRATED = "10x10, paired t of all folds", "10x10, calibrated (Bouckaert)"
 
@@ -169,7 +169,7 @@ STATISTICS: dict[str, Callable[[Any, int], float]] = {
 
 
 def judge_known_error(errors: pd.DataFrame) -> tuple[Claim, ...]:
-    """Judge nine claims. They must be true for every learner and problem that the slides do not exempt."""
+    """Judge nine claims. Each must be true for every learner and problem that the slides do not exempt."""
     nb, nn = (errors[errors["learner"] == name] for name in ("NB", "1NN"))
     small, large = (errors[errors["problem"] == name] for name in PROBLEMS)
     e0_bias, loo_bias = (estimate_bias(errors, scheme) for scheme in ("E0", "leave-one-out"))
@@ -235,14 +235,15 @@ def judge_known_error(errors: pd.DataFrame) -> tuple[Claim, ...]:
 
 
 def estimate_bias(errors: pd.DataFrame, scheme: str) -> IntervalEstimate:
-    """Estimate the bias over all problems and learners, which are averaged by replicate because they share samples."""
+    """Estimate the bias over all problems and learners. These are averaged within each replicate because they share samples."""
     return estimate_mean(errors.groupby("replicate")[scheme].mean())
 
 
 def judge_smaller(
     text: str, errors: pd.DataFrame, first: str, second: str, statistic: str, exempt: pd.DataFrame | None = None
 ) -> Claim:
-    """Judge whether a statistic of the first scheme is smaller for every problem and learner; `exempt` is only reported."""
+    """Judge whether a statistic of the first scheme is smaller for every problem and learner; `exempt` ones are only
+    reported."""
     gaps = estimate_gaps(errors, first, second, statistic)
     details = f"{statistic}: {'; '.join(gaps)}"
     if exempt is not None:

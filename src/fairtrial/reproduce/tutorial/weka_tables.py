@@ -41,7 +41,7 @@ _PRINTED_RANKS = {
     }.items()
 }
 LEARNERS = ("NB", "SVM", "AdaBoost", "RandomForest")
-_SMALLEST = 5e-324  # WEKA replaces a probability of 0 by the smallest positive number
+_SMALLEST = 5e-324  # WEKA replaces a probability of 0 with the smallest positive number
 _PRINTED_BY_CLASS = {
     "bad": (0.7, 0.243, 0.609, 0.7, 0.651, 0.695),
     "good": (0.757, 0.3, 0.824, 0.757, 0.789, 0.695),
@@ -59,7 +59,7 @@ def build_sections(inputs: TutorialInputs) -> Iterator[PageSection]:
 
 
 def build_breast_cancer(results: Results) -> Iterator[PageSection]:
-    """Compare nine measures of eight learners on Breast Cancer, their ranks and efficiency, if it was run."""
+    """Compare nine measures of eight learners on Breast Cancer, their ranks and their efficiency, if this data set was run."""
     theirs = read_published("tutorial_breast_cancer_measures").set_index("learner")
     pooled = {name: pool_predictions(results, "Breast Cancer", name) for name in theirs.index}
     predictions = {name: rows for name, rows in pooled.items() if rows is not None}
@@ -85,7 +85,7 @@ def build_breast_cancer(results: Results) -> Iterator[PageSection]:
         ResultTable("measures", "Nine measures of eight learners", _tabulate_measures(ours, theirs)),
         ResultTable("measures_by_line", "Nine measures, with intervals", lines, digits=4, on_page=False),
     )
-    # A difference is inconclusive, because another program or version does not contradict the table.
+    # A difference is inconclusive, because the results of another program or version do not contradict the table.
     claims = [
         Claim(
             f"Row {name} of the measures table agrees to the printed digits",
@@ -198,7 +198,7 @@ def _build_efficiency(ours: pd.DataFrame, theirs: pd.DataFrame) -> PageSection:
 
 
 def build_ten_domains(results: Results) -> PageSection:
-    """Compare accuracies on ten domains with the printed ones, and test ours if there are at least two domains."""
+    """Compare accuracies on ten domains with the printed ones; test our accuracies if there are at least two domains."""
     theirs = read_published("tutorial_ten_domains_accuracy").set_index("dataset")
     lines = _compare_accuracies(results, theirs)
     ours = lines.pivot(index="dataset", columns="learner", values="ours")[list(LEARNERS)]
@@ -252,7 +252,8 @@ def _compare_accuracies(results: Results, theirs: pd.DataFrame) -> pd.DataFrame:
 
 
 def judge_ten_domains(n_agreeing: dict[str, int], n_domains: int) -> list[Claim]:
-    """Judge each column of accuracies; a difference is inconclusive, because another program does not contradict it."""
+    """Judge each column of accuracies. A difference is inconclusive, because another program's results do not contradict the
+    table."""
     remarks = {"RandomForest": ", with a random forest that is not WEKA's", "AdaBoost": ""}
     return [
         Claim(
@@ -265,7 +266,7 @@ def judge_ten_domains(n_agreeing: dict[str, int], n_domains: int) -> list[Claim]
 
 
 def _test_accuracies(ours: pd.DataFrame, theirs: pd.DataFrame) -> tuple[ResultTable, Any, dict[str, Any]]:
-    """Test our accuracies and the printed ones, and draw the critical difference diagram of ours."""
+    """Test our accuracies and the printed ones, and draw the critical difference diagram of our accuracies."""
     import pandas as pd
 
     from fairtrial.report.figures.critical_difference import draw_critical_difference
@@ -289,7 +290,7 @@ def _test_accuracies(ours: pd.DataFrame, theirs: pd.DataFrame) -> tuple[ResultTa
 
 
 def build_weka_summary(results: Results) -> Iterator[PageSection]:
-    """Compute WEKA's summary of C4.5 on Labour again, if it was run."""
+    """Recompute WEKA's summary of C4.5 on Labour, if this data set was run."""
     rows = pool_predictions(results, "Labour", "C4.5")
     if rows is None:
         return

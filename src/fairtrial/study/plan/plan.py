@@ -1,4 +1,4 @@
-"""The plan of a study: all trials with their keys, which of them are missing, and which are running."""
+"""The plan of a study: the keys of all trials, and which trials are missing or running."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _SEED_SPAN = 2**32 - 1
 
 
 class TrialBlock(NamedTuple):
-    """Trials that share a data set, a split and a condition, one for each learner. All fields are indices in the plan."""
+    """Trials that share a data set, a split and a condition, one for each learner. All fields are indices into the plan."""
 
     data: int
     split: int
@@ -72,7 +72,7 @@ class PlannedCondition:
 
 @dataclass(frozen=True, eq=False)
 class PlannedLearner:
-    """A learner with its hash and the facts about it that are stored."""
+    """A learner with its hash and the facts that are stored about it."""
 
     name: str
     estimator: Any
@@ -109,8 +109,8 @@ class StudyPlan:
     def iter_missing(self, done: Container[bytes] = (), shard: tuple[int, int] | None = None) -> Iterator[TrialBlock]:
         """Yield the trials whose key is not in `done`, in the order of the study.
 
-        `shard=(i, n)` selects the i-th of n parts, which have about the same size. The part of a trial depends only on its data
-        set, split and condition, so changing the study does not move trials between parts.
+        `shard=(i, n)` selects the i-th of n parts of about equal size. The part to which a trial belongs depends only on its
+        data set, split and condition, so changing the study does not move trials between parts.
         """
         part, parts = (1, 1) if shard is None else _check_shard(shard)
         return self._iter_missing(done, part, parts)
@@ -134,7 +134,7 @@ class StudyPlan:
         return int.from_bytes(context, "little") % parts + 1
 
     def count(self, blocks: Iterable[TrialBlock]) -> npt.NDArray[np.int64]:
-        """Count the trials of blocks, in an array of data sets x learners."""
+        """Count the trials in blocks. The result is an array of data sets x learners."""
         counts = np.zeros((len(self.data), len(self.learners)), dtype=np.int64)
         for (data, learners), times in Counter((block.data, block.learners) for block in blocks).items():
             counts[data, list(learners)] += times
@@ -145,7 +145,7 @@ class StudyPlan:
     ) -> Chunk:
         """Build a chunk from blocks of one data set.
 
-        `learners` are all learners of the plan, pickled. By default, `limits` are those of the study.
+        `learners` contains all learners of the plan in pickled form. By default, `limits` are those of the study.
         """
         data = blocks[0].data
         planned, keys = self.data[data], self.get_keys(data)
@@ -292,7 +292,7 @@ class TrialIndex(NamedTuple):
 
 
 class PendingTrials:
-    """The indices of running trials by key. A table of all keys is kept only for the data set that was sent last."""
+    """Maps the keys of running trials to their indices. Only the most recently sent data set has a table of all its keys."""
 
     def __init__(self, plan: StudyPlan) -> None:
         self._plan = plan

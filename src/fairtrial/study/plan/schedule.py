@@ -1,6 +1,6 @@
-"""Divide trials into chunks of about a second of work, or less if times are unknown and towards the end of the run.
+"""Divide trials into chunks of about a second of work. Chunks are smaller if times are unknown or the run is about to end.
 
-Learners are sent as unfitted copies, with the code of classes that are not installed.
+Learners are sent as unfitted copies. Classes that are not installed are sent with their code.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from fairtrial.study.plan.plan import StudyPlan, TrialBlock
 from fairtrial.study.records import Chunk
 
 _MIN_TRIAL_SECONDS = 0.0005  # the overhead of a trial, however fast the learner
-_GUESSED_FRACTION = 0.25  # fraction of a chunk's time that is used if times come from other data sets
-_TO_SHARE = 2  # towards the end a chunk leaves this many times as much work for each slot
-_MIN_CHUNK_SECONDS = 0.02  # smaller chunks at the end would cost more than they gain
+_GUESSED_FRACTION = 0.25  # fraction of the time for a chunk that is used if times come from other data sets
+_TO_SHARE = 2  # near the end, a chunk takes the remaining work per slot, divided by this number
+_MIN_CHUNK_SECONDS = 0.02  # smaller chunks near the end would cost more time than they save
 _MAX_POSITIONS = 4_000_000  # training and test rows in one chunk: 32 MB to send
 _REMEDY = "pass an unfitted estimator, or implement get_params of scikit-learn"
 
 
 class TimeModel:
-    """A model of the seconds that a trial takes, data sets x learners. It is NaN if no time of the learner is known.
+    """A model of the seconds that a trial takes (data sets x learners). Predictions are NaN for a learner without known times.
 
-    The time of a learner on a data set that it has not run on is assumed to be proportional to the number of rows.
+    If a learner has not run on a data set, its time there is assumed to be proportional to the number of rows.
 
     >>> model = TimeModel(rows=[100, 200], learners=2)
     >>> model.learn(learner=0, data=0, seconds=0.5)
@@ -49,14 +49,14 @@ class TimeModel:
         self._stale: set[int] = set()
 
     def learn(self, learner: int, data: int, seconds: float, trials: int = 1) -> None:
-        """Learn that a trial, or the mean of several trials, took this long."""
+        """Add the time of a trial, or the mean time of several trials."""
         self._total[data, learner] += seconds * trials
         self._count[data, learner] += trials
         self._stale.add(learner)
 
     @property
     def seconds(self) -> FloatArray:
-        """Predicted seconds of a trial. Callers must not modify this array."""
+        """Predicted seconds per trial. Callers must not modify this array."""
         for learner in self._stale:
             self._seconds[:, learner] = self._predict(learner)
         self._stale.clear()
@@ -64,7 +64,7 @@ class TimeModel:
 
     @property
     def seen(self) -> npt.NDArray[np.bool_]:
-        """Which learners have known times on which data sets."""
+        """Mask of the data sets and learners whose times are known."""
         return self._count > 0
 
     def _predict(self, learner: int) -> FloatArray:
@@ -77,8 +77,8 @@ class Chunker:
     """Divides the missing trials of a plan into chunks.
 
     A chunk takes about `seconds`, according to the times given to `learn`. A learner without known times is sent alone, one
-    trial at a time. All learners of a split and condition stay together if they fit. Chunks become smaller towards the end, so
-    the `slots` workers finish at about the same time.
+    trial at a time. All learners of a split and condition stay together if they fit. Chunks become smaller near the end, so the
+    workers (`slots`) finish at about the same time.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class Chunker:
 
     @property
     def remaining_seconds(self) -> float:
-        """Predicted total seconds of the remaining trials, NaN if no time is known."""
+        """Predicted total seconds of the remaining trials, or NaN if no times are known."""
         times = self._time_model.seconds
         is_known = ~np.isnan(times)
         if not is_known.any():
@@ -108,7 +108,7 @@ class Chunker:
         return float(np.sum(self._left * np.where(is_known, times, times[is_known].mean())))
 
     def learn(self, learner: int, data: int, seconds: float, trials: int = 1) -> None:
-        """Add the time of a trial, given the indices of learner and data set in the plan."""
+        """Add the time of a trial. The learner and data set are given by their indices in the plan."""
         self._time_model.learn(learner, data, seconds, trials)
 
     def predict_seconds(self, data: int) -> FloatArray:
@@ -116,7 +116,7 @@ class Chunker:
         return np.asarray(np.maximum(self._time_model.seconds[data], _MIN_TRIAL_SECONDS))
 
     def take_chunk(self) -> Chunk | None:
-        """Take the next chunk, or None if no trial is left."""
+        """Take the next chunk. Return None if no trial is left."""
         if not self._queue:
             return None
         data = self._queue[0].data
@@ -155,7 +155,7 @@ class Chunker:
 
 
 def _select_first(learners: tuple[int, ...], times: list[float], room: float) -> tuple[int, ...]:
-    """Select the first learners of a chunk, at least one. A learner without known times comes last and alone."""
+    """Select the first learners of a chunk, at least one. Learners without known times come last, one at a time."""
     timed = [learner for learner in learners if not isnan(times[learner])]
     if not timed:
         return learners[:1]
@@ -168,7 +168,7 @@ def _select_first(learners: tuple[int, ...], times: list[float], room: float) ->
 
 
 def _select_together(learners: tuple[int, ...], times: list[float], room: float) -> tuple[int, ...]:
-    """Select all learners if their times are known and fit into the chunk, otherwise none."""
+    """Select all learners if their times are known and fit into the chunk. Otherwise, select none."""
     return learners if sum(times[learner] for learner in learners) <= room else ()
 
 
@@ -183,7 +183,7 @@ def dump_estimator(estimator: Any, name: str = "learner") -> bytes:
     fresh = clone_unfitted(estimator, name)
     try:
         return _dump_with_code(fresh)
-    except Exception:  # its module cannot be pickled; the other process may be able to import it
+    except Exception:  # the module cannot be pickled, but the other process may be able to import it
         try:
             return bytes(cloudpickle.dumps(fresh))
         except Exception as error:
@@ -216,7 +216,7 @@ def clone_unfitted(estimator: Any, name: str = "learner") -> Any:
 
 
 def _clone_value(value: Any, name: str) -> Any:
-    """Clone a value. If `clone` refuses, copy it without checking that `__init__` leaves parameters unchanged."""
+    """Clone a value. If `clone` refuses it, copy it without checking that `__init__` leaves parameters unchanged."""
     from sklearn.base import clone
 
     try:
@@ -238,7 +238,7 @@ def _build_copy(estimator: Any, name: str) -> Any:
     except Exception as error:
         problem = f"{type(estimator).__name__}(**get_params()) raises {type(error).__name__}: {error}"
         raise InputError(f"{name} must be copyable as an unfitted estimator ({problem}): {_REMEDY}") from None
-    for key in parameters.keys() & getattr(copied, "__dict__", {}).keys():  # `__init__` may have changed them again
+    for key in parameters.keys() & getattr(copied, "__dict__", {}).keys():  # `__init__` may have changed the parameters
         setattr(copied, key, parameters[key])
     return copied
 

@@ -34,7 +34,7 @@ _PROBABILITY_KINDS = ("brier", "calibration")
 
 
 def build_curves(kind: str, predictions: Mapping[str, Predictions], order: ClassOrder, learners: Sequence[str]) -> pd.DataFrame:
-    """Build a table of the curves of all learners, and warn about learners without the necessary scores."""
+    """Build a table of the curves of all learners. Warn about learners that lack the necessary scores."""
     import pandas as pd
 
     name = resolve_curve_kind(kind)

@@ -39,7 +39,7 @@ def open_results(path: str | PathLike[str], study: str | None = None) -> Results
     path : path
         Results file (`*.fairtrial`), written by `Study.run` or `fairtrial run`.
     study : str, optional
-        Name of the study, if the file has several. Default: the study that was added last.
+        Name of the study, if the file contains several. Default: the study that was added last.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def open_results(path: str | PathLike[str], study: str | None = None) -> Results
     Raises
     ------
     StoreError
-        If the file is missing, corrupted or not a results file, or has no study of this name.
+        If the file is missing, corrupted or not a results file, or contains no study of this name.
 
     Examples
     --------
@@ -75,9 +75,10 @@ def open_results(path: str | PathLike[str], study: str | None = None) -> Results
 class Results:
     """The results of a study, computed from the stored predictions on request.
 
-    `open_results` and `Study.run` return them. Any measure can be computed later, e.g. `results.scores("taks")`. Two-class
-    measures use the second class in sorted order as the positive class. The study or `positive` (a class, or a mapping of data
-    sets to classes) can choose another. Frames are copies, and computed scores are cached.
+    `open_results` and `Study.run` return this object. Any measure can be computed later, e.g. `results.scores("taks")`. By
+    default, two-class measures use the second class in sorted order as the positive class. The study or the argument `positive`
+    (a class, or a mapping of data sets to classes) can choose another class. Returned tables are copies, and computed scores
+    are cached.
 
     Parameters
     ----------
@@ -132,12 +133,12 @@ class Results:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes for readers of the scores, as text: missing and failed trials, abstentions, warnings, slow fits."""
+        """Notes that help to interpret the scores: missing and failed trials, abstentions, warnings, slow fits."""
         return render_all(self.findings)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Findings about the trials: missing and failed trials, abstentions, warnings, slow fits. `notes` renders them."""
+        """Findings about missing and failed trials, abstentions, warnings and slow fits. `notes` returns them as text."""
         findings: tuple[Finding, ...] = self._score_cache.get_or_compute(
             "findings", lambda: collect_findings(self.archive, self._score_cache.load_trials())
         )
@@ -174,8 +175,8 @@ class Results:
         average : str, default "auto"
             How the measure averages over classes.
         pooled : bool, default False
-            Score the test rows of all folds of a repeat together (fold -1). Some measures need many rows. Pooling assumes that
-            scores of different folds are comparable, although they come from different fits.
+            Score the test rows of all folds of a repeat together (as fold -1), because some measures need many rows. Pooling
+            assumes that scores of different folds are comparable, although they come from different fits.
         **params
             Parameters of the measure.
 
@@ -201,8 +202,8 @@ class Results:
     ) -> pd.DataFrame:
         """Compute mean scores under one condition: one row per data set, one column per learner.
 
-        All learners are averaged over the same splits. A split on which a learner has no value is left out, unless the learner
-        has no value at all on this data set. A mean is NaN if a trial of the learner failed, or if no common split is left.
+        All learners are averaged over the same splits. A split is left out if a learner has no value on it, unless the learner
+        has no value on the whole data set. A mean is NaN if a trial of the learner failed or if no common split remains.
 
         Parameters
         ----------
@@ -237,14 +238,14 @@ class Results:
     ) -> pd.DataFrame:
         """Compute curves of the learners on one data set.
 
-        A curve pools the test rows of all folds of one repeat, as if one model had scored them all.
+        Each curve pools the test rows of all folds of one repeat, as if a single model had scored them.
 
         Parameters
         ----------
         kind : str, default "roc"
             roc, roc-hull, precision-recall, gain, tpr-fpr, cost, cost-lines, brier or calibration.
         dataset : str, optional
-            May be omitted if the study has one data set.
+            Name of the data set. It may be omitted if the study has only one.
         condition : str, optional
             Default: clean.
         level : float, optional
@@ -291,9 +292,9 @@ class Results:
         measure : str or Measure, default "accuracy"
             Measure of the scores.
         by : {"dataset", "all"}, default "dataset"
-            "dataset": losses on each data set, from the splits with both trials. The delta-method intervals apply to this data
-            set and allow for overlapping training sets (Nadeau & Bengio 2003). "all": means with t intervals over the data sets
-            on which all learners have a value.
+            "dataset": losses on each data set, from the splits with both trials. The delta-method intervals refer to this data
+            set and account for overlapping training sets (Nadeau & Bengio 2003). "all": means, with t intervals, over the data
+            sets on which all learners have a value.
         alpha : float, default 0.05
             One minus the confidence level.
         **options
@@ -312,8 +313,8 @@ class Results:
     def deterioration(self, *, alpha: float = 0.05) -> pd.DataFrame:
         """Compute the loss under conditions that change only the test set.
 
-        pD compares the learner with the same learner trained under the condition. Declare the condition with part "test" and
-        once more with part "all". See `fairtrial.measures.performance_deterioration`.
+        The performance deterioration (pD) compares the learner with the same learner trained under the condition. Declare the
+        condition twice: with part "test" and with part "all". See `fairtrial.measures.performance_deterioration`.
 
         Parameters
         ----------
@@ -352,7 +353,7 @@ class Results:
         level : float, optional
             Level of the condition, if it has several.
         control : str, optional
-            Learner that all others are compared with. Default: as declared by the study; otherwise, all pairs are compared.
+            Learner with which all others are compared. Default: as declared by the study; otherwise, all pairs are compared.
         alpha : float, optional
             Significance level. Default: as declared by the study, otherwise 0.05.
         rope : float, optional
@@ -376,7 +377,7 @@ class Results:
         request = ScoreRequest.from_measures(measure or self._score_cache.verdict_measure, average, params)[0]
         declared = self._score_cache.get_declared("verdict")
         if request.measure.name != get_measure(self._score_cache.verdict_measure).name:
-            declared.pop("rope", None)  # in the units of the declared measure
+            declared.pop("rope", None)  # the ROPE is in the units of the declared measure
         options = {"control": control, "alpha": alpha, "rope": rope, "failures": failures}
         given_options = {name: value for name, value in options.items() if value is not None}
         settings: dict[str, Any] = {name: value for name, value in {**declared, **given_options}.items() if name in options}

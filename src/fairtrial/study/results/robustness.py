@@ -35,11 +35,11 @@ _DETERIORATION_COLUMNS = [
 def compute_losses(
     archive: Archive, scores: pd.DataFrame, measure: Measure, condition: str | None, alpha: float = 0.05
 ) -> pd.DataFrame:
-    """Compute clean and noisy means, and RLA and ELA with intervals, by data set, condition, level and learner.
+    """Compute clean and noisy means, RLA and ELA with intervals, for each data set, condition, level and learner.
 
-    A learner that failed on a data set, clean or noisy, has no row for it. Means are over the splits that all other learners
-    share under both conditions. If no trial failed, they equal those of `Results.wide`. Intervals use the delta method, and
-    the variance over splits is corrected for overlapping training sets (Nadeau & Bengio 2003).
+    A learner that failed on a data set, clean or noisy, has no row for this data set. Means are taken over the splits that all
+    other learners share under both conditions. If no trial failed, the means equal those of `Results.wide`. Intervals use the
+    delta method, with the variance over splits corrected for overlapping training sets (Nadeau & Bengio 2003).
     """
     import pandas as pd
 
@@ -65,9 +65,9 @@ def compute_losses(
 
 
 def average_losses(frame: pd.DataFrame, alpha: float = 0.05) -> pd.DataFrame:
-    """Average the losses from `compute_losses` over the data sets on which all learners have a value, with t intervals.
+    """Average the losses from `compute_losses`, with t intervals, over the data sets on which all learners have a value.
 
-    Learners without any value under a condition are ignored when the data sets are chosen.
+    When these data sets are chosen, learners without any value under a condition are ignored.
     """
     import pandas as pd
 
@@ -86,7 +86,7 @@ def average_losses(frame: pd.DataFrame, alpha: float = 0.05) -> pd.DataFrame:
 
 
 def _mask_common_datasets(frame: pd.DataFrame) -> pd.Series[bool]:
-    """Mask the rows of data sets on which all learners have a value, except learners without any under the condition."""
+    """Mask data sets on which all learners have a value. Ignore learners without any value under the condition."""
     defined = frame[frame["ela"].notna()]
     keys = ["condition", "level"]
     learners = defined.groupby(keys, observed=True, dropna=False)["learner"].nunique()
@@ -127,7 +127,7 @@ def _compute_loss(before: FloatArray, after: FloatArray, test_fraction: float, a
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMeasureWarning)
         loss_values = {"rla": rla(start, end, scale=1), "ela": ela(start, end, scale=1)}
-    # Both are (a constant - after) / before, whose derivatives are -1 / before and -quotient / before.
+    # RLA and ELA are (constant - after) / before. The derivatives are -1 / before and -quotient / before.
     quotients = {"rla": loss_values["rla"] - 1, "ela": loss_values["ela"]}
     for name, value in loss_values.items():
         half = (
@@ -138,7 +138,7 @@ def _compute_loss(before: FloatArray, after: FloatArray, test_fraction: float, a
 
 
 def _clip_limits(name: str, value: float, half: float) -> dict[str, float]:
-    """Clip the limits to the range of the measure."""
+    """Clip the confidence limits of a loss to the range of the loss."""
     lowest, highest = get_measure(name).facts.range
     low, high = np.maximum(value - half, lowest), np.minimum(value + half, highest)
     return {name: value, f"{name}_low": float(low), f"{name}_high": float(high)}
@@ -159,13 +159,13 @@ def _warn_undefined_losses(frame: pd.DataFrame) -> None:
 def compute_deteriorations(archive: Archive, errors: pd.DataFrame, trials: pd.DataFrame, alpha: float = 0.05) -> pd.DataFrame:
     """Compute the loss and pD by data set and learner for each condition that changes only the test set.
 
-    `errors` has the error rate of each trial. The result has these columns:
+    `errors` contains the error rate of each trial. The result contains these columns:
 
     - `clean` and `error`: error rates on the clean and on the changed test set, of the learner trained on clean data;
-    - `loss`: error minus clean over the splits with both, with an interval corrected for overlapping training sets;
+    - `loss`: `error` minus `clean` on the splits with both, with an interval corrected for overlapping training sets;
     - `ideal`: error rate of the same learner trained under the condition, declared with part "all";
     - `trivial`: error rate of predicting the most frequent class of the changed test rows;
-    - `pd`: performance deterioration of the means.
+    - `pd`: performance deterioration, computed from the means.
     """
     import pandas as pd
 
@@ -201,7 +201,7 @@ def _find_clean(conditions: Sequence[ConditionFacts]) -> ConditionFacts | None:
 
 
 def _find_ideal(conditions: Sequence[ConditionFacts], shift: ConditionFacts) -> ConditionFacts | None:
-    """Find the same condition declared for both the training and the test set."""
+    """Find the same condition that is declared for both the training and the test set."""
     description = {**shift.description, "part": "all"}
     return next((condition for condition in conditions if dict(condition.description) == description), None)
 

@@ -1,4 +1,4 @@
-"""Scores of a study. They are cached, and predictions are read once for all requested measures."""
+"""Scores of a study. Scores are cached, and predictions are read once for all requested measures."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ REASONS = {
 
 @dataclass(frozen=True)
 class ScoreRequest:
-    """A measure with its parameters and the way in which it averages over classes."""
+    """A measure with its parameters and its method of averaging over classes."""
 
     measure: Measure
     average: Any = "auto"
@@ -77,7 +77,7 @@ class ScoreRequest:
 
     @property
     def key(self) -> Any:
-        """Key for caches, None if a parameter is not hashable."""
+        """Cache key. It is None if a parameter is not hashable."""
         key = (self.measure.name, self.average, tuple(sorted(self.params.items())))
         try:
             hash(key)
@@ -98,13 +98,13 @@ def _check_computable(measure: Measure) -> None:
 
 @dataclass(frozen=True, eq=False)
 class ScoreCache:
-    """An archive with cached results. Callers must copy whatever they return to users."""
+    """An archive with cached results. Callers must copy a result before they return it to users."""
 
     archive: Archive
     entries: dict[Any, Any] = field(default_factory=dict)
 
     def get_or_compute(self, key: Any, compute: Callable[[], Any]) -> Any:
-        """Return the cached value of a key, and compute it on first use."""
+        """Return the value of a key. It is computed on first use and then cached."""
         if key not in self.entries:
             self.entries[key] = compute()
         return self.entries[key]
@@ -141,7 +141,7 @@ class ScoreCache:
     def build_table(
         self, requests: Sequence[ScoreRequest], positive: object, pooled: bool
     ) -> tuple[pd.DataFrame, list[Finding]]:
-        """Build one row per trial (or repeat) and measure, and find the rows without a value."""
+        """Build a table with one row per trial (or repeat) and measure, and find the rows without a value."""
         import pandas as pd
 
         frame = self._get_lines(pooled).frame
@@ -173,7 +173,7 @@ class ScoreCache:
         return [new_values[index] if index in new_values else self.entries[key] for index, key in enumerate(keys)]
 
     def build_wide_table(self, scores: pd.DataFrame) -> pd.DataFrame:
-        """Build the table of mean scores of one condition, data sets by learners, over the splits that learners share.
+        """Build the table of mean scores under one condition, data sets by learners, over the splits that learners share.
 
         A mean is NaN if a trial failed, or if the data set has no shared split.
         """
@@ -202,7 +202,7 @@ class ScoreCache:
 
 @dataclass(frozen=True, eq=False)
 class ScoreLines:
-    """Rows of a table of scores: row i of `frame` uses `trials[starts[i]:starts[i + 1]]`, or none if one failed."""
+    """Rows of a score table. Row i of `frame` uses `trials[starts[i]:starts[i + 1]]`, or no trial if one of them failed."""
 
     frame: pd.DataFrame
     trials: IntArray
@@ -217,7 +217,7 @@ class ScoreLines:
 
     @classmethod
     def from_repeats(cls, trials: pd.DataFrame) -> ScoreLines:
-        """Build one row per repeat, with fold -1. Its status is that of the first fold that did not succeed, if any."""
+        """Build one row per repeat, with fold -1. The status is that of the first unsuccessful fold, if any."""
         import pandas as pd
 
         groups = trials.groupby(KEY_COLUMNS[:-1], sort=False, observed=True, dropna=False).ngroup().to_numpy()
@@ -237,7 +237,7 @@ class ScoreLines:
     def compute_values(
         self, archive: Archive, orders: Sequence[ClassOrder], requests: Sequence[ScoreRequest]
     ) -> tuple[FloatArray, npt.NDArray[Any]]:
-        """Compute values and the reasons for undefined values, each as an array of measures x rows."""
+        """Compute the values and the reasons for undefined values, each as an array of measures x rows."""
         values = np.full((len(requests), len(self.frame)), np.nan)
         reasons = np.zeros((len(requests), len(self.frame)), dtype=np.uint8)
         datasets = self.frame["dataset"].to_numpy()
@@ -257,9 +257,9 @@ class ScoreLines:
 
 
 def join_predictions(parts: Sequence[Predictions]) -> Predictions:
-    """Join the predictions of several trials. Scores are kept if all trials have scores of the same kind.
+    """Join the predictions of several trials. Scores are kept only if all trials have scores of the same kind.
 
-    If rows sum to 1 in some trials but not in others because the learner abstained, the scores are joined as decision values.
+    If abstentions cause the rows to sum to 1 in some trials but not in others, the scores are joined as decision values.
 
     >>> one = Predictions(np.array([0]), np.array([1]), np.array([1]), None, None)
     >>> join_predictions([one, one]).y_true.tolist()
@@ -276,7 +276,7 @@ def join_predictions(parts: Sequence[Predictions]) -> Predictions:
 def score_predictions(
     trials: Iterable[Predictions], order: ClassOrder, requests: Sequence[ScoreRequest]
 ) -> tuple[FloatArray, npt.NDArray[Any]]:
-    """Compute values and the reasons for undefined values for trials of one data set, as arrays of measures x trials."""
+    """Score trials of one data set. Return values and the reasons for undefined values, as arrays of measures x trials."""
     values, reasons = [], []
     for batch in _iter_prediction_batches(trials):
         value = np.full((len(requests), len(batch)), np.nan)
@@ -311,7 +311,7 @@ def compute_stack_values(stack: Stack, request: ScoreRequest) -> tuple[FloatArra
     computable = stack_reasons == DEFINED
     if computable.any():
         with warnings.catch_warnings():
-            # One warning is given for all trials.
+            # A single warning is given later for all trials.
             warnings.simplefilter("ignore", UndefinedMeasureWarning)
             values[computable] = _compute_measure(stack, request, np.flatnonzero(computable))
     return values, np.where(computable & np.isnan(values), UNDEFINED, stack_reasons)
@@ -338,7 +338,7 @@ def _compute_measure(stack: Stack, request: ScoreRequest, computable: IntArray) 
     if isinstance(measure, ScoreMeasure) and not isinstance(measure, MultiScoreMeasure):
         return _score_class_scores(stack, measure, request.average, params)[computable]
     if measure.name in _MEANS and registry[measure.name] is measure:
-        with np.errstate(invalid="ignore"):  # trials without probabilities are not selected
+        with np.errstate(invalid="ignore"):  # values of trials without probabilities are not used
             return np.asarray(measure.formula(stack.make_mean_rows(), **params))[computable]
     rows = stack.make_probability_rows if isinstance(measure, ProbabilityMeasure) else stack.make_score_rows
     values = [measure.compute_values(rows(int(trial)), average=request.average, **params)[0] for trial in computable]
@@ -346,7 +346,7 @@ def _compute_measure(stack: Stack, request: ScoreRequest, computable: IntArray) 
 
 
 def _score_labels(stack: Stack, measure: LabelMeasure, average: Any, params: dict[str, Any]) -> FloatArray:
-    """Compute a measure of labels. An abstention is an extra label that is never true and is left out of class means.
+    """Compute a measure of labels. An abstention is an extra label that is never the true class and is left out of class means.
 
     With two classes, an abstention counts as the wrong class, because it could otherwise be a true negative.
     """
@@ -374,7 +374,7 @@ def _score_class_scores(stack: Stack, measure: ScoreMeasure, average: Any, param
 
 
 def find_undefined(request: ScoreRequest, reasons: npt.NDArray[Any], learners: npt.NDArray[Any]) -> Finding | None:
-    """Find how many trials have no value, and why. Return None if all trials have a value."""
+    """Report how many trials have no value, and why. Return None if all trials have a value."""
     missing = int((reasons != DEFINED).sum())
     if not missing:
         return None

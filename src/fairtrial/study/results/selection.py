@@ -23,7 +23,7 @@ CLEAN = "clean"
 def choose_condition(
     conditions: Sequence[ConditionFacts], condition: str | None = None, level: float | None = None
 ) -> ConditionFacts:
-    """Choose a condition by name and level. The default is clean.
+    """Choose a condition by name and level. The default is the condition clean.
 
     >>> noise = [ConditionFacts("class-noise", level, "", {}) for level in (0.1, 0.2)]
     >>> choose_condition(noise, "class-noise", 0.2).level
@@ -56,19 +56,19 @@ def _choose_default_condition(conditions: Sequence[ConditionFacts], level: float
 
 
 def is_same_level(first: float, second: float) -> bool:
-    """Whether two levels are equal. The level may be NaN for conditions that have none."""
+    """Whether two levels are equal. The level of a condition without levels may be NaN."""
     return first == second or (isnan(first) and isnan(second)) or abs(first - second) < 1e-12
 
 
 def mask_condition(frame: pd.DataFrame, condition: ConditionFacts) -> npt.NDArray[np.bool_]:
-    """Mask the rows of a condition."""
+    """Make a mask of the rows that belong to a condition."""
     levels = frame["level"].to_numpy(dtype=np.float64)
     same = np.isnan(levels) if isnan(condition.level) else np.abs(levels - condition.level) < 1e-12
     return np.asarray((frame["condition"] == condition.name).to_numpy() & same)
 
 
 def get_level(condition: ConditionFacts) -> float:
-    """Return the level of a condition, or NaN if it has none (a study stores level 1 for such conditions).
+    """Return the level of a condition. Return NaN for a condition without levels, for which a study stores level 1.
 
     >>> get_level(ConditionFacts("moved", 1.0, "", {"condition": "prior-shift", "priors": [0.2, 0.8]}))
     nan
@@ -108,5 +108,5 @@ def choose_dataset(names: Sequence[str], selection: str | None) -> str:
 
 
 def mask_failed(frame: pd.DataFrame) -> npt.NDArray[np.bool_]:
-    """Mask the rows of failed trials."""
+    """Make a mask of the rows of failed trials."""
     return np.asarray(frame["status"].isin(FAILURES), dtype=bool)

@@ -1,4 +1,4 @@
-"""Stacked predictions, order of classes, shared splits, and intervals over splits, from which scores are computed."""
+"""Basis for computing scores: stacked predictions, the order of classes, shared splits and intervals over splits."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _OUTSIDE = 1e-9
 
 @dataclass(frozen=True)
 class ClassOrder:
-    """The order of classes. `order` indexes the declared classes. `positive` indexes `order`, None for multiclass data."""
+    """The class order. `order` indexes the declared classes. `positive` indexes `order`, or is None for multiclass data."""
 
     declared: tuple[Any, ...]
     order: tuple[int, ...]
@@ -60,14 +60,14 @@ class ClassOrder:
     ) -> tuple[ClassOrder, ...]:
         """Build an order for each data set. `positive` is a class or a mapping of data sets to classes.
 
-        `declared` is such a mapping, which `positive` overrides. A single class is used for the data sets that have it; the
-        other data sets keep their declared or default class.
+        `declared` is a mapping of the same kind, which `positive` overrides. A single class applies to the data sets that
+        contain it; the other data sets keep their declared or default class.
         """
         positives = {**(declared or {}), **_resolve_positives(datasets, positive)}
         return tuple(cls.from_facts(facts, positives.get(facts.name)) for facts in datasets)
 
     def include_all_classes(self) -> ClassOrder:
-        """Add the declared classes without rows, for predictions that contain one."""
+        """Add the declared classes without rows, because predictions may contain them."""
         positive_name = None if self.positive is None else self.names[self.positive]
         wider = replace(self, order=tuple(_sort_classes(self.declared, list(range(len(self.declared))))), positive=None)
         return wider._with_positive(positive_name)
@@ -149,7 +149,7 @@ class SplitGrid:
 
     @cached_property
     def shared(self) -> BoolArray:
-        """Mask of the shared splits: every learner with a value on the data set has one on the split.
+        """Mask of the shared splits. On a shared split, every learner with a value on the data set has a value.
 
         >>> import pandas as pd
         >>> splits = pd.MultiIndex.from_product([["iris"], [0], [0, 1, 2]], names=["dataset", "repeat", "fold"])
@@ -168,7 +168,7 @@ class SplitGrid:
 
 
 def keep_shared_splits(scores: pd.DataFrame) -> pd.DataFrame:
-    """Set scores outside the shared splits to NaN, for any measures and conditions."""
+    """Set scores outside the shared splits to NaN, separately for each measure and condition."""
     where = ["measure", "condition", "level"]
     plain = scores.assign(known=scores["value"].notna(), lost=mask_failed(scores))
 
@@ -182,7 +182,7 @@ def keep_shared_splits(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def compute_test_fraction(archive: Archive, dataset: str, splits: list[tuple[int, int]]) -> float:
-    """Compute the mean fraction of test rows over splits, NaN without training rows. Duplicate training rows count once."""
+    """Compute the mean test fraction over splits. Duplicate training rows count once. Without training rows, it is NaN."""
     fractions = []
     for repeat, fold in splits:
         train, test = archive.split(dataset, repeat, fold)
@@ -192,10 +192,10 @@ def compute_test_fraction(archive: Archive, dataset: str, splits: list[tuple[int
 
 
 def compute_half_width(contributions: FloatArray, test_fraction: float, alpha: float) -> float:
-    """Compute the half-width of the t interval of a mean over splits with this fraction of test rows, NaN for one split.
+    """Compute the half-width of the t interval of a mean over splits. It is NaN for a single split.
 
-    The variance of the mean is (1 / J + f / (1 - f)) times that of the J contributions (Nadeau & Bengio 2003), with J - 1
-    degrees of freedom, where f is the fraction.
+    The variance of the mean is (1 / J + f / (1 - f)) times the variance of the J contributions, where f is the fraction of test
+    rows (Nadeau & Bengio 2003). There are J - 1 degrees of freedom.
 
     >>> round(compute_half_width(np.array([0.8, 0.9, 0.7, 0.8]), 0.25, 0.05), 3)
     0.198
@@ -210,7 +210,7 @@ def compute_half_width(contributions: FloatArray, test_fraction: float, alpha: f
 
 
 def compute_mean_half_width(values: FloatArray, alpha: float) -> float:
-    """Compute the half-width of the t interval of a mean over independent data sets, NaN for a single data set."""
+    """Compute the half-width of the t interval of a mean over independent data sets. It is NaN for a single data set."""
     return compute_half_width(values, 0.0, alpha)
 
 
@@ -229,10 +229,10 @@ class Stack:
 
     @classmethod
     def iter_groups(cls, trials: Sequence[Predictions], order: ClassOrder) -> Iterator[tuple[IntArray, Stack]]:
-        """Stack trials with the same number of test rows and kind of scores, and yield their indices and the stack.
+        """Stack trials with the same number of test rows and the same kind of scores. Yield the trial indices and the stack.
 
-        Trials that predict a class without rows, or give it a probability, use all declared classes. Trials with and without
-        abstentions are stacked separately.
+        Trials that predict a class without rows, or assign a probability to it, use all declared classes. Trials with and
+        without abstentions are stacked separately.
         """
         groups: dict[tuple[int, str | None], list[int]] = {}
         for index, predictions in enumerate(trials):
@@ -313,7 +313,7 @@ class Stack:
         return {}
 
     def tally(self, code: int) -> ScoreTally:
-        """Tally the scores of one class against the others."""
+        """Tally the scores of one class against all others."""
         if code not in self._tallies:
             column = np.ascontiguousarray(np.where(self.finite[:, None], self._get_column(code), 0.0))
             self._tallies[code] = tally_models(self.true == code, column)
@@ -324,13 +324,13 @@ class Stack:
         return self.scores[:, :, code]
 
     def make_score_rows(self, trial: int) -> ScoreRows:
-        """Make the rows of one trial, for measures that use the scores of all classes."""
+        """Build the rows of one trial for measures that use the scores of all classes."""
         assert self.scores is not None
         return ScoreRows(self.true[trial], np.ascontiguousarray(self.scores[trial]), None, self.order.classes)
 
     @cached_property
     def _probabilities(self) -> tuple[IntArray, FloatArray, Classes]:
-        """True classes, probabilities and classes. If several classes have a positive one, it is set against all others."""
+        """True classes, probabilities and class order. A positive class among three or more is set against all others."""
         assert self.scores is not None
         positive, probabilities = self.order.positive, np.clip(self.scores, 0.0, 1.0)
         if positive is None or len(self.order.order) == 2:
@@ -340,7 +340,7 @@ class Stack:
         return (self.true == positive).astype(np.intp), np.stack([1 - probability, probability], axis=-1), Classes(names, 1)
 
     def make_probability_rows(self, trial: int) -> ProbabilityRows:
-        """Make the rows of one trial, for measures of probabilities."""
+        """Build the rows of one trial for measures of probabilities."""
         true, matrix, classes = self._probabilities
         ones = np.ones(true.shape[1])
         return ProbabilityRows(ones[None], true[trial], np.ascontiguousarray(matrix[trial]), classes, ones)
@@ -385,7 +385,7 @@ class MeanRows:
 def _mask_unknown_classes(
     order: ClassOrder, true: IntArray, predicted: IntArray, scores: FloatArray | None, kind: str | None
 ) -> BoolArray:
-    """Mask the trials that contain a class outside the order."""
+    """Make a mask of the trials that contain a class outside the order."""
     left_out = np.flatnonzero(order.positions < 0)
     if not len(left_out):
         return np.zeros(len(true), dtype=bool)

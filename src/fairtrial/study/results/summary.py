@@ -1,4 +1,4 @@
-"""Summaries of a study: its answer with means and notes, and its progress, abstentions and times."""
+"""Summaries of a study: the answer with means and notes, the progress, abstentions and times."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class ResultSummary:
 
     @classmethod
     def from_results(cls, results: Results) -> ResultSummary:
-        """Summarize results. If there is no verdict, the answer says why."""
+        """Summarize results. If there is no verdict, the answer explains why."""
         archive, means = results.archive, {}
         for name in results.measures:
             tables = {
@@ -114,7 +114,7 @@ class ResultSummary:
 
 
 def _format_answer(results: Results) -> tuple[str, list[str], list[str]]:
-    """Format the answer under the first condition, details (the test, the leaders under other conditions) and caveats."""
+    """Format the answer under the first condition, the details (test, leaders under other conditions) and the caveats."""
     conditions = results.archive.conditions
     try:
         first = choose_condition(conditions)
@@ -123,7 +123,7 @@ def _format_answer(results: Results) -> tuple[str, list[str], list[str]]:
     except InputError as error:
         return f"No verdict: {error}", [], []
     scope = "on clean data" if len(conditions) > 1 and first.name == CLEAN else ""
-    test = [] if verdict.ranking.tests else [render(verdict.test_result)]  # the answer names the test of a single pair
+    test = [] if verdict.ranking.tests else [render(verdict.test_result)]  # the answer already names the test of a single pair
     return verdict.summarize(scope=scope), [*test, *_describe_leaders(results, first)], list(render_all(verdict.caveats))
 
 
@@ -177,7 +177,7 @@ def find_left_out_splits(scores: pd.DataFrame, conditions: Sequence[ConditionFac
 
 
 def format_means(tables: Mapping[str, pd.DataFrame], datasets: int) -> pd.DataFrame:
-    """Format the means over data sets, learners by conditions. An asterisk marks means that lack some data sets.
+    """Format a table of means over data sets, learners by conditions. An asterisk marks means that lack some data sets.
 
     `tables` maps each condition to its table of data sets by learners.
     """
@@ -243,7 +243,7 @@ def _format_run(facts: Any) -> str:
 
 
 def collect_findings(archive: Archive, trials: pd.DataFrame) -> tuple[Finding, ...]:
-    """Collect what readers of the scores need to know: missing and failed trials, abstentions, warnings and slow fits."""
+    """Collect findings that affect how to read the scores: missing and failed trials, abstentions, warnings and slow fits."""
     is_condition_failure = _mask_not_applied(trials)
     return (
         *_find_missing_trials(trials),
@@ -258,8 +258,9 @@ def collect_findings(archive: Archive, trials: pd.DataFrame) -> tuple[Finding, .
 def count_abstentions(archive: Archive, trials: pd.DataFrame) -> pd.DataFrame:
     """Count abstentions for each learner that abstained.
 
-    The column `trials` counts the learner's successful trials, and `abstaining` those with abstentions. `rows` counts the test
-    rows of the latter, and `abstained` the rows for which the learner predicted no class.
+    The column `trials` counts the successful trials of the learner, and `abstaining` counts those with abstentions. `rows`
+    counts the test rows of the trials with abstentions, and `abstained` counts the rows for which the learner predicted no
+    class.
     """
     import pandas as pd
 
@@ -297,7 +298,7 @@ def _find_missing_trials(trials: pd.DataFrame) -> list[Finding]:
 
 
 def _mask_not_applied(trials: pd.DataFrame) -> npt.NDArray[np.bool_]:
-    """Mask failures of a condition: all learners failed on the split with the same InputError."""
+    """Mask trials whose condition failed: all learners failed on the same split with the same InputError."""
     refused = mask_failed(trials) & trials["error"].astype(str).str.endswith("InputError") & (trials["condition"] != CLEAN)
     by_cell = trials.assign(refused=refused).groupby(_CELL, sort=False, observed=True, dropna=False)
     alike = by_cell["refused"].transform("all") & (by_cell["message"].transform("nunique") == 1)
@@ -319,7 +320,7 @@ def _find_conditions_not_applied(trials: pd.DataFrame, is_condition_failure: npt
 
 
 def _describe_dataset(dataset: Any, lost: pd.DataFrame, planned: pd.DataFrame) -> str:
-    """Name a data set, and give the number of lost splits unless all of them are lost."""
+    """Name a data set, and add the number of lost splits unless all splits are lost."""
     n_lost, n_planned = (len(frame.drop_duplicates(_CELL)) for frame in (lost, planned[planned["dataset"] == dataset]))
     return str(dataset) if n_lost == n_planned else f"{dataset} ({n_lost:,} of {format_count(n_planned, 'split')})"
 

@@ -1,4 +1,4 @@
-"""Verdict of a study: treat failed trials as declared and compare the scores of one condition."""
+"""Verdict of a study: handle failed trials as declared, and compare the scores under one condition."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SPLIT = ["dataset", "repeat", "fold"]
 
 @dataclass(frozen=True)
 class VerdictOptions:
-    """Options of a verdict, as declared by the study or given by the user."""
+    """Options of a verdict, declared by the study or given by the user."""
 
     condition: ConditionFacts
     control: str | None = None
@@ -128,7 +128,7 @@ def _check_values(archive: Archive, left: pd.DataFrame, request: ScoreRequest) -
 
 
 def _find_test_fraction(archive: Archive, scores: pd.DataFrame) -> float | None:
-    """Find the fraction of test rows in a split of the first data set. None for folds, because their number determines it."""
+    """Find the fraction of test rows in a split of the first data set. Return None for folds: their number determines it."""
     first = scores[scores["dataset"] == scores["dataset"].iloc[0]].drop_duplicates(["repeat", "fold"])
     splits = list(zip(first["repeat"].tolist(), first["fold"].tolist(), strict=True))
     fraction = compute_test_fraction(archive, str(first["dataset"].iloc[0]), splits)
@@ -144,7 +144,7 @@ def apply_policy(
     request: ScoreRequest,
     orders: Sequence[ClassOrder],
 ) -> tuple[pd.DataFrame, list[Finding]]:
-    """Apply the policy for failed trials to the scores of one condition. If trials failed, findings report the policy.
+    """Apply the policy for failed trials to the scores under one condition. If trials failed, findings report the policy.
 
     `trials` are the rows of `archive.trials()` that belong to `scores`, in the same order.
     """
@@ -190,7 +190,7 @@ def _exclude_failures(scores: pd.DataFrame, bad: Any) -> tuple[pd.DataFrame, lis
 
 
 def _assign_worst(scores: pd.DataFrame, bad: Any, measure: Measure) -> tuple[pd.DataFrame, list[Finding]]:
-    """Assign the worst score to failed trials, and to the learner's other trials on that data set if there are several.
+    """Assign the worst score to failed trials and, if there are several data sets, to the learner's other trials on that one.
 
     The mean over the other folds would hide the failure.
     """
@@ -205,9 +205,10 @@ def _assign_worst(scores: pd.DataFrame, bad: Any, measure: Measure) -> tuple[pd.
 
 
 def _compute_worst_value(good: FloatArray, measure: Measure) -> float:
-    """Compute the worst value of the measure's range or, if unbounded, the worst score made worse by the range of the scores.
+    """Compute the worst possible value of the measure or, if there is none, a value worse than all scores.
 
-    A value just below the others would give the smallest rank in a signed-rank test and favour the learner that failed.
+    That value differs from the worst score by the range of the scores. A value only slightly worse than the others would get
+    the smallest rank in a signed-rank test, which would favour the learner that failed.
     """
     low, high = measure.facts.range
     end, sign = (low, 1.0) if measure.facts.direction == "max" else (high, -1.0)
@@ -233,7 +234,7 @@ def _assign_trivial(
 
 
 def _index_succeeded_trials(trials: pd.DataFrame) -> dict[tuple[str, int, int], int]:
-    """Index one successful trial of each split. All learners share its test rows, which the condition may have changed."""
+    """Find one successful trial of each split. All learners share its test rows, which the condition may have changed."""
     good = trials[trials["status"] == "ok"].drop_duplicates(_SPLIT)
     keys = zip(*(good[name].tolist() for name in _SPLIT), strict=True)
     return dict(zip(keys, good["trial"].tolist(), strict=True))
@@ -247,7 +248,7 @@ def predict_trivial(
     fold: int,
     trial_by_split: dict[tuple[str, int, int], int] | None = None,
 ) -> Predictions:
-    """Predict the most frequent class of the training set, with the class proportions there as probabilities."""
+    """Predict the most frequent class of the training set, with the class proportions of the training set as probabilities."""
     train, test = archive.split(facts.name, repeat, fold)
     rows, y_true = test, facts.codes[test]
     number = (trial_by_split or {}).get((facts.name, repeat, fold))

@@ -1,4 +1,4 @@
-"""Coordinator of a run. It sends missing trials to the engine, stores their records, and alone writes to the results file."""
+"""Coordinator of a run. It sends missing trials to the engine and, as the only writer, stores their records."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 MAX_LOSSES = 3
 MAX_EMPTY_RETURNS = 3
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
-_POLL_SECONDS = 0.2  # how often the run checks for an interruption
-_STOP_SECONDS = 30.0  # time for running chunks to return their records after an interruption
+_POLL_SECONDS = 0.2  # interval at which the run checks for an interruption
+_STOP_SECONDS = 30.0  # time that running chunks have to return their records after an interruption
 
 
 def run_study(
@@ -55,9 +55,9 @@ def run_study(
 ) -> RunSummary:
     """Run the trials of a study that are not yet in the results file, and store their records.
 
-    See `Study.run` for the parameters. Setting `stop`, pressing Ctrl-C once or sending SIGTERM ends the run after the records
-    of finished trials are stored. A condition that cannot be applied to any data set is refused before the first trial. If no
-    trial is missing, no process is started.
+    See `Study.run` for the parameters. If `stop` is set, Ctrl-C is pressed once or SIGTERM is received, the run stores the
+    records of finished trials and ends. A condition that cannot be applied to any data set is refused before the first trial.
+    If no trial is missing, no process is started.
     """
     check_engine(engine, jobs)
     for status in retry:
@@ -68,7 +68,7 @@ def run_study(
     plan = plan_study(resolved if limits is None else replace(resolved, limits=limits))
     display = choose_progress(progress)
     new = not os.path.exists(store)
-    if new:  # a refused study leaves no file
+    if new:  # a refused study leaves no results file behind
         try_conditions(plan, plan.iter_missing(shard=shard))
     with open_store(store, write=True, create=True) as results_store:
         blocks = list(plan.iter_missing(results_store.find_done(retry), shard))
@@ -263,7 +263,7 @@ def build_link(plan: StudyPlan, trial_index: TrialIndex) -> TrialLink:
 
 @dataclass(frozen=True, eq=False)
 class SentChunk:
-    """A chunk sent to the engine, and how often it was lost with its worker or came back without a record."""
+    """A chunk sent to the engine, with the number of times it was lost or returned without a record."""
 
     chunk: Chunk
     losses: int = 0
@@ -271,7 +271,7 @@ class SentChunk:
 
 
 class InFlight:
-    """The chunks sent to an engine. `datasets` finds a data set by its content hash when a worker requests it."""
+    """The chunks sent to an engine. If a worker requests a data set, `datasets` finds it by its content hash."""
 
     def __init__(self, engine: Engine, datasets: Callable[[str], Dataset]) -> None:
         self._engine, self._datasets = engine, datasets
@@ -313,7 +313,7 @@ class InFlight:
     def collect_records(self, seconds: float, *, resend: bool = True) -> list[TrialRecord]:
         """Collect the records of finished chunks, waiting up to `seconds` for the first. With `resend`, resend lost chunks.
 
-        A failure of the engine is raised after the records that arrived before it have been returned.
+        If the engine fails, the records that arrived earlier are returned first, and the next call raises the error.
         """
         records: list[TrialRecord] = []
         if self._failure is None:
@@ -392,9 +392,9 @@ def _make_lost_record(task: TrialTask) -> TrialRecord:
 
 
 class Interruption:
-    """Context in which the first SIGINT or SIGTERM only sets `requested`, and the next one has its usual effect.
+    """A context in which the first SIGINT or SIGTERM only sets `requested`. The next signal has its usual effect.
 
-    Signals reach only the main thread. In another thread, only the event `stop` requests an interruption.
+    Signals reach only the main thread. In any other thread, only the event `stop` can request an interruption.
 
     >>> stop = threading.Event()
     >>> with Interruption(stop) as interruption:

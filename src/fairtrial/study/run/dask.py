@@ -35,7 +35,7 @@ def open_local_cluster(engine: str, jobs: int | None, packages: Iterable[str]) -
         n_workers=n_jobs,
         threads_per_worker=1,
         processes=True,
-        dashboard_address="127.0.0.1:0",  # the default port would clash with another cluster
+        dashboard_address="127.0.0.1:0",  # the default port could clash with another cluster
         scheduler_port=0,
         memory_limit=0,
         preload=[_IGNORE_INTERRUPTS],
@@ -90,7 +90,7 @@ def _make_engine(name: str, client: Any, work: CheckedWork, workers: Callable[[]
 
 
 def _list_loss_errors() -> tuple[type[BaseException], ...]:
-    """List the dask errors which mean that work was lost with its worker."""
+    """List the dask errors that indicate work lost with its worker."""
     from distributed import KilledWorker
     from distributed.comm.core import CommClosedError
 
@@ -115,7 +115,7 @@ def _apply_settings() -> Iterator[None]:
 
 
 def _end_on_workers(client: Any, run: str) -> None:
-    """Tell the workers, which may serve other runs, to end the chunks of this run, without waiting for them."""
+    """Ask the workers, which may also serve other runs, to end the chunks of this run. Do not wait for them."""
     _ignore_errors(lambda: client.run(_end_run_on_worker, run, wait=False, on_error="ignore"))
 
 
@@ -153,7 +153,7 @@ def _wait_for_workers(client: Any, address: str) -> None:
 def _refuse_other_versions(client: Any, work: CheckedWork) -> None:
     """Check every worker before the first chunk. Workers that join later are checked when they receive a chunk."""
     for worker, installed in client.run(get_versions, tuple(work.versions), on_error="return").items():
-        if isinstance(installed, OSError):  # the worker is gone
+        if isinstance(installed, OSError):  # the worker has exited
             continue
         if isinstance(installed, BaseException):
             raise InputError(f"the worker {worker} must have fairtrial, got {_get_first_line(installed)}: install it there")
@@ -177,7 +177,7 @@ class _ThreadCounter:
 
 
 def _ignore_errors(action: Callable[[], Any]) -> None:
-    """Call a function and ignore its errors, which do no harm during shutdown because all records are stored."""
+    """Call a function and ignore its errors. They do no harm during shutdown, because all records are stored."""
     with contextlib.suppress(Exception):
         action()
 

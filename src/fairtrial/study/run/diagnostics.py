@@ -35,7 +35,7 @@ _OUT_OF_MEMORY_PHRASES = (
 
 @dataclass(frozen=True)
 class TrialFailure:
-    """A failure in the form in which it is recorded. It keeps no reference to the exception or its stack frames.
+    """A failure in recordable form, without references to the exception or its stack frames.
 
     >>> TrialFailure.from_error(ValueError("3 rows are too few")).message
     '3 rows are too few'
@@ -57,7 +57,7 @@ class TrialFailure:
 
     @classmethod
     def from_output(cls, status: Status, error: str, message: str, output: str | None) -> TrialFailure:
-        """Build the failure of a trial that could not report its failure itself, with its printed output."""
+        """Build the failure of a trial that could not report it itself. Include the printed output."""
         log, stack = TrialOutput.parse(output)
         return cls(status, error, message, stack, log)
 
@@ -71,7 +71,7 @@ class TrialFailure:
     def from_exit(cls, end: ProcessExit, limits: ResourceLimits, output: str | None) -> TrialFailure:
         """Build the failure of a trial whose process ended.
 
-        The status is `memory` if there is a memory limit and the output says that memory ran out.
+        The status is `memory` if there is a memory limit and the output reports that memory ran out.
         """
         exit_text = end.describe()
         if limits.memory is None:
@@ -90,14 +90,14 @@ class TrialFailure:
 
 
 class TrialOutput(NamedTuple):
-    """The end of the printed output of a trial, and the stack that Python printed when it was stopped or crashed."""
+    """The end of the printed output of a trial, and the stack that Python printed if the trial was stopped or crashed."""
 
     log: str | None
     stack: str | None
 
     @classmethod
     def parse(cls, text: str | None) -> TrialOutput:
-        """Separate the output from the stack, and remove import folders and the stack frames of the worker.
+        """Separate the output from the stack, and remove import folders and the worker's own stack frames.
 
         >>> TrialOutput.parse("some output\\nStack (most recent call first):\\n  File 'a.py', line 3 in fit")
         TrialOutput(log='some output', stack="Stack (most recent call first):\\n  File 'a.py', line 3 in fit")
@@ -131,7 +131,7 @@ def _format_message(error: BaseException) -> str:
 
 
 def _format_traceback(error: BaseException) -> str:
-    """Format the end of the traceback, without import folders."""
+    """Format the end of the traceback, with import folders removed."""
     try:
         text = "".join(traceback.format_exception(error))
     except Exception:
@@ -160,7 +160,7 @@ def record_warnings() -> Iterator[list[warnings.WarningMessage]]:
 
 
 def format_notes(caught: list[warnings.WarningMessage], *more: str | None) -> str | None:
-    """Format other notes and then the distinct warnings with their counts, one per line, or return None without any.
+    """Format other notes, then each distinct warning with its count, one per line. Return None if there are none.
 
     >>> with record_warnings() as caught:
     ...     for _ in range(3):

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from fairtrial.study.spec.resolve import ResolvedStudy
 
 _MAX_ROWS = 20_000  # conditions are not checked on larger data sets
-_CONDITION_SECONDS = 5.0  # no further condition is checked after this time
+_CONDITION_SECONDS = 5.0  # after this time, no further condition is checked
 _MAX_NAMED = 5  # maximum number of data sets named in a warning
 _TRY_SECONDS = 10.0
 
@@ -60,11 +60,11 @@ def dry_run(
     Parameters
     ----------
     study : Study
-        The study.
+        Study to examine.
     store : path
-        Results file, which need not exist.
+        Results file. It need not exist.
     jobs : int, default 1
-        Number of trials run in parallel.
+        Number of trials to run in parallel.
     retry : list of {"error", "timeout", "memory", "crash"}
         Kinds of failed trials to run again.
     shard : tuple of int, optional
@@ -104,7 +104,7 @@ class DryRun:
     plan : StudyPlan
         All trials of the study.
     planned, missing : array
-        Numbers of planned and of missing trials, data sets by learners.
+        Numbers of planned and missing trials, data sets by learners.
     estimate : DurationEstimate
         Expected duration of the missing trials.
     """
@@ -134,7 +134,7 @@ class DryRun:
 
 @dataclass(frozen=True)
 class DurationEstimate:
-    """Expected duration of the missing trials in seconds, None if unknown. `summary` describes how it was estimated."""
+    """Expected duration of the missing trials in seconds, or None if unknown. `summary` describes how it was estimated."""
 
     seconds: float | None
     summary: str
@@ -162,10 +162,10 @@ def estimate(
 ) -> DurationEstimate:
     """Estimate how long the missing trials will take.
 
-    `missing` counts them, data sets by learners (`StudyPlan.count`). `times` has the mean seconds and the number of stored
-    trials, by the hashes of data set and learner. Unless `tries` is False, a learner without stored times runs one trial on the
-    clean data set of median size, for at most 10 seconds or the time limit. The time on other data sets is assumed to be
-    proportional to their number of rows, up to the time limit.
+    `missing` contains the numbers of missing trials, data sets by learners (`StudyPlan.count`). `times` maps the hashes of data
+    set and learner to the mean seconds and the number of stored trials. Unless `tries` is False, a learner without stored times
+    runs one clean trial on the data set of median size, for at most 10 seconds or the time limit. The time on other data sets
+    is assumed to be proportional to their number of rows, up to the time limit.
     """
     check_whole_number("jobs", jobs, 1)
     if not missing.any():
@@ -264,14 +264,14 @@ def _try_learners(plan: StudyPlan, data: int, learners: Sequence[int]) -> dict[i
 
 
 def _get_seconds(record: TrialRecord, time_limit: float) -> float:
-    """Return the duration of a trial. Failures other than timeouts are assumed to take the same time again."""
+    """Return the duration of a trial. Failed trials, except timeouts, are assumed to take the same time again."""
     if record.status == "timeout":
         return time_limit
     return (record.fit_time or 0.0) + (record.predict_time or 0.0)
 
 
 class _ConditionOutcome(NamedTuple):
-    """The outcome of applying a condition to a data set, both given by index. The message is None if this succeeded."""
+    """The outcome of applying a condition to a data set, both given by index. A success has the message None."""
 
     condition: int
     data: int
@@ -281,7 +281,7 @@ class _ConditionOutcome(NamedTuple):
 def try_conditions(plan: StudyPlan, missing: Iterable[TrialBlock]) -> None:
     """Check that the conditions of the missing trials can be applied to their data sets.
 
-    A condition that fails on every data set raises a SpecError; a condition that fails on some data sets gives a warning. Data
+    A condition that fails on every data set causes a SpecError; a condition that fails on some data sets causes a warning. Data
     sets with more than 20,000 rows are skipped, and the check stops after 5 seconds.
     """
     pairs = {(block.data, block.condition) for block in missing}
@@ -295,7 +295,7 @@ def try_conditions(plan: StudyPlan, missing: Iterable[TrialBlock]) -> None:
 
 
 def _try_pairs(plan: StudyPlan, pairs: set[tuple[int, int]]) -> Iterator[_ConditionOutcome]:
-    """Apply the conditions to their data sets, smallest first."""
+    """Apply the conditions to their data sets, starting with the smallest data set."""
     until = time.monotonic() + _CONDITION_SECONDS
     for data in sorted({data for data, _ in pairs}, key=lambda index: (len(plan.data[index].dataset), index)):
         if len(plan.data[data].dataset) > _MAX_ROWS or time.monotonic() > until:
@@ -306,7 +306,7 @@ def _try_pairs(plan: StudyPlan, pairs: set[tuple[int, int]]) -> Iterator[_Condit
 
 
 def _find_failure_message(plan: StudyPlan, table: TrialData, data: int, condition: int) -> str | None:
-    """Return the error message if the condition can be applied to neither the first nor the last split."""
+    """Return the first error message if the condition can be applied to neither the first nor the last split."""
     message = None
     for split in sorted({0, len(plan.data[data].splits) - 1}):
         try:
@@ -325,7 +325,7 @@ def _apply_condition(plan: StudyPlan, table: TrialData, data: int, condition: in
 
 
 def _find_failing(outcomes: list[_ConditionOutcome], pairs: set[tuple[int, int]]) -> list[int]:
-    """Find the conditions that failed on all of their data sets."""
+    """Find the conditions that failed on all their data sets."""
     failed = {(outcome.data, outcome.condition) for outcome in outcomes if outcome.message is not None}
     return sorted(
         condition for condition in {index for _, index in pairs} if {pair for pair in pairs if pair[1] == condition} <= failed

@@ -1,7 +1,7 @@
 """Engines run chunks of trials. An engine wraps a `concurrent.futures.Executor`.
 
-The module of an engine registers a function that opens the engine. Other packages can add engines: they name such a module in
-an entry point of the group `fairtrial.engines`.
+The module of an engine registers a function that opens the engine. Other packages can add engines by naming such a module in an
+entry point of the group `fairtrial.engines`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ DECISIVE = ("fairtrial", "numpy", "scipy", "scikit-learn", "numba")
 """Packages whose versions must be the same on all workers."""
 
 LOSS_ERRORS: tuple[type[BaseException], ...] = (BrokenExecutor, CancelledError, ConnectionError, EOFError)
-"""Executor errors which mean that the work was lost."""
+"""Executor errors that indicate lost work."""
 
 _ABSENT = "not installed"
 
@@ -36,7 +36,7 @@ Work = Callable[..., Any]
 OpenEngine = Callable[..., "Engine"]
 
 engines: Registry[OpenEngine] = Registry("engine", group="fairtrial.engines", package="fairtrial.study.run")
-"""Functions `open(engine, jobs, packages)` that open an engine, by its name or form of address (`dask://host:port`)."""
+"""Functions `open(engine, jobs, packages)`, by the name of the engine or the form of its address (`dask://host:port`)."""
 
 
 def register_engine(name: str) -> Callable[[OpenEngine], OpenEngine]:
@@ -60,20 +60,20 @@ class Engine:
     name: str
     executor: Executor
     work: Work
-    """The submitted function: it takes a chunk and its data set or None, and returns trial records or a `DataRequest`."""
+    """The submitted function. It takes a chunk and its data set or None, and returns trial records or a `DataRequest`."""
     workers: Callable[[], int]
     """Returns the number of chunks that can run at once."""
     shutdown: Callable[[], None]
     is_gone: Callable[[], bool] = bool
     """Returns whether the whole engine is lost."""
     stop: Callable[[], None] = lambda: None
-    """Makes the running chunks of this engine return the records of finished trials."""
+    """Stops the running chunks of this engine, which then return the records of finished trials."""
     loss_errors: tuple[type[BaseException], ...] = LOSS_ERRORS
-    """Errors which mean that the engine lost the work, e.g. because a worker was killed."""
+    """Errors that indicate lost work, e.g. because a worker was killed."""
 
     @property
     def slots(self) -> int:
-        """Number of chunks to submit. It is larger than the number that can run at once, so no worker is idle."""
+        """Number of chunks to submit. It exceeds the number that can run at once, so no worker is idle."""
         running = max(1, self.workers())
         return running + 1 + running // 2
 
@@ -99,7 +99,7 @@ def open_engine(engine: str | Executor = "local", jobs: int | None = None, packa
         `local`, `dask` (worker processes on this machine), `dask://host:port`, or another registered engine. An executor is not
         closed.
     jobs : int, optional
-        Number of chunks run in parallel. Default: the number of usable cores.
+        Number of chunks to run in parallel. Default: the number of usable cores.
     packages : iterable of str
         Packages, in addition to `DECISIVE`, whose versions must be the same on all workers.
 
@@ -129,7 +129,7 @@ def check_engine(engine: str | Executor, jobs: int | None = None) -> None:
 
 
 def _find_name(engine: str) -> str:
-    """Find the registered name of an engine. For an address, it is the form of the address."""
+    """Find the registered name of an engine. For an address, this name is the form of the address."""
     if engine == "local":  # avoids importing the modules of other engines
         return engine
     if engine in engines:
@@ -170,20 +170,20 @@ def create_run_id() -> str:
 
 
 def count_usable_cores() -> int:
-    """Count the cores that this process may use, given its affinity and container."""
+    """Count the cores that the CPU affinity and the container allow this process to use."""
     return max(1, int(import_module("joblib").cpu_count()))
 
 
 @dataclass(frozen=True)
 class CheckedWork:
-    """The work of a run on other machines. It refuses to run if package versions differ from those of the coordinator."""
+    """The work of a run on other machines. It is refused if package versions differ from those of the coordinator."""
 
     run: str
     versions: Mapping[str, str]
 
     @classmethod
     def from_packages(cls, packages: Iterable[str] = ()) -> CheckedWork:
-        """Create the work of a new run, which checks these packages and `DECISIVE`."""
+        """Create the work of a new run that checks the versions of these packages and of `DECISIVE`."""
         return cls(create_run_id(), get_versions(dict.fromkeys([*DECISIVE, *packages])))
 
     def __call__(self, chunk: Chunk, dataset: Dataset | None = None) -> list[TrialRecord] | DataRequest:
@@ -221,7 +221,7 @@ def _get_version(name: str) -> str:
 
 
 def find_version_differences(expected: Mapping[str, str], installed: Mapping[str, str]) -> list[str]:
-    """Describe the differences between package versions, one text for each package.
+    """Describe the differences between package versions, with one text for each package.
 
     >>> find_version_differences({"numpy": "2.3.1"}, {"numpy": "2.0.0"})
     ['numpy 2.0.0 instead of 2.3.1']

@@ -1,4 +1,4 @@
-"""Unpickle, copy and seed the learners of trials, and convert data to the form that they accept."""
+"""Unpickle, copy and seed the learners of trials, and convert data to the form that the learners accept."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BY_NAME = ("ColumnTransformer",)  # classes that select columns by name and nee
 
 
 class TrialLearner:
-    """A learner that its trials share. `make_estimator(seed)` makes an unfitted copy for each trial.
+    """A learner that several trials share. `make_estimator(seed)` makes an unfitted copy for each trial.
 
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> learner = TrialLearner(pickle.dumps(RandomForestClassifier()))
@@ -30,7 +30,7 @@ class TrialLearner:
 
     def __init__(self, pickled: bytes) -> None:
         self.identity = hashlib.blake2b(pickled, digest_size=16).digest()
-        estimator = clone_unfitted(pickle.loads(pickled))  # pickled by the running study, never read from a file
+        estimator = clone_unfitted(pickle.loads(pickled))  # pickled by the study that is running, never read from a file
         self.name = _get_class_name(estimator)
         self.as_declared = PreparedEstimator(estimator)
         bare = extract_bare_learner(estimator)
@@ -51,7 +51,7 @@ class TrialLearner:
 
 
 class PreparedEstimator:
-    """An unfitted estimator, and the conversion of its rows and classes."""
+    """An unfitted estimator that converts tables and classes to the form it accepts."""
 
     def __init__(self, estimator: Any, *, is_bare: bool = False) -> None:
         self.prototype = estimator
@@ -79,7 +79,7 @@ class PreparedEstimator:
         return estimator.set_params(**dict.fromkeys(self._named, seed)) if self._named else estimator
 
     def convert_table(self, X: Any, data: TrialData) -> Any:
-        """Convert a table to a frame if columns are selected by name."""
+        """Convert a table to a frame if the estimator selects columns by name."""
         return data.to_frame(X) if self._by_name else X
 
     def convert_classes(self, codes: IntArray, data: TrialData) -> Any:
@@ -92,7 +92,7 @@ class PreparedEstimator:
 
 
 def extract_bare_learner(estimator: Any) -> Any:
-    """Extract the learner from a standard preparation that leaves finite numbers unchanged; return None for any other.
+    """Extract the learner from a standard preparation that leaves finite numbers unchanged. Return None in all other cases.
 
     >>> from fairtrial.learners import Prepared
     >>> from sklearn.linear_model import LogisticRegression
@@ -112,7 +112,7 @@ def extract_bare_learner(estimator: Any) -> Any:
 
 
 def _get_class_name(estimator: Any) -> str:
-    """Get the class name of the learner, without its preparation."""
+    """Get the class name of the learner, ignoring its preparation."""
     from fairtrial.learners import Prepared
 
     return type(estimator.learner if type(estimator) is Prepared else estimator).__name__
@@ -148,7 +148,7 @@ def _needs_names(estimator: Any, parameters: dict[str, Any]) -> bool:
 
 
 def _is_plain(estimator: Any, path: list[str]) -> bool:
-    """Whether a parameter can be set as an attribute, because all its owners follow the rules of scikit-learn."""
+    """Whether a parameter can be set as an attribute. All its owners must follow the rules of scikit-learn."""
     from sklearn.base import BaseEstimator
 
     owner = estimator

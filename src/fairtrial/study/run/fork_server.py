@@ -1,4 +1,4 @@
-"""Fork server: a process that imports everything, then forks workers, kills their process trees and reports their exits."""
+"""Fork server: a process that imports all modules, then forks workers, kills their process trees and reports their exits."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _IMPORTS = (
     "fairtrial.study.run.trial",
     "fairtrial.study.run.worker",
 )
-_POLL_MILLISECONDS = 1000  # how often the parent process is checked
+_POLL_MILLISECONDS = 1000  # interval at which the parent process is checked
 _ADOPT_ORPHANS = 36  # PR_SET_CHILD_SUBREAPER of Linux
 _MEMORY_UNIT = 1 if sys.platform == "darwin" else 1024
 ONE_THREAD: Mapping[str, str] = dict.fromkeys(
@@ -60,7 +60,7 @@ ENVIRONMENT: Mapping[str, str] = {
     "JE_ARROW_MALLOC_CONF": "background_thread:false",  # pyarrow's allocator must not start a thread, because the process forks
     "OBJC_DISABLE_INITIALIZE_FORK_SAFETY": "YES",  # macOS
 }
-POLL_SECONDS = 0.2  # how often the client checks for a request to stop
+POLL_SECONDS = 0.2  # interval at which the client checks for a request to stop
 _MAIN = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[2]); "
     "from fairtrial.study.run.fork_server import main; main(int(sys.argv[1]))"
@@ -79,7 +79,7 @@ class ForkServerLostError(Exception):
 
 
 class Message(NamedTuple):
-    """A message from the fork server: `STARTED` or `ENDED`, the process id of the worker, and its exit."""
+    """A message from the fork server: `STARTED` or `ENDED`, the worker's process id, and its exit."""
 
     kind: bytes
     process: int
@@ -113,7 +113,7 @@ class ForkServerClient:
         self._context: _LaunchContext | None = None
 
     def is_current(self) -> bool:
-        """Whether the import path, environment variables and folder are still those of the fork server."""
+        """Whether the fork server still has the current import path, environment variables and folder."""
         return self._process is None or self._context == _LaunchContext.from_process()
 
     def start_worker(self, link: socket.socket, log: int, token: bytes, is_stopped: Callable[[], bool]) -> int:
@@ -129,7 +129,7 @@ class ForkServerClient:
                 if message is not None and message.kind == STARTED:
                     return message.process
                 if is_stopped():
-                    self.close()  # a late answer would be mistaken for the next one
+                    self.close()  # a late answer would be mistaken for the answer to the next request
                     raise StoppedError
             raise ForkServerLostError
         except ForkServerLostError:
@@ -152,7 +152,7 @@ class ForkServerClient:
         return Message(kind, process, ProcessExit(status, peak))
 
     def kill(self, worker: int) -> ProcessExit:
-        """Kill a worker with its process tree, and return its exit, even if it exited earlier."""
+        """Kill a worker and its process tree, and return its exit, even if it exited earlier."""
         self._send_request(KILL)
         end = self.wait_for_exit(worker, _KILL_SECONDS)
         if end is None:
@@ -160,7 +160,7 @@ class ForkServerClient:
         return end
 
     def wait_for_exit(self, worker: int, seconds: float) -> ProcessExit | None:
-        """Wait for the exit of the worker. Return None if it is not reported in time."""
+        """Wait until the exit of the worker is reported. Return None if this takes too long."""
         deadline = time.monotonic() + seconds
         while (remaining := deadline - time.monotonic()) > 0:
             message = self.receive(remaining)
@@ -232,12 +232,12 @@ def _is_readable(channel: socket.socket, seconds: float) -> bool:
 
 
 def main(control: int) -> None:
-    """Serve the supervisor at the other end of this socket until the supervisor is gone."""
+    """Serve the supervisor at the other end of this socket until the supervisor exits."""
     parent = os.getppid()
     for name in _IMPORTS:
         import_module(name)
     gc.collect()
-    gc.freeze()  # children share these pages for longer
+    gc.freeze()  # child processes then share these memory pages for longer
     with socket.socket(fileno=control) as supervisor:
         ForkServer(supervisor, parent).serve()
 
@@ -301,7 +301,7 @@ class ForkServer:
         self._send_message(STARTED, self._worker)
 
     def _check_worker(self) -> None:
-        """Report the exit of the worker. It stays a zombie until its group is killed, so that its process id is not reused."""
+        """Report the exit of the worker. It stays a zombie until its group is killed, so its process id is not reused."""
         if hasattr(os, "waitid"):
             if os.waitid(os.P_PID, self._worker, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
                 self._end_worker()
@@ -313,7 +313,7 @@ class ForkServer:
                 self._finish_worker(status, usage.ru_maxrss)
 
     def _end_worker(self) -> None:
-        """Kill the worker, if there is one, with its process tree."""
+        """Kill the worker, if there is one, and its process tree."""
         if not self._worker:
             return
         with suppress(ProcessLookupError):  # its process group may not exist yet
@@ -338,7 +338,7 @@ def _kill_group(leader: int) -> None:
 
 
 def adopt_orphans() -> None:
-    """Become the parent of processes that the worker leaves behind, so that they can be killed (Linux only)."""
+    """Become the parent of processes that the worker leaves behind, so they can be killed (Linux only)."""
     if sys.platform == "linux":
         import ctypes
 

@@ -18,10 +18,10 @@ _USAGE_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
 class Meter:
-    """Measures how many seconds `fit` and `predict` of one trial take, and its memory in bytes.
+    """Measures the seconds that `fit` and `predict` take in one trial, and the memory of the trial in bytes.
 
-    CPU time includes all threads of the process. Memory is the growth of the peak resident memory since the start. Only Linux
-    can reset the peak; on other systems, only growth beyond the highest earlier peak is measured.
+    CPU time includes all threads of the process. Memory is the growth of the peak resident memory since the start. The peak can
+    be reset only on Linux. On other systems, only growth beyond the highest earlier peak is measured.
 
     >>> meter = Meter()
     >>> with meter.time_stage("fit"):
@@ -57,7 +57,7 @@ def measure_resident_peak() -> int:
 
 @cache
 def _can_use_rusage(_process: int) -> bool:
-    """Whether the faster system call is reliable here. It may report the peak of the parent program if that is higher."""
+    """Whether the faster system call is reliable here. It may report the parent's peak if that is higher."""
     _reset_peak()
     status_peak = _read_status_peak()
     return status_peak == 0 or _read_usage_peak() <= status_peak + _PEAK_TOLERANCE
@@ -82,7 +82,7 @@ def _reset_peak() -> None:
 
 def _use_system_file(path: str, flags: int, action: Callable[[int], Any]) -> Any:
     """Open a system file and call `action` on it. Return None if the file does not exist or is not accessible."""
-    # The file is opened each time, because a file that stays open would belong to the parent process after a fork.
+    # The file is opened each time. If it stayed open across a fork, it would still describe the parent process.
     try:
         file = os.open(path, flags)
     except OSError:
@@ -117,7 +117,7 @@ class ProcessSettings:
 
 
 class _ProcessSetting(NamedTuple):
-    """Functions that read and write a setting."""
+    """The functions that read and write one setting."""
 
     read: Callable[[], Any]
     write: Callable[[Any], object]
@@ -142,7 +142,7 @@ def _list_settings() -> list[_ProcessSetting]:
 
 
 def _make_environment_setting() -> _ProcessSetting:
-    """Make the setting for environment variables. It uses bytes, because `os.environ` would decode all of them."""
+    """Build the setting for environment variables. It reads them as bytes, because `os.environ` would decode all of them."""
     variables, current = os.environb, os.environb._data  # type: ignore[attr-defined]
 
     def write(saved: dict[bytes, bytes]) -> None:

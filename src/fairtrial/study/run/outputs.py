@@ -16,12 +16,12 @@ from fairtrial.study.records import ABSTAINED, find_abstention_label
 
 Kind = Literal["probability", "decision"]
 _METHODS: dict[str, Kind] = {"predict_proba": "probability", "decision_function": "decision"}
-_ROUNDING = 1e-5  # rounding error of single precision with a thousand classes
+_ROUNDING = 1e-5  # rounding error in single precision with a thousand classes
 
 
 @dataclass(frozen=True, eq=False)
 class EstimatorScores:
-    """Scores with a column for each declared class, and a note if they should be probabilities but are not."""
+    """Scores with a column for each declared class, and a note if they are not valid probabilities but should be."""
 
     values: FloatArray
     kind: Kind
@@ -31,8 +31,8 @@ class EstimatorScores:
         """Add noise, and return the scores, the realized level, and the number of changed scores.
 
         With two classes, noise is added to the score of the second class. The first class gets the complement to 1, or the
-        negative decision value. With more classes, noise is added to each score. Only clipped scores of two classes remain
-        probabilities.
+        negative decision value. With more classes, noise is added to each score. Scores remain probabilities only if there are
+        two classes and the scores are clipped.
         """
         if self.values.shape[1] != 2:
             changed = noise.apply(self.values.T, None, rng)
@@ -46,7 +46,7 @@ class EstimatorScores:
 
 @dataclass(frozen=True, eq=False)
 class PredictionOutput:
-    """The output of a fitted learner. `abstention` is its label for abstentions, None if it has none."""
+    """The output of a fitted learner. `abstention` is its label for abstentions, or None if it has no such label."""
 
     predicted: Any
     scores: Any = None
@@ -55,7 +55,7 @@ class PredictionOutput:
 
     @classmethod
     def from_estimator(cls, fitted: Any, X: Any) -> PredictionOutput:
-        """Predict classes and scores: probabilities if the learner has them, else decision values, else none."""
+        """Predict classes and scores. Scores are probabilities if available, else decision values if available, else None."""
         predicted, abstention = fitted.predict(X), find_abstention_label(fitted)
         for method in _METHODS:
             if hasattr(fitted, method):
@@ -85,10 +85,10 @@ class PredictionOutput:
     def align_scores(
         self, fitted: Any, n: int, trained: IntArray, labels: npt.NDArray[Any], name: str, *, pairs: bool = False
     ) -> EstimatorScores | None:
-        """Arrange the scores in the order of the declared classes. Return None if the learner has no scores.
+        """Arrange the scores in the order of the declared classes. Return None if the learner provides no scores.
 
-        A class without training rows gets probability 0, or the smallest decision value. `trained` are the codes of the
-        training rows. Decision values of pairs of classes (`pairs`) are refused.
+        A class without training rows gets probability 0, or the smallest decision value. `trained` contains the class codes of
+        the training rows. Decision values for pairs of classes (`pairs`) are refused.
 
         >>> output = PredictionOutput(["b", "c"], [[0.9, 0.1], [0.2, 0.8]], "predict_proba")
         >>> class Fitted:
@@ -120,7 +120,7 @@ def _is_known_label(label: Any, codes_by_label: dict[Any, int]) -> bool:
 
 
 def _get_class_codes(fitted: Any, trained: IntArray, labels: npt.NDArray[Any], name: str) -> IntArray:
-    """Get the class codes of a learner's columns from its `classes_`, or else from the sorted classes of the training set."""
+    """Get the class codes of a learner's score columns from its `classes_` or, if missing, from the sorted training classes."""
     codes_by_label = {label: code for code, label in enumerate(labels.tolist())}
     classes = getattr(fitted, "classes_", None)
     class_labels = (
@@ -155,7 +155,7 @@ def _expand_decisions(table: FloatArray, k: int, pairs: bool, who: str) -> Float
 
 
 def _describe_invalid_probabilities(table: FloatArray, who: str) -> str | None:
-    """Describe values that are not probabilities even allowing for rounding errors. Return None if there are none."""
+    """Describe values that are not probabilities, even within rounding errors. Return None if all values are valid."""
     if table.min() < -_ROUNDING or table.max() > 1 + _ROUNDING:
         return f"{who} returns values from {table.min():.3g} to {table.max():.3g}: stored as scores, not as probabilities"
     sums = table.sum(axis=1)

@@ -1,8 +1,8 @@
-"""The pool of supervisors in this process. Each chunk borrows one, and idle supervisors are kept for some seconds.
+"""The pool of supervisors in this process. Each chunk borrows a supervisor. Idle supervisors are kept for some seconds.
 
-Several runs may share a process, or a worker of a cluster. Each run has an id that is sent with its chunks, and ending a run
-stops only its chunks. A supervisor that switches to another run gets a new worker process, so no state or outdated code of a
-learner is passed on. Its fork server, which takes a second to start, is kept.
+Several runs may share a process or a cluster worker. Each run has an id that is sent with its chunks, and ending a run stops
+only its own chunks. A supervisor that switches to another run gets a new worker process, so no state or outdated code of a
+learner is passed on. It keeps its fork server, which takes a second to start.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MAX_BYTES = 1 << 30
 
 
 def run_chunk(run: str, chunk: Chunk, dataset: Dataset | None = None) -> list[TrialRecord] | DataRequest:
-    """Run a chunk of a run, or return a `DataRequest` if the data set is not cached here. Engines submit this function."""
+    """Run a chunk, or return a `DataRequest` if its data set is not cached in this process. Engines submit this function."""
     if dataset is not None:
         if dataset.content_hash != chunk.data:
             raise InputError(f"dataset must be that of the chunk ({chunk.data}), got {dataset.name} ({dataset.content_hash})")
@@ -48,7 +48,7 @@ class SupervisorPool:
         self.forget()
 
     def forget(self) -> None:
-        """Reset the pool, because a forked process has neither the threads nor the supervisors of its parent."""
+        """Reset the pool in a forked process, which has neither the threads nor the supervisors of its parent."""
         self._lock = threading.Lock()
         self._idle: list[_IdleSupervisor] = []
         self._stops: dict[str, threading.Event] = {}
@@ -87,7 +87,7 @@ class SupervisorPool:
         return self._stops.setdefault(run, threading.Event())
 
     def _take_supervisor(self, run: str, data: str) -> Supervisor:
-        """Take an idle supervisor of this run, preferably with this data set, else any idle one, else a new one."""
+        """Take an idle supervisor of this run (if possible, with this data set), else any idle one, else a new one."""
         with self._lock:
             newest_first = reversed(self._idle)
             best = max(newest_first, key=lambda entry: (entry.run == run, entry.supervisor.data == data), default=None)
@@ -105,7 +105,7 @@ class SupervisorPool:
             self._keep_idle(supervisor, run)
 
     def _keep_idle(self, supervisor: Supervisor, run: str, unless: threading.Event | None = None) -> bool:
-        """Keep a supervisor for the next chunk unless the run has ended, and return whether it is kept."""
+        """Keep a supervisor for the next chunk, unless the run has ended. Return whether the supervisor is kept."""
         with self._lock:
             if unless is not None and unless.is_set():
                 return False
@@ -144,7 +144,7 @@ class _IdleSupervisor(NamedTuple):
 
 
 class DatasetCache:
-    """A cache of data sets by content hash, limited in number and bytes. The least recently used are dropped first.
+    """A cache of data sets by content hash, limited in number and bytes. The least recently used data sets are dropped first.
 
     >>> import fairtrial
     >>> iris = fairtrial.data.load("iris")

@@ -90,7 +90,7 @@ class RunSummary:
 
 _MAX_LEARNERS = 12
 _MAX_NAME_LENGTH, _MAX_REASON_LENGTH = 24, 200
-_MIN_RATE_SECONDS = 2.0  # no rate is shown earlier
+_MIN_RATE_SECONDS = 2.0  # no rate is shown before this time
 _RATE_SECONDS = 30.0  # time constant of the smoothed rate
 LearnerRecords = Sequence[tuple[str, TrialRecord]]
 
@@ -99,13 +99,13 @@ class Progress(Protocol):
     """A display of a run: `start` is called once, `add_records` for each batch of records, and `stop` once."""
 
     def start(self, study: str, learners: Sequence[str], planned: int, stored: int, where: str) -> None:
-        """Show that the run starts. `stored` of the `planned` trials are done, and `where` describes the engine."""
+        """Show the start of the run. Of the `planned` trials, `stored` are already done. `where` describes the engine."""
 
     def add_records(self, records: LearnerRecords) -> None:
-        """Show that records were stored, given as pairs of learner name and record."""
+        """Show newly stored records, given as pairs of learner name and record."""
 
     def stop(self, summary: RunSummary | None) -> None:
-        """Show that the run is over. The summary is None if the run failed."""
+        """Show the end of the run. The summary is None if the run failed."""
 
 
 class SilentProgress:
@@ -149,7 +149,7 @@ class LineProgress:
 
 
 class LiveProgress(LineProgress):
-    """A live display: progress bar, failures, rate, remaining time, and mean times of each learner."""
+    """A live display: progress bar, failures, rate, remaining time, and the mean times of each learner."""
 
     def __init__(self, console: Any = None) -> None:
         super().__init__()
@@ -199,7 +199,7 @@ class LiveProgress(LineProgress):
         from rich.table import Column, Table
         from rich.text import Text
 
-        # If there is little room, only the name is wrapped.
+        # If space is limited, only the name is wrapped.
         others = [Column(name, no_wrap=True) for name in ("trials", "failed", "mean fit", "mean predict")]
         table = Table(Column("learner", overflow="fold"), *others, box=None, pad_edge=False)
         ordered = sorted(self._times.items(), key=lambda pair: (-pair[1].failed, -pair[1].mean))
@@ -236,7 +236,7 @@ class Rate:
 
     @property
     def value(self) -> float | None:
-        """Trials per second, None in the first two seconds."""
+        """Trials per second. The value is None in the first two seconds."""
         return self._trials / self._seconds if self._last - self._started >= _MIN_RATE_SECONDS and self._trials else None
 
 
@@ -265,7 +265,7 @@ class _LearnerTimes:
 
 
 def choose_progress(progress: bool | Progress | None) -> Progress:
-    """Choose a display: True for live, False for none, None for live in a terminal or notebook and otherwise plain lines.
+    """Choose a display: live (True), none (False), or live in a terminal or notebook and plain lines elsewhere (None).
 
     >>> type(choose_progress(False)).__name__
     'SilentProgress'

@@ -23,7 +23,7 @@ WORK, READY, DONE, REFUSED = 1, 2, 3, 4
 TAIL_BYTES = 64 * 1024
 _HEAD = struct.Struct(f"<{TOKEN_BYTES}sBIQ")
 _LENGTH = struct.Struct("<Q")
-_READS = 32  # reads at a time, because endless output of a worker must not block the supervisor
+_READS = 32  # maximum number of reads at a time, because endless output of a worker must not block the supervisor
 _READ_BYTES = 64 * 1024
 _MODULES = re.compile(r"\n*^Extension modules: .*$", re.MULTILINE)
 
@@ -63,7 +63,7 @@ class Inbox:
         self._bytes += piece
 
     def take(self) -> Frame | None:
-        """Take the next complete message, or None. Raise MalformedMessageError if it does not start with the token."""
+        """Take the next complete message, if any. Raise MalformedMessageError if it does not start with the token."""
         buffer = self._bytes
         if not buffer:
             return None
@@ -81,7 +81,7 @@ class Inbox:
 
 
 class WorkMessage(NamedTuple):
-    """A chunk, and its data set unless the worker already has it."""
+    """A chunk and, unless the worker already has it, the data set of the chunk."""
 
     dataset: Dataset | None
     chunk: Chunk
@@ -101,7 +101,7 @@ class WorkMessage(NamedTuple):
 
 
 class RecordMessage(NamedTuple):
-    """The record of a trial, and whether it is the last one of the worker."""
+    """The record of a trial, and whether it is the last record that the worker sends."""
 
     record: TrialRecord
     last: bool
@@ -162,7 +162,7 @@ _RECORD_TYPES = tuple(_get_field_types(_HINTS[name]) for name in _RECORD_FIELDS)
 
 
 class LogTail:
-    """The end of the output that a worker prints into a pipe. The worker inherits the `writer` end.
+    """The end of the output that a worker prints to a pipe. The worker inherits the `writer` end of the pipe.
 
     >>> log = LogTail()
     >>> for number, text in enumerate([b"first\\n", b"second\\n"]):
@@ -208,7 +208,7 @@ class LogTail:
         return has_output
 
     def get_output(self, token: bytes, number: int) -> str:
-        """Get the part of a trial's output that was kept."""
+        """Get the retained part of a trial's output."""
         marker, output_start = self.make_marker(token, number), 0
         position = self._tail.rfind(marker)
         if position >= 0:

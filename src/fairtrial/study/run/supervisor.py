@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from fairtrial.data import Dataset
 
 _READ_BYTES = 1 << 16
-_LOG_DELAY = 0.02  # the log is not polled sooner, because most trials end before then
+_LOG_DELAY = 0.02  # the log is not read before this time, because most trials end earlier
 _EXIT_SECONDS = 1.0
 _STACK_SECONDS = 0.5
 _NO_SIGNAL = getattr(socket, "MSG_NOSIGNAL", 0)
@@ -81,11 +81,11 @@ class Supervisor:
 
     @property
     def data(self) -> str | None:
-        """Content hash of the data set that its worker has."""
+        """Content hash of the data set that the worker has loaded."""
         return self._processes.data
 
     def reset(self) -> bool:
-        """End the worker, which may keep state from a study, and return whether the supervisor can be used again."""
+        """End the worker, which may keep state from a study. Return whether the supervisor can be used again."""
         with self._busy:
             self._processes.drop_worker()
             return self.usable and self._processes.fork_server.is_current()
@@ -127,7 +127,7 @@ class Supervisor:
             except _ChunkRefusedError as refusal:
                 records += [replace(refusal.record, key=task.key) for task in tasks[index:]]
             except (ForkServerLostError, WorkerLostError, OutOfTimeError, MalformedMessageError) as error:
-                # `_collect` could not attribute this to a trial because the fork server is gone or the worker did not start.
+                # `_collect` could not attribute this to a trial, because the fork server exited or the worker did not start.
                 end, log = self._processes.drop_after(error)
                 index = len(records)
                 if started and index == suspect:
@@ -141,7 +141,7 @@ class Supervisor:
                         records += [_make_never_started_record(task, end, log) for task in tasks[index:]]
 
     def _start_chunk(self, chunk: Chunk, dataset: Dataset) -> WorkerConnection:
-        """Send the chunk, and the data set if needed, to a worker and wait until it is ready."""
+        """Send the chunk and, if needed, the data set to a worker, and wait until the worker is ready."""
         worker = self._processes.get_worker()
         worker.send(WorkMessage(None if worker.data == chunk.data else dataset, chunk).encode(), _READY_SECONDS)
         frame = worker.wait_for_message(_READY_SECONDS)
@@ -204,7 +204,7 @@ def _make_worker_lost_record(worker: WorkerConnection, chunk: Chunk, task: Trial
 
 
 def _compute_growth(worker: WorkerConnection, end: ProcessExit) -> int | None:
-    """Compute by how many bytes the peak memory has grown since the chunk started, None if unknown."""
+    """Compute by how many bytes the peak memory has grown since the chunk started. Return None if this is unknown."""
     return max(0, end.peak - worker.resident) if end.peak and worker.resident else None
 
 
@@ -215,7 +215,7 @@ def _make_never_started_record(task: TrialTask, end: ProcessExit | None, log: st
 
 
 class WorkerLostError(Exception):
-    """Raised if the worker exited (`end`), or closed its socket without exiting (None)."""
+    """Raised if the worker exited or closed its socket. `end` is its exit, or None if it only closed the socket."""
 
     def __init__(self, end: ProcessExit | None) -> None:
         super().__init__()
@@ -256,7 +256,7 @@ class WorkerConnection:
         self._events_and_log.register(self._log.reader, select.POLLIN)
 
     def send(self, payload: bytes, seconds: float) -> None:
-        """Send work, and raise OutOfTimeError if the worker reads nothing for `seconds`."""
+        """Send work. Raise OutOfTimeError if the worker reads nothing for `seconds`."""
         remaining = memoryview(encode_frame(self._token, Frame(WORK, self.number, payload)))
         events = select.poll()
         events.register(self._socket, select.POLLOUT)
@@ -315,7 +315,7 @@ class WorkerConnection:
         self._inbox.feed(piece)
 
     def _read_fork_server(self) -> None:
-        """Read a message from the fork server. If the worker has exited, read what it sent before it exited."""
+        """Read a message from the fork server. If the worker has exited, also read what it sent before."""
         message = self._fork_server.receive(0)
         if message is None or (message.kind, message.process) != (ENDED, self.process):
             return
@@ -344,13 +344,13 @@ class WorkerConnection:
                 return
 
     def kill(self) -> ProcessExit:
-        """Kill the worker with its process tree, but keep its output."""
+        """Kill the worker and its process tree, but keep its output."""
         if self._end is None:
             self._end = self._fork_server.kill(self.process)
         return self._end
 
     def log(self) -> str:
-        """Return the part of the current trial's output that was kept."""
+        """Return the retained part of the current trial's output."""
         self._log.drain()
         return self._log.get_output(self._token, self.number)
 
@@ -361,7 +361,7 @@ class WorkerConnection:
 
 
 class ProcessPair:
-    """At most one fork server with at most one worker. The pair has no reference to its supervisor and can outlive it."""
+    """At most one fork server with at most one worker. The pair does not refer to its supervisor and can outlive it."""
 
     def __init__(self) -> None:
         self.closing = threading.Event()
@@ -375,7 +375,7 @@ class ProcessPair:
 
     @property
     def data(self) -> str | None:
-        """Content hash of the data set that the worker has."""
+        """Content hash of the data set that the worker has loaded."""
         return None if self._worker is None else self._worker.data
 
     def get_worker(self) -> WorkerConnection:

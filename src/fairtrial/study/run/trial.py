@@ -1,4 +1,4 @@
-"""Run one trial: apply the condition, fit the learner, predict, and make the trial record."""
+"""Run one trial: apply the condition, fit the learner, predict, and build the trial record."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _warm: set[bytes] = set()  # learners that have run in this process
 
 
 class TrialRunner:
-    """Runs the trials of a chunk one after another, and caches what they share.
+    """Runs the trials of a chunk one after another, and caches the data and learners that they share.
 
     >>> import pickle, fairtrial
     >>> from fairtrial.conditions import Clean
@@ -77,7 +77,7 @@ class TrialRunner:
         return self._split
 
     def _prepare_learner(self, index: int, split: TrialSplit) -> tuple[TrialLearner, PreparedEstimator]:
-        """Load the learner and warm it up on first use, and restore any process settings that this changes."""
+        """Load the learner, warm it up on first use, and restore any process settings that have changed."""
         cached_learner = self._learners.get(index)
         if cached_learner is not None:
             return cached_learner, self._select_estimator(cached_learner, split)
@@ -96,7 +96,7 @@ class TrialRunner:
         return learner.select_estimator(finite=finite)
 
     def _warm_up(self, learner: TrialLearner, prepared: PreparedEstimator, train_rows: TrialRows) -> None:
-        """Fit and predict once on a few rows, so that imports and compilation do not count towards the time of a trial."""
+        """Fit and predict once on a few rows, so imports and compilation do not count towards the time of a trial."""
         if learner.identity in _warm:
             return
         _warm.add(learner.identity)
@@ -150,7 +150,7 @@ def _make_seeded_estimator(prepared: PreparedEstimator, seed: int) -> Any:
 
 
 def _select_few_rows(codes: IntArray) -> IntArray:
-    """Select about 40 rows, at least two of each class, in proportion to the classes."""
+    """Select about 40 rows: at least two of each class, otherwise in proportion to the class sizes."""
     if len(codes) <= _WARM_UP_ROWS:
         return np.arange(len(codes))
     groups = [np.flatnonzero(codes == code) for code in np.unique(codes)]
@@ -167,7 +167,7 @@ def _apply_score_noise(
 
 
 def _describe_condition(split: TrialSplit) -> dict[str, Any]:
-    """Describe the realized levels of the condition and its changes to the training and test set."""
+    """Describe the realized levels of the condition, and its changes to the training and test sets."""
     train, test = split.train, split.test
     return {"level": train.level, "changed": train.changed, "test_level": test.level, "test_changed": test.changed}
 

@@ -1,4 +1,4 @@
-"""Rows of a trial: a data set in the form that learners need, and its training and test sets under a condition."""
+"""Rows of a trial: the data set in the form that learners need, and its training and test sets under a condition."""
 
 from __future__ import annotations
 
@@ -21,16 +21,17 @@ if TYPE_CHECKING:
 
     from fairtrial.data import Dataset
 
-# These conditions use only the classes, so the table does not need column names.
+# These conditions use only the classes, so the table needs no column names.
 _CLASS_CONDITIONS = (ClassNoise, ClassProportion, PriorShift)
 _NAMES = {"train": "training", "test": "test"}
 
 
 @dataclass(frozen=True, eq=False)
 class TrialData:
-    """A data set with its classes as codes, and its columns as a matrix if all are numeric, otherwise as a frame.
+    """A data set with its classes as codes. Its columns form a matrix if all are numeric, and otherwise a frame.
 
-    `labels` are the declared classes, and codes are their indices. `finite` means that the matrix has only finite numbers.
+    `labels` contains the declared classes, and codes are indices into it. `finite` is True if all numbers in the matrix are
+    finite.
 
     >>> import fairtrial
     >>> data = TrialData.from_dataset(fairtrial.data.load("iris"))
@@ -81,7 +82,7 @@ class TrialData:
 
 @dataclass(frozen=True, eq=False)
 class TrialRows:
-    """A training or test set: positions in the data set, classes, and the table if the condition changed it.
+    """A training or test set: positions in the data set, classes and, if the condition changed it, the table.
 
     `level` is the realized level of the condition, and `changed` is the number of changes. Both are None if the condition was
     not applied.
@@ -102,7 +103,7 @@ class TrialRows:
         return getattr(self.changed_table, "iloc", self.changed_table)[positions].copy()
 
     def is_finite(self, data: TrialData) -> bool:
-        """Whether the table has only finite numbers."""
+        """Whether the table contains only finite numbers."""
         if self.changed_table is None and data.finite:
             return True
         table = data.take_rows(self.rows) if self.changed_table is None else self.changed_table
@@ -189,7 +190,7 @@ def _check_score_noise(condition: Condition) -> None:
 
 
 def _to_matrix(X: Any) -> FloatArray | None:
-    """Convert a table of numbers to a contiguous matrix. Return None if it has nominal columns."""
+    """Convert a table of numbers to a contiguous matrix. Return None if the table contains nominal columns."""
     if isinstance(X, np.ndarray):
         return np.ascontiguousarray(X, dtype=np.float64) if X.dtype.kind in "fiu" else None
     if not all(isinstance(kind, np.dtype) and kind.kind in "fiu" for kind in X.dtypes):

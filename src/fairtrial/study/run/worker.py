@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
 _SIGNALS = tuple(signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGALRM", "SIGCHLD", "SIGPIPE"))
 _LIMITS = sorted({getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")})
-_MAX_GROWTH = 1 << 29  # bytes that a worker may keep from earlier trials
+_MAX_GROWTH = 1 << 29  # bytes by which the memory of a worker may grow over its trials
 _PAGE = resource.getpagesize()
 RESIDENT = struct.Struct("<Q")
 _MIN_DESCRIPTOR = 100  # above the descriptors that learners are likely to use
@@ -39,7 +39,7 @@ LINK_CLOSED = 113  # exit code of a worker that can no longer send messages
 
 
 def become_worker(link: int, log: int, token: bytes, fork_server: int) -> NoReturn:
-    """Turn the forked process into a worker, which exits when its supervisor is gone."""
+    """Turn the forked process into a worker, which exits when its supervisor exits."""
     try:
         os.setsid()
         _end_with_parent(fork_server)
@@ -58,12 +58,12 @@ def _end_with_parent(parent: int) -> None:
         import ctypes
 
         ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:  # the parent is already gone
+    if os.getppid() != parent:  # the parent has already exited
         os._exit(0)
 
 
 def _keep_only(link: int, log: int) -> tuple[int, int]:
-    """Redirect stdin to null and stdout and stderr to the log, move link and log to high descriptors, and close all others."""
+    """Redirect the standard streams, move the link and the log to high descriptors, and close all other descriptors."""
     link, log = (fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _MIN_DESCRIPTOR) for descriptor in (link, log))
     null_descriptor = os.open(os.devnull, os.O_RDONLY)
     for target, source in enumerate((null_descriptor, log, log)):
@@ -165,12 +165,12 @@ class Worker:
         try:
             self._process_state.check_link()
             self._link.sendall(encode_frame(self._token, Frame(kind, self._number, payload)))
-        except OSError:  # the supervisor is gone, or the learner closed the link: the supervisor notices
+        except OSError:  # the supervisor has exited, or it will notice that the learner closed the link
             os._exit(LINK_CLOSED)
 
 
 def _make_failure_record(task: TrialTask, error: BaseException) -> TrialRecord:
-    """Make the record of a trial whose runner raised an error."""
+    """Build the record of a trial whose runner raised an error."""
     try:
         return TrialFailure.from_error(error).to_record(task.key)
     except BaseException:
@@ -178,7 +178,7 @@ def _make_failure_record(task: TrialTask, error: BaseException) -> TrialRecord:
 
 
 class ProcessState:
-    """The state of a process that one trial must not pass on to the next. The descriptor `link` must stay open."""
+    """Process state that one trial must not pass on to the next. The descriptor `link` must stay open."""
 
     def __init__(self, link: int) -> None:
         self._link = link
@@ -197,7 +197,7 @@ class ProcessState:
             self._resident = measure_resident_memory()
 
     def limit_memory(self, size: int | None) -> None:
-        """Limit the growth of the address space, if the system reports its size. None sets no limit."""
+        """Limit the growth of the address space if the system reports its size. None means no limit."""
         used = 0 if size is None else _read_statm(0)
         if size is None or not used:
             return
@@ -215,7 +215,7 @@ class ProcessState:
         self._limits_restored = not lowered
 
     def restore(self, *, check_memory: bool) -> bool:
-        """Restore the state, and return whether the process is as before. `check_memory` also checks its memory."""
+        """Restore the state, and return whether the process is as before. With `check_memory`, also check its memory."""
         for signal_number, handler in self._handlers.items():
             if signal.getsignal(signal_number) is not handler:
                 signal.signal(signal_number, handler)
@@ -228,7 +228,7 @@ class ProcessState:
         return as_before and not (check_memory and self._has_outgrown())
 
     def check_link(self) -> None:
-        """Raise OSError if the link was closed, even if another file has its descriptor now."""
+        """Raise OSError if the link was closed, even if another file now uses its descriptor."""
         if _get_file_identity(self._link) != self._identities[self._link]:
             raise OSError("the link was closed")
 

@@ -26,7 +26,7 @@ _NESTED = ("learner", "transformer", "sampler")
 
 @dataclass(frozen=True, eq=False)
 class NamedLearner:
-    """A learner, including the preparation that it needs, with its name in the study."""
+    """A learner with the preparation that it needs, and its name in the study."""
 
     name: str
     estimator: Any
@@ -59,7 +59,7 @@ def _prepare_given(learner: Any) -> Any:
 
 
 def build_learner(entry: LearnerSpec, code: CodePolicy, *, top_level: bool = True) -> Any:
-    """Build the learner of a specification. Only `top_level` learners get the preparation that they need."""
+    """Build a learner from its specification. The preparation that it needs is added only if it is at `top_level`."""
     if entry.learner is None:
         raise InputError("it was a Python object, which is not stored: declare it by name and parameters")
     collector = ProblemCollector()
@@ -77,7 +77,7 @@ def build_learner(entry: LearnerSpec, code: CodePolicy, *, top_level: bool = Tru
 
 
 def _prepare_learner(learner: Any, sampler: Any, preparation: str | None, top_level: bool) -> Any:
-    """Wrap a learner if it has a sampler or a declared preparation, or if it is at top level and needs preparation."""
+    """Wrap a learner with a sampler or a declared preparation, and any top-level learner that needs preparation."""
     if sampler is not None or preparation == "none" or (preparation is not None and not top_level):
         return Prepared(learner, sampler=sampler, preparation=preparation or "standard")
     return ensure_prepared(learner) if top_level else learner
@@ -93,7 +93,7 @@ def ensure_prepared(learner: Any) -> Any:
 
 
 def build_sampler(spec: Mapping[str, Any]) -> Any:
-    """Build the sampler of a specification such as `{"sampler": "smote", "k_neighbors": 3}`."""
+    """Build a sampler from its specification, such as `{"sampler": "smote", "k_neighbors": 3}`."""
     parameters = dict(spec)
     name = parameters.pop("sampler")
     if name in sampler_classes():
@@ -140,7 +140,7 @@ def _check_parameters(name: str, parameters: Mapping[str, Any], accepted: Mappin
 
 
 def _check_values(kind: type[Any], parameters: Mapping[str, Any]) -> None:
-    """Refuse values that the class would refuse at fit time, if it declares rules for its parameters."""
+    """Refuse values that the class would refuse at fit time. Classes without rules for parameters are not checked."""
     refusals = {name: explain_refusal(kind, name, value) for name, value in parameters.items()}
     if any(refusals.values()):
         raise ProblemsError(SpecProblem((name,), message) for name, message in refusals.items() if message)
@@ -161,7 +161,7 @@ def _build_parameter(value: Any, code: CodePolicy) -> Any:
     if isinstance(value, (list, tuple)):
         items = [_build_parameter(item, code) for item in value]
         step = len(value) == 2 and isinstance(value[0], str) and items[1] is not value[1]
-        return tuple(items) if step else items  # pairs of name and estimator are tuples in scikit-learn
+        return tuple(items) if step else items  # in scikit-learn, a step is a tuple of a name and an estimator
     if not isinstance(value, Mapping):
         return value
     return None if value == NO_VALUE else _build_nested(value, code)
@@ -226,7 +226,7 @@ def find_parameter_problems(estimator: Any) -> Iterator[SpecProblem]:
     """
     try:
         parameters = estimator.get_params(deep=True)
-    except Exception:  # parameters of other estimators are checked at fit time
+    except Exception:  # this estimator checks its parameters at fit time
         return
     for name, value in parameters.items():
         above, _, parameter = name.rpartition("__")
@@ -249,6 +249,6 @@ def explain_refusal(kind: type[Any], name: str, value: Any) -> str | None:
     except InvalidParameterError as error:
         matched = _SKLEARN_MESSAGE.fullmatch(str(error))
         return f"{matched[1]} must be {matched[2]}, got {matched[3]}" if matched else str(error)
-    except Exception:  # rules of another version of scikit-learn
+    except Exception:  # another version of scikit-learn may have other kinds of rules
         return None
     return None

@@ -34,7 +34,7 @@ class CodePolicy:
     folder: Path | None = None
 
     def load_class(self, path: str, *methods: str) -> type[Any]:
-        """Import a class, which must have these methods."""
+        """Import a class, and refuse it if it lacks any of the given methods."""
         return import_class(path, methods=methods, allow_local_code=self.allow_local, folder=self.folder)
 
 
@@ -72,7 +72,7 @@ def find_module_beside(module: str, folder: Path) -> str | None:
 
 @contextmanager
 def make_importable(folder: Path) -> Iterator[None]:
-    """Make modules in the folder importable after all others. For other processes, they are pickled with their code."""
+    """Make modules in the folder importable, after all other folders. For other processes, pickle them with their code."""
     path, loaded = str(folder.resolve()), set(sys.modules)
     sys.path.append(path)
     try:
@@ -129,7 +129,7 @@ def check_installed(path: str, folder: Path | None = None) -> None:
 
 
 def _check_modules(path: str, modules: list[str], folder: Path) -> None:
-    """Check that modules would be imported from an installed package. A package with an `__init__` file is checked once."""
+    """Check that each module would be imported from an installed package. A package with an `__init__` file is checked once."""
     name, trusted, actual = "", list_installed_folders(), None
     for part in modules:
         name = f"{name}.{part}" if name else part
@@ -150,7 +150,7 @@ def _check_modules(path: str, modules: list[str], folder: Path) -> None:
 
 
 def _find_module(name: str) -> ModuleSpec | None:
-    """Find the module that Python would import, or has imported."""
+    """Find the module that Python would import or has already imported."""
     try:
         return find_spec(name)
     except ValueError:  # a module without a spec
@@ -181,7 +181,7 @@ def _read_pth_folders(folder: Path) -> Iterable[str]:
 
 
 def _find_editable_spec(name: str) -> ModuleSpec | None:
-    """Find a module with the import finders of editable installs."""
+    """Find a module with the import finders that editable installs register."""
     for finder in sys.meta_path:
         if str(getattr(finder, "__module__", "")).startswith("__editable__"):
             spec = finder.find_spec(name, None)
@@ -199,7 +199,7 @@ def _is_same_file(first: str | None, second: str) -> bool:
 
 
 def _import_local(path: str, folder: Path) -> Any:
-    """Import any class, installed or local. This is called only if the user allows local code."""
+    """Import any class, installed or local. This function is called only if the user allows local code."""
     module, _, name = path.rpartition(":" if ":" in path else ".")
     if not module or not name.isidentifier():
         raise UnknownNameError(f"no learner can be imported as {path!r}: write package.module.Class or file.py:Class")
@@ -227,7 +227,7 @@ def _is_installed(path: str) -> bool:
 
 
 def _run_file(file: Path, path: str) -> str:
-    """Import the module of a file once, and return its name."""
+    """Import a file as a module, once, and return the name of the module."""
     file = file.resolve()
     name = f"fairtrial_local_{file.stem}"
     if name in sys.modules and not _is_same_file(sys.modules[name].__file__, str(file)):

@@ -1,4 +1,4 @@
-"""Specification of a study in plain values: pydantic models with defaults, short forms, and descriptions of problems."""
+"""Specification of a study in plain values: pydantic models with defaults, short forms and descriptions of problems."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def require_mapping(name: str) -> Validator:
 
 
 def require_choice(name: str, options: tuple[str, ...]) -> Validator:
-    """Build a validator for one of several options."""
+    """Build a validator that accepts one of several options."""
 
     def check(value: Any) -> str:
         if value not in options:
@@ -305,7 +305,7 @@ def _index_by_name(section: str, value: Any) -> dict[str, Any]:
 
 
 def _with_name(key: str, name: str, value: Any) -> Any:
-    """Use the name of an entry as the value of its key, unless the entry already has one."""
+    """Set `key` of an entry to the name of the entry, unless the entry already has a value for it."""
     if isinstance(value, str):
         return {key: value}
     if isinstance(value, Mapping) and key not in value and "object" not in value:
@@ -332,18 +332,18 @@ class SpecTable(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, without unset values."""
+        """Return the table as plain values. Unset values are left out."""
         return self.model_dump(exclude_none=True)
 
 
 class OpenSpecTable(SpecTable):
-    """A table whose other keys are parameters of the object that it names. They are checked when the object is built."""
+    """A table that may contain other keys: parameters of the object it names, which are checked when the object is built."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The other keys, with their values."""
+        """The other keys and their values."""
         return dict(self.model_extra or {})
 
 
@@ -363,7 +363,7 @@ def is_path(text: str, folder: Path) -> bool:
 
 
 class DataSetSpec(OpenSpecTable):
-    """A named data set: a name in the catalogue or a path (`set`), a file (`file`), or a Python object."""
+    """A named data set, given as a catalogue name or path (`set`), as a file (`file`), or as a Python object."""
 
     set: Annotated[str, _require_text("set")] | None = None
     file: Annotated[str, _require_text("file")] | None = None
@@ -398,7 +398,7 @@ class ResamplingSpec(OpenSpecTable):
     repeats: Annotated[int, BeforeValidator(require_whole("repeats", 1))] = 1
 
     def with_default_folds(self, folds: int) -> ResamplingSpec:
-        """Set the number of folds if the scheme has folds and none is declared."""
+        """Set the default number of folds if the scheme uses folds and their number is not declared."""
         missing = _has_folds(self.scheme) and self.folds is None
         return self.model_copy(update={"folds": folds}) if missing else self
 
@@ -457,7 +457,7 @@ class LimitsSpec(SpecTable):
     memory: Annotated[int | str, BeforeValidator(parse_memory)] = NO_LIMIT
 
     def to_resource_limits(self) -> ResourceLimits:
-        """Convert to the limits of a trial."""
+        """Convert this table to the resource limits of a trial."""
         time = None if self.time == NO_LIMIT else float(self.time)
         return ResourceLimits(time, None if self.memory == NO_LIMIT else int(self.memory))
 
@@ -501,7 +501,7 @@ class StudySpec(SpecTable):
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any]) -> StudySpec:
-        """Build the specification from plain values, e.g. from a TOML file. A SpecError reports all problems of form."""
+        """Build the specification from plain values, e.g. from a TOML file. A SpecError reports all formal problems."""
         spec, problems = cls.read_valid_parts(mapping)
         if problems:
             raise build_spec_error(problems)
@@ -531,7 +531,7 @@ class StudySpec(SpecTable):
             _remove_problems(rest, new_problems)
 
     def to_short_form(self) -> dict[str, Any]:
-        """Return a readable short form: repeated names are dropped, and conditions with only levels become lists.
+        """Return a readable short form. Repeated names are dropped, and conditions that have only levels become lists.
 
         A condition becomes a list only if no table precedes it, because TOML writers put lists before tables.
 
@@ -612,7 +612,7 @@ def _describe_unknown_key(path: KeyPath) -> str:
 
 
 def _describe_unknown_parameter(path: KeyPath, value: Any, rest: Mapping[str, Any]) -> str | None:
-    """Describe a learner parameter written outside `parameters`, or return None if the key may be a misspelt other key."""
+    """Describe a learner parameter written outside `parameters`. Return None if the key may be a misspelling of another key."""
     if path[:1] != ("learners",) or len(path) != len(("learners", "name", "key")) or path[2] in StudySpec.model_fields:
         return None
     key, parameters = str(path[2]), _list_parameters(rest["learners"][path[1]].get("learner"))
@@ -638,7 +638,7 @@ def _format_inline(value: Any) -> str | None:
 
 
 def _list_parameters(learner: Any) -> Collection[str]:
-    """List the parameters of a learner in the catalogue. Other learners are not imported just to give a hint."""
+    """List the parameters of a learner in the catalogue. Other learners are not imported merely for a hint."""
     from fairtrial.learners import catalogue
 
     with suppress(InputError):
@@ -648,7 +648,7 @@ def _list_parameters(learner: Any) -> Collection[str]:
 
 
 def _find_misplaced_keys(mapping: Mapping[str, Any]) -> Iterator[SpecProblem]:
-    """Find keys of the study that were written into a section."""
+    """Find keys that belong to the top level of the study but are written inside a section."""
     for section in _OPEN_SECTIONS:
         table = mapping.get(section)
         for key in ("measures", "seed"):
@@ -668,7 +668,7 @@ def _find_missing_sections(mapping: Mapping[str, Any]) -> Iterator[SpecProblem]:
 
 
 def _expand_sections(mapping: Mapping[str, Any]) -> dict[str, Any]:
-    """Expand the sections, so that the locations of problems match the expanded form."""
+    """Expand the sections, so the locations of problems match the expanded form."""
     rest = {str(name): deepcopy(value) for name, value in mapping.items()}
     for section, expand in _EXPANDERS.items():
         if section in rest:
@@ -678,14 +678,14 @@ def _expand_sections(mapping: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _remove_problems(rest: dict[str, Any], problems: Iterable[SpecProblem]) -> None:
-    """Remove invalid parts. Later members of a list are removed first, so that the other indices stay valid."""
+    """Remove invalid parts. Later members of a list are removed first, so the remaining indices stay valid."""
     affected = {_find_affected_path(problem.path) for problem in problems}
     for path in sorted(affected, key=lambda path: [(str(type(part)), part) for part in path], reverse=True):
         _remove_key(rest, path)
 
 
 def _find_affected_path(path: KeyPath) -> KeyPath:
-    """Find the smallest invalid part: an entry of learners, data or conditions, or otherwise a single key."""
+    """Find the smallest part to remove: an entry of learners, data or conditions, or elsewhere a single key."""
     whole = path[:1] in (("learners",), ("conditions",), ("data",)) and path[:2] != ("data", "sets")
     return path[:2] if whole else path[:3]
 

@@ -1,6 +1,6 @@
 """Convert the arguments of `Study(...)` to plain values. Objects that cannot be serialized are kept separately.
 
-A learner, condition or splitter becomes a specification if it can be rebuilt from one, and otherwise a placeholder.
+A learner, condition or splitter becomes a specification if it can be rebuilt from one. Otherwise, it becomes a placeholder.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class PythonReader:
         self.collector = ProblemCollector()
 
     def read(self, sections: Mapping[str, Any]) -> dict[str, Any]:
-        """Convert sections to plain values. `objects` and `collector.problems` receive what cannot be converted."""
+        """Convert sections to plain values. Objects and problems are added to `objects` and `collector.problems`."""
         return {name: self._read_section(name, value) for name, value in sections.items()}
 
     def _read_section(self, name: str, value: Any) -> Any:
@@ -129,7 +129,7 @@ class PythonReader:
         return serialize_splitter(value)
 
     def _to_plain(self, value: Any, key_path: KeyPath, instead: str | None = None) -> Any:
-        """Convert to a plain value. If this is impossible, or if `instead` suggests a correction, add a problem."""
+        """Convert a value to a plain value. If this is impossible, or if `instead` suggests a correction, add a problem."""
         try:
             if instead:
                 raise InputError(instead)
@@ -148,7 +148,7 @@ def _is_data(value: Any) -> bool:
 
 
 def _to_plain_value(value: Any, within: bool = False) -> Any:
-    """Convert paths, NumPy numbers, measures and limits to plain values. `within` parameters, convert None, too."""
+    """Convert paths, NumPy numbers, measures and limits to plain values. With `within`, also convert None."""
     if isinstance(value, ResourceLimits):
         value = {"time": value.time, "memory": value.memory}
     if isinstance(value, (Mapping, list, tuple)):
@@ -187,7 +187,7 @@ def _format_short(value: Any) -> str:
 
 
 def suggest_dataset(value: Any) -> str | None:
-    """Suggest what to pass instead of a table, a matrix with classes, or a bunch. Return None if the value is valid.
+    """Suggest what to pass instead of a table, a matrix with classes, or a scikit-learn bunch. Return None for a valid value.
 
     >>> import pandas as pd
     >>> suggest_dataset(pd.DataFrame({"size": [1, 2], "kind": ["a", "b"]}))
@@ -208,7 +208,7 @@ def suggest_dataset(value: Any) -> str | None:
 
 
 def suggest_learner(value: Any) -> str | None:
-    """Suggest what to pass instead of a class."""
+    """Suggest what to pass if a learner is given as a class."""
     if not isinstance(value, type):
         return None
     return f"a learner must be an object, got the class {value.__name__}: pass {value.__name__}()"
@@ -247,7 +247,7 @@ class NotSerializableError(Exception):
 
 
 def serialize_learner(estimator: Any) -> dict[str, Any]:
-    """Serialize an estimator to its specification, or a placeholder.
+    """Serialize an estimator as its specification or, if that is impossible, as a placeholder.
 
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> serialize_learner(RandomForestClassifier(50))
@@ -260,7 +260,7 @@ def serialize_learner(estimator: Any) -> dict[str, Any]:
 
 
 def serialize_conditions(conditions: tuple[Any, ...]) -> dict[str, Any]:
-    """Serialize conditions that differ only in level to their specification, or a placeholder.
+    """Serialize conditions that differ only in level as one specification or, if that is impossible, as a placeholder.
 
     >>> from fairtrial.conditions import ClassNoise
     >>> serialize_conditions((ClassNoise(0.1), ClassNoise(0.2)))
@@ -282,19 +282,19 @@ def serialize_conditions(conditions: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def _get_unset_level(condition: Any) -> dict[str, Any]:
-    """Return the entry `level` of a condition if it is None because other parameters determine the level."""
+    """Return an entry `level` with the value None if other parameters of the condition determine the level."""
     return {"level": None} if getattr(condition, "level", ...) is None else {}
 
 
 def serialize_data(name: str, data: Any) -> dict[str, Any]:
-    """Serialize a data set to a placeholder with its size and the start of its hash."""
+    """Serialize a data set as a placeholder that states its size and the start of its hash."""
     dataset = getattr(data, "dataset", data)
     folds = f", {format_count(len(data), 'given fold')}" if dataset is not data else ""
     return {PLACEHOLDER: f"{name}: {len(dataset)} rows{folds}, {dataset.content_hash[:16]}"}
 
 
 def serialize_splitter(splitter: Any) -> dict[str, Any]:
-    """Serialize a splitter to its specification, or a placeholder."""
+    """Serialize a splitter as its specification or, if that is impossible, as a placeholder."""
     scheme = build_scheme_from_splitter(splitter)
     if scheme.name == OBJECT or scheme.splitter is None:
         return {"scheme": OBJECT, PLACEHOLDER: repr(splitter), "repeats": scheme.repeats}
@@ -303,7 +303,7 @@ def serialize_splitter(splitter: Any) -> dict[str, Any]:
 
 
 def _drop_defaults(condition: Any) -> dict[str, Any]:
-    """Describe a condition without default values and without None, which TOML cannot represent."""
+    """Describe a condition. Leave out default values, and None because TOML cannot represent it."""
     description = condition.describe()
     for parameter in fields(condition):
         value = getattr(condition, parameter.name)
@@ -315,7 +315,7 @@ def _drop_defaults(condition: Any) -> dict[str, Any]:
 
 
 def _serialize_estimator(estimator: Any, within: bool = False) -> dict[str, Any]:
-    """Serialize an estimator. `within` another learner, write the preparation, because there is no default for it."""
+    """Serialize an estimator. With `within` (inside another learner), write its preparation, which has no default there."""
     from fairtrial.learners import Prepared
     from fairtrial.study.spec.tuning import Tuned
 
@@ -378,7 +378,7 @@ def _is_default(value: Any, default: Any) -> bool:
 
 
 def serialize_value(value: Any) -> Any:
-    """Serialize a parameter to plain values. Learners, transformers and samplers become specifications."""
+    """Convert a parameter to plain values. Learners, transformers and samplers become specifications."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None:

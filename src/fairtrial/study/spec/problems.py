@@ -1,4 +1,4 @@
-"""Problems in a study, with their locations. They are collected, and one error reports all of them."""
+"""Problems in a study and their locations. All problems are collected and reported in a single error."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class SpecProblem(NamedTuple):
 
 
 class ProblemsError(InputError):
-    """Several problems, with locations relative to the object that is being built."""
+    """Several problems, located relative to the object that is being built."""
 
     def __init__(self, problems: Iterable[SpecProblem]) -> None:
         self.problems = list(problems)
@@ -31,7 +31,7 @@ class ProblemsError(InputError):
 
 
 def to_problems(error: Exception, *key_path: str | int) -> list[SpecProblem]:
-    """Return the problems in an error, located at this location or below it."""
+    """Return the problems in an error. Their locations are at or below the given location."""
     problems = error.problems if isinstance(error, ProblemsError) else [SpecProblem((), str(error))]
     return [SpecProblem((*key_path, *problem.path), problem.message) for problem in problems]
 
@@ -51,7 +51,7 @@ class ProblemCollector:
 
     @contextmanager
     def collect(self, *key_path: str | int) -> Iterator[None]:
-        """Collect an error raised in the block, with this location."""
+        """Collect any error raised in the block, and assign it the given location."""
         try:
             yield
         except FairtrialError as error:
@@ -95,7 +95,7 @@ def format_key_path(path: KeyPath) -> str:
 
 
 def restore_indices(later: Iterable[SpecProblem], earlier: Iterable[SpecProblem]) -> list[SpecProblem]:
-    """Restore list indices in later problems, which were found after the entries with earlier problems were removed.
+    """Restore the list indices in `later` problems, which were found after invalid list entries had been removed.
 
     >>> restore_indices([SpecProblem(("measures", 1), "unknown")], earlier=[SpecProblem(("measures", 0), "not a text")])
     [SpecProblem(path=('measures', 2), message='unknown')]

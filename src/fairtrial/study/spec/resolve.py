@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _FOLD_OPTIONS = ("scheme", "target", "encoding")
 
 _WITHOUT_LEVEL = 1.0
-"""Level that is stored for a condition without levels."""
+"""Level stored for a condition that has no levels."""
 
 T = TypeVar("T")
 
@@ -47,7 +47,7 @@ class NamedData:
 
 @dataclass(frozen=True)
 class NamedCondition:
-    """A condition with its name in the study. Level 0 is clean; a condition without levels has level 1."""
+    """A condition with its name in the study. Level 0 means clean data. A condition without levels has level 1."""
 
     name: str
     level: float
@@ -70,7 +70,7 @@ class VerdictPlan:
 
 @dataclass(frozen=True, eq=False)
 class ResolvedStudy:
-    """A study with loaded data and built learners. `declaration` is its specification in plain values."""
+    """A study whose data are loaded and whose learners are built. `declaration` is its specification in plain values."""
 
     name: str
     seed: int
@@ -90,7 +90,7 @@ class ResolvedStudy:
 
     @property
     def scheme(self) -> str:
-        """Text that determines the splits, together with the seed, the data and the repeat."""
+        """Text that, together with the seed, the data and the repeat, determines the splits."""
         return self.resampling.text
 
     def draw_splits(self, entry: NamedData, repeat: int, rng: np.random.Generator) -> Splits:
@@ -101,10 +101,10 @@ class ResolvedStudy:
 def resolve_spec(
     declaration: StudySpec, folder: Path | None = None, *, objects: Objects | None = None, allow_local_code: bool = False
 ) -> tuple[ResolvedStudy | None, list[SpecProblem]]:
-    """Load the data, build the learners, conditions and scheme, and check measures. The study is None if there are problems.
+    """Load the data, build the learners, conditions and scheme, and check measures. If there are problems, the study is None.
 
-    Data paths are relative to `folder` (default: the current folder). `objects` has the data sets, learners, conditions and
-    the splitter that were given as Python objects, by their location, e.g. `("learners", "forest")`.
+    Data paths are relative to `folder` (default: the current folder). `objects` maps locations, e.g. `("learners", "forest")`,
+    to the data sets, learners, conditions and splitter that were given as Python objects.
 
     >>> values = {"data": ["iris"], "learners": ["c45", "svc"], "conditions": {"class-noise": [0, 0.1]}}
     >>> study, problems = resolve_spec(StudySpec.from_mapping(values))
@@ -196,7 +196,7 @@ def _load_by_name(text: str, folder: Path, options: Mapping[str, Any]) -> Any:
 
 
 def _load_file(path: Path, options: Mapping[str, Any]) -> Any:
-    """Load a table, or the folds in an archive or folder."""
+    """Load a table from a file, or folds from an archive or folder."""
     if not (path.is_dir() or path.suffix.lower() == ".zip"):
         if "name" in options:
             raise InputError(f"a data set has no option 'name', got {options['name']!r}: rename its table [data.NAME]")
@@ -236,7 +236,7 @@ def _check_new_data(entry: NamedData, others: list[NamedData]) -> None:
 
 
 def resolve_conditions(specs: Mapping[str, ConditionSpec], objects: Objects) -> tuple[list[NamedCondition], list[SpecProblem]]:
-    """Build all conditions in order, with clean only once, and collect problems."""
+    """Build all conditions in order, include clean only once, and collect problems."""
     conditions: list[NamedCondition] = []
     problems: list[SpecProblem] = []
     for name, entry in specs.items():
@@ -271,7 +271,7 @@ def _iter_condition_factories(name: str, entry: ConditionSpec, objects: Objects)
 
 
 def _locate_problem(key_path: KeyPath, problem: SpecProblem, is_from_options: bool) -> KeyPath:
-    """Locate a problem at its parameter or level, or at the condition if it concerns the options but no single one."""
+    """Locate a problem at its parameter or level, or at the condition if it concerns no single parameter."""
     if problem.path and problem.path != ("level",):
         return (*key_path[:2], *problem.path)
     return (*key_path[:2], "condition") if is_from_options and not problem.path else key_path
@@ -351,9 +351,9 @@ def _check_control(declaration: StudySpec) -> Iterator[SpecProblem]:
 
 
 def build_collecting(make: Callable[[dict[str, Any]], T], options: Mapping[str, Any], *, needed: tuple[str, ...] = ()) -> T:
-    """Call `make` with options. If it refuses an option, try again without this option, to collect all problems.
+    """Call `make` with options. If it refuses an option, call it again without that option, to collect all problems.
 
-    If it refuses a `needed` option, there is no second try. Messages about a dropped option are ignored.
+    If `make` refuses a `needed` option, it is not called again. Messages about an option that was dropped are ignored.
 
     >>> def half(options):
     ...     for name, value in options.items():
@@ -393,5 +393,5 @@ def _find_option(message: str, options: Mapping[str, Any]) -> str | None:
 
 
 def _is_consequence(message: str, problems: list[SpecProblem]) -> bool:
-    """Whether a message mentions an option that was dropped earlier."""
+    """Whether a message mentions a previously dropped option."""
     return any(re.search(rf"\b{re.escape(str(problem.path[0]))}\b", message) for problem in problems)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fairtrial.resampling import Splits, Splitter
 
 GIVEN = "given"
-"""The scheme that uses the folds of the data sets."""
+"""The scheme that uses the folds supplied with the data sets."""
 
 OBJECT = "object"
 """The scheme name for a splitter that is not registered under a name."""
@@ -29,7 +29,7 @@ OBJECT = "object"
 RIGHT_TARGET = "is it a number or the wrong column? Name the class column with target"
 
 _MANY_CLASSES = 0.2
-"""If the number of classes per row is higher, the class column may be numeric or the wrong column."""
+"""If the ratio of classes to rows is higher, the class column may be numeric or the wrong column."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class Scheme:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Parameters of the splitter, without the seed unless the scheme keeps it."""
+        """Parameters of the splitter. The seed is left out unless the scheme keeps it."""
         if self.splitter is None:
             return {}
         names = [
@@ -80,7 +80,7 @@ class Scheme:
             raise InputError(f"folds must be at most the number of rows in its largest class, {limit}")
 
     def draw_splits(self, dataset: Dataset, given_splits: Splits | None, repeat: int, rng: np.random.Generator) -> Splits:
-        """Draw the splits of one repeat. Schemes with several repeats of their own continue the numbering."""
+        """Draw the splits of one repeat. If the scheme itself has several repeats, the numbering continues across them."""
         if self.splitter is None:
             if given_splits is None:
                 raise InputError(f"{dataset.name} has no folds of its own: choose a scheme other than 'given'")
@@ -91,7 +91,7 @@ class Scheme:
 
 
 def build_scheme(spec: Mapping[str, Any]) -> Scheme:
-    """Build the scheme of a declaration, such as `{"scheme": "stratified", "folds": 5, "repeats": 5}`.
+    """Build a scheme from its declaration, such as `{"scheme": "stratified", "folds": 5, "repeats": 5}`.
 
     >>> build_scheme({"scheme": "dob-scv", "folds": 5, "repeats": 2}).splitter
     DOBSCV()
@@ -109,14 +109,14 @@ def build_scheme(spec: Mapping[str, Any]) -> Scheme:
 
 
 def _check_repeats(scheme: Scheme) -> Scheme:
-    """Refuse several repeats of a scheme that is not random."""
+    """Refuse more than one repeat of a scheme that is not random."""
     if scheme.repeats > 1 and not scheme.draws:
         raise InputError(f"repeats must be 1 for {scheme.name}, which is not random, got {scheme.repeats}")
     return scheme
 
 
 def build_scheme_from_splitter(splitter: Splitter) -> Scheme:
-    """Build the scheme of a splitter object. `Repeated` becomes the inner scheme with repeats."""
+    """Build the scheme for a splitter object. `Repeated` becomes its inner scheme with a number of repeats."""
     if isinstance(splitter, Repeated):
         inner = build_scheme_from_splitter(splitter.splitter)
         _check_unseeded(splitter)

@@ -1,4 +1,4 @@
-"""Study files: read TOML with the line of each key, write TOML, and keep the source of a specification."""
+"""Study files: read TOML with the line number of each key, write TOML, and record the source of a specification."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class SpecSource:
     positions: Mapping[KeyPath, TextPosition] = field(default_factory=dict)
     objects: Objects = field(default_factory=dict)
     problems: Sequence[SpecProblem] = ()
-    """Problems with values that a study cannot contain."""
+    """Problems caused by values that a study cannot contain."""
 
     @classmethod
     def from_python(cls, sections: Mapping[str, Any]) -> SpecSource:
@@ -83,11 +83,11 @@ class SpecSource:
         return cls({"name": path.stem} | values, str(path), path.parent, positions | _expand_positions(values, positions))
 
     def read_spec(self, allow_local_code: bool = False) -> StudySpec:
-        """Read the specification. If it is malformed, its valid parts are resolved too, to report all problems at once."""
+        """Read the specification. If it is malformed, also resolve its valid parts, to report all problems at once."""
         spec, problems = StudySpec.read_valid_parts(self.values, self.problems)
         if not problems:
             return spec
-        from fairtrial.study.spec.resolve import resolve_spec  # it imports scikit-learn
+        from fairtrial.study.spec.resolve import resolve_spec  # imported here because it imports scikit-learn
 
         _, more = resolve_spec(spec, self.folder, objects=self.objects, allow_local_code=allow_local_code)
         learners = self.values.get("learners", ())
@@ -95,8 +95,8 @@ class SpecSource:
         raise build_spec_error([*problems, *restore_indices(more, problems)], self.positions, self.source)
 
     def resolve(self, spec: StudySpec, allow_local_code: bool = False) -> ResolvedStudy:
-        """Resolve the specification. A SpecError reports all problems with their lines."""
-        from fairtrial.study.spec.resolve import resolve_spec  # it imports scikit-learn
+        """Resolve the specification. A SpecError reports all problems with their line numbers."""
+        from fairtrial.study.spec.resolve import resolve_spec  # imported here because it imports scikit-learn
 
         resolved, problems = resolve_spec(spec, self.folder, objects=self.objects, allow_local_code=allow_local_code)
         if problems or resolved is None:
@@ -104,7 +104,7 @@ class SpecSource:
         return resolved
 
     def to_toml(self, spec: StudySpec, folder: Path | None = None) -> str:
-        """Format a study file. Data paths become relative to `folder`, if it is given."""
+        """Format the study as the text of a study file. If `folder` is given, data paths are made relative to it."""
         _refuse_placeholders(spec)
         short_form = spec.to_short_form()
         old = self.folder or Path()
@@ -116,7 +116,7 @@ class SpecSource:
             raise InputError(f"the study cannot be written as TOML: {error}") from None
 
     def to_absolute(self, spec: StudySpec) -> dict[str, Any]:
-        """Return the specification in plain values with absolute data paths."""
+        """Return the specification as plain values with absolute data paths."""
         folder = (self.folder or Path()).resolve()
         return self._convert_paths(
             spec.to_dict(), lambda text: os.path.normpath(os.path.join(folder, os.path.expanduser(text)))
@@ -162,7 +162,7 @@ def _build_syntax_problem(message: str, text: str) -> Problem:
 
 
 def _expand_positions(values: Mapping[str, Any], positions: Mapping[KeyPath, TextPosition]) -> dict[KeyPath, TextPosition]:
-    """Add the positions of values in short form, under their locations in the full form."""
+    """Add the positions of values that are written in short form, under their locations in the full form."""
     more: dict[KeyPath, TextPosition] = {}
     for path, position in positions.items():
         match path:
@@ -234,7 +234,7 @@ class _Scanner:
         self._scan_value(path)
 
     def _scan_keys(self) -> Iterator[tuple[str, int]]:
-        """Scan the parts of a key with their positions."""
+        """Scan the parts of a dotted key and their positions."""
         while True:
             self._skip(_SPACE)
             start = self.position
@@ -274,7 +274,7 @@ class _Scanner:
             self._scan_pair(path)
 
     def _move_to_next(self, end: str) -> bool:
-        """Move to the next member, or return False after the last one."""
+        """Move to the next member of a list or table. Return False after the last member."""
         self._skip(_BLANK)
         if self.text[self.position] == ",":
             self.position += 1
@@ -289,7 +289,7 @@ class _Scanner:
         self.position = matched.end() if matched else self.position
 
     def _note(self, path: KeyPath, start: int) -> None:
-        """Note the first position of a key: `[a.b]` and a later `[a.c]` both contain a."""
+        """Note the position of a key unless it is already known: `[a.b]` and a later `[a.c]` both contain a."""
         if path not in self.positions:
             line = self._find_line(start)
             self.positions[path] = (line + 1, start - self.starts[line] + 1)

@@ -23,18 +23,18 @@ _PREDICTION_NEEDS = ("labels", "scores", "probabilities")
 
 
 class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """A learner that evaluates a grid of parameters on inner splits and is then fitted with the best parameters.
+    """A learner that evaluates a parameter grid on inner splits and is then fitted with the best parameters.
 
-    Ties are resolved in favour of the first combination, with parameter names in alphabetical order and values in the order of
-    their lists. After fitting, `chosen_` has the best parameters, `tried_` has all combinations with their mean values, and
-    `learner_` is the fitted learner.
+    If several combinations tie, the first one is chosen. Parameter names are sorted alphabetically, and values keep the order
+    of their lists. After fitting, `chosen_` contains the best parameters, `tried_` contains all combinations with their mean
+    scores, and `learner_` is the fitted learner.
 
     Parameters
     ----------
     learner : estimator
         Learner to tune.
     grid : mapping of str to list
-        Parameters with lists of values. Parameters of the sampler of a prepared learner start with `sampler__`.
+        Parameters with lists of values. The prefix `sampler__` marks parameters of the sampler of a prepared learner.
     resampling : splitter, optional
         Inner splits. Default: 5 stratified folds.
     measure : str, default "accuracy"
@@ -67,7 +67,7 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
 
     def fit(self, X: Any, y: Any) -> Tuned:
         """Choose the parameters, then fit on all rows."""
-        names = sorted(self.grid)  # as in the content key: another order would resolve ties differently
+        names = sorted(self.grid)  # same order as in the content key: another order would resolve ties differently
         combinations = [dict(zip(names, values, strict=True)) for values in product(*(self.grid[name] for name in names))]
         splits = self._make_inner_splits(X, y)
         means = [self._compute_mean(combination, X, y, splits) for combination in combinations]
@@ -90,7 +90,7 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
             ]
 
     def _compute_mean(self, combination: Mapping[str, Any], X: Any, y: Any, splits: list[tuple[Any, Any]]) -> float:
-        """Compute the mean score (greater is better) over the inner splits on which the measure is defined."""
+        """Compute the mean score over the inner splits on which the measure is defined. Greater is better."""
         values = np.array(list(self._score_splits(combination, X, y, splits)))
         return float(np.mean(values[~np.isnan(values)])) if not np.isnan(values).all() else float("nan")
 
@@ -117,7 +117,7 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
                 raise InputError(f"grid must have a list of values for {name}, got {values!r}: write {name} = [{values!r}]")
 
     def get_parameter_path(self, name: str) -> str:
-        """Return the full name of a parameter of the grid.
+        """Return the full name of a grid parameter.
 
         >>> from fairtrial.learners import NearestNeighbours
         >>> Tuned(Prepared(NearestNeighbours()), {}).get_parameter_path("n_neighbours")

@@ -47,7 +47,7 @@ _TRIAL_BATCH_SIZE = 20_000
 
 @dataclass(frozen=True, eq=False)
 class PlannedTrials:
-    """The trials planned in a header. Lookup tables map ids in the file to indices in the header, or to -1."""
+    """The trials planned in a header. Lookup tables map ids in the file to indices in the header, or to -1 if there is none."""
 
     header: Mapping[str, Any]
     n_splits: IntArray
@@ -58,7 +58,7 @@ class PlannedTrials:
 
     @classmethod
     def from_header(cls, connection: sqlite3.Connection, header: Mapping[str, Any]) -> PlannedTrials:
-        """Build the lookup tables for a header. Everything that it names must be stored."""
+        """Build the lookup tables for a header. Everything that the header names must be stored."""
         ids = codec.StoreIds.from_connection(connection)
         data = [data_hash for _, data_hash in header["data"]]
         splits: dict[int, int] = {}
@@ -78,7 +78,7 @@ class PlannedTrials:
 
     @property
     def starts(self) -> IntArray:
-        """First row of each data set, followed by the number of rows."""
+        """Index of the first row of each data set, followed by the total number of rows."""
         settings = len(self.header["conditions"]) * len(self.header["learners"])
         return np.concatenate([[0], np.cumsum(self.n_splits * settings)]).astype(np.intp)
 
@@ -116,7 +116,7 @@ def build_trials_frame(connection: sqlite3.Connection, planned: PlannedTrials, s
 
 
 def _iter_stored(connection: sqlite3.Connection, seed: int, protocol: int) -> Any:
-    """Iterate over batches of stored trials: ids of trial, data set, condition, split and learner, status, other numbers."""
+    """Iterate over batches of stored trials. Columns: ids of trial, data set, condition, split and learner; status; numbers."""
     cases = " ".join(f"WHEN '{status}' THEN {index}" for index, status in enumerate(_STATUSES))
     query = (
         f"SELECT id, CASE status {cases} END, dataset, condition, split, learner, {', '.join(_NUMBER_COLUMNS)} "
@@ -179,7 +179,7 @@ def _build_levels(planned: PlannedTrials) -> FloatArray:
 
 
 def _make_categorical(names: Sequence[str], positions: IntArray) -> Any:
-    """Make a categorical of names from their indices. Conditions with the same name share a category."""
+    """Build a categorical column of names from their indices. Conditions with the same name share a category."""
     import pandas as pd
 
     different = list(dict.fromkeys(names))
@@ -188,7 +188,7 @@ def _make_categorical(names: Sequence[str], positions: IntArray) -> Any:
 
 
 def _build_lookup(indices: Mapping[int, int]) -> IntArray:
-    """Build a lookup table from ids to indices. It has one more entry than needed, so it is never empty."""
+    """Build a table that maps ids to indices. It has one entry more than needed, so it is never empty."""
     table = np.full(max(indices, default=0) + 2, -1, dtype=np.intp)
     for number, index in indices.items():
         table[number] = index
@@ -357,7 +357,7 @@ class StoreArchive:
         )
 
     def _get_test_rows(self, split: int, data: DataFacts) -> tuple[IntArray, IntArray]:
-        """Return the test rows of a split and their classes. They are cached, because all learners share them."""
+        """Return the test rows of a split and their classes. The result is cached, because all learners share it."""
         if split not in self._test_rows:
             with self.file.read_connection() as connection:
                 row = connection.execute("SELECT test FROM split WHERE id = ?", (split,)).fetchone()

@@ -71,7 +71,7 @@ def encode_labels(labels: Sequence[Any]) -> str:
 
 
 def pack_ids(row_ids: npt.NDArray[Any]) -> tuple[str, bytes | None]:
-    """Convert row ids to the name of their type and to bytes. Consecutive numbers from 0 need no bytes."""
+    """Convert row ids to the name of their type and bytes. Consecutive numbers from 0 need no bytes."""
     kind = row_ids.dtype.kind
     if kind == "i" and np.array_equal(row_ids, np.arange(len(row_ids))):
         return f"range {row_ids.dtype.str}", None
@@ -99,7 +99,7 @@ def unpack_ids(kind: str, packed: bytes | None, n_rows: int) -> npt.NDArray[Any]
 
 
 def pack_rows(train: IntArray, test: IntArray, n_rows: int) -> tuple[bytes, bytes | None]:
-    """Pack test and training rows. The training rows are None if they are all other rows in order."""
+    """Pack test and training rows. The training rows become None if they are all other rows in ascending order."""
     complement = np.array_equal(train, find_other_rows(test, n_rows))
     return pack(test, INDICES), None if complement else pack(train, INDICES)
 
@@ -145,7 +145,7 @@ def compute_checksum(blobs: Sequence[bytes | None], abstentions: object) -> int:
 
 
 def hash_record(key: bytes, facts: Sequence[Any], blobs: Sequence[bytes | None]) -> bytes:
-    """Compute the SHA-256 hash of a trial record without times and messages. Columns are hashed uncompressed."""
+    """Compute the SHA-256 hash of a trial record, excluding times and messages. Columns are hashed uncompressed."""
     digest = hashlib.sha256(key + json.dumps(list(facts)).encode())
     for blob in blobs:
         content = b"" if blob is None else unpack(blob, _BYTES).tobytes()
@@ -154,7 +154,7 @@ def hash_record(key: bytes, facts: Sequence[Any], blobs: Sequence[bytes | None])
 
 
 def refuse_corrupted_trial(trial: int, blobs: Sequence[bytes | None], abstentions: object, expected: int) -> None:
-    """Refuse predictions whose checksum is not the expected one."""
+    """Refuse predictions whose checksum differs from the stored one."""
     if compute_checksum(blobs, abstentions) != expected:
         raise StoreError(f"the predictions of trial {trial} are corrupted: {_REMEDY}")
 
@@ -245,7 +245,7 @@ def iter_record_hashes(connection: sqlite3.Connection, keys: Sequence[bytes] | N
 
 
 def query_mean_times(connection: sqlite3.Connection) -> dict[tuple[str, str], tuple[float, int]]:
-    """Compute the mean seconds and the number of successful trials, by the hashes of data set and learner."""
+    """Compute the mean seconds and the number of successful trials for each pair of data set hash and learner hash."""
     return {(data, learner): (seconds, trials) for data, learner, seconds, trials in connection.execute(_MEAN_TIMES_QUERY)}
 
 
@@ -300,7 +300,7 @@ class StoreIds:
         return cls(data, condition, learner, {(dataset, split_hash): split for dataset, split_hash, split in split_rows})
 
     def resolve_link(self, link: tuple[str, str, bytes, str], path: Path) -> tuple[int, int, int, int]:
-        """Return the ids of the data set, condition, split and learner of a trial. The trial must be planned."""
+        """Return the ids of a trial's data set, condition, split and learner. The trial must be planned."""
         data, condition, split, learner = link
         try:
             dataset = self.data[data]
@@ -325,7 +325,7 @@ class StoreIds:
 
 
 def put_datasets(connection: sqlite3.Connection, datasets: Sequence[DataFacts]) -> None:
-    """Store data sets. A stored data set with the same hash takes the latest name, row ids and facts."""
+    """Store data sets. If a data set with the same hash is stored, its name, row ids and facts are updated."""
     for data_facts in datasets:
         ids = pack_ids(data_facts.row_ids)
         latest_values = (check_name("data set", data_facts.name), *ids, to_json(dict(data_facts.facts)))
@@ -340,7 +340,7 @@ def put_datasets(connection: sqlite3.Connection, datasets: Sequence[DataFacts]) 
 
 
 def put_conditions(connection: sqlite3.Connection, conditions: Sequence[tuple[str, ConditionFacts]]) -> None:
-    """Store conditions by hash with their latest name."""
+    """Store conditions by hash. The name of a stored condition is updated."""
     for condition_hash, condition in conditions:
         line = (
             condition_hash,
@@ -353,7 +353,7 @@ def put_conditions(connection: sqlite3.Connection, conditions: Sequence[tuple[st
 
 
 def put_learners(connection: sqlite3.Connection, learners: Sequence[tuple[str, LearnerFacts]]) -> None:
-    """Store learners by hash with their latest name."""
+    """Store learners by hash. The name of a stored learner is updated."""
     for learner_hash, learner in learners:
         line = (
             learner_hash,

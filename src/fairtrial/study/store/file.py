@@ -1,4 +1,4 @@
-"""SQLite file with one writer and any number of readers. Truncated and corrupted files are refused."""
+"""An SQLite file with one writer and any number of readers. Truncated and corrupted files are refused."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class SQLiteFile:
         self._lock = lock
         self._transaction_lock = threading.RLock()
         self.close = weakref.finalize(self, _close, connection, lock, os.getpid())
-        """Close the file. A closed file is a single file that can be copied."""
+        """Close the file. After closing, the results are in a single file that can be copied."""
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, write: bool = False, create: bool = False) -> SQLiteFile:
-        """Open a file for reading, or with `write` for writing. With `create`, create a missing file."""
+        """Open a file for reading or, with `write`, for writing. With `create`, create the file if it is missing."""
         resolved_path = Path(os.path.realpath(path))
         _check_path(resolved_path, create=write and create)
         lock = WriteLock(resolved_path) if write else None
@@ -78,7 +78,7 @@ class SQLiteFile:
 
 
 def _open_connection(path: Path, *, write: bool, create: bool) -> tuple[sqlite3.Connection, bool]:
-    """Open and check a file. Return the connection, and whether temporary views show an older file in the current layout."""
+    """Open and check a file. Return the connection, and whether temporary views adapt an older file to the current layout."""
     connection, has_views = _connect(path, write=write), False
     try:
         version = schema.read_version(connection, path)
@@ -113,8 +113,8 @@ def _close(connection: sqlite3.Connection, lock: WriteLock | None, owner: int) -
 def _connect(path: Path, *, write: bool) -> sqlite3.Connection:
     """Connect to the file. A writer creates a missing file.
 
-    A reader connects in read-write mode, so that it can clean up after a killed writer. This could hide that a file was
-    truncated, so a file with a write-ahead log is checked first.
+    A reader connects in read-write mode, so it can clean up after a killed writer. Because the cleanup could hide that a file
+    was truncated, a file with a write-ahead log is checked first.
     """
     if _get_size(_add_suffix(path, "-wal")):
         with closing(_connect_with_options(path, "mode=ro")) as reader:
@@ -126,7 +126,7 @@ def _connect(path: Path, *, write: bool) -> sqlite3.Connection:
         except sqlite3.OperationalError as error:
             if write or error.sqlite_errorcode & 0xFF not in _UNWRITABLE_CODES or _get_size(_add_suffix(path, "-wal")):
                 raise
-            connection.close()  # the folder is not writable: read the file as immutable
+            connection.close()  # the folder is not writable, so the file is read as immutable
             connection = _connect_with_options(path, "mode=ro&immutable=1")
             connection.execute("PRAGMA schema_version")
         connection.execute("PRAGMA cell_size_check = 1")
@@ -137,13 +137,13 @@ def _connect(path: Path, *, write: bool) -> sqlite3.Connection:
 
 
 def _prepare_to_write(connection: sqlite3.Connection) -> None:
-    """Turn on write-ahead logging, so that readers are not blocked."""
+    """Turn on write-ahead logging, which does not block readers."""
     deadline = time.monotonic() + _BUSY_SECONDS
     while True:
         try:
             mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
             break
-        except sqlite3.OperationalError as error:  # SQLite does not wait for readers here
+        except sqlite3.OperationalError as error:  # SQLite does not wait for readers when it changes this setting
             if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                 raise
             time.sleep(0.02)
@@ -151,22 +151,22 @@ def _prepare_to_write(connection: sqlite3.Connection) -> None:
 
 
 def _disconnect(connection: sqlite3.Connection, *, write: bool) -> None:
-    """Close the connection. The last connection to close leaves a single file."""
+    """Close the connection. After the last connection is closed, a single file remains."""
     if write:
         try:
             connection.execute("PRAGMA busy_timeout = 0")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             connection.execute("PRAGMA journal_mode = DELETE")
         except sqlite3.Error:
-            pass  # everything is in the file or its write-ahead log
+            pass  # all data are already in the file or its write-ahead log
     connection.close()
 
 
 def _refuse_truncated(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a truncated file, even if SQLite would notice only when it reads the missing pages."""
+    """Refuse a truncated file. SQLite itself would notice only when it reads a missing page."""
     connection.execute("BEGIN")
     try:
-        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # from here on, no page can disappear
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # from now on, no page can disappear
         size = connection.execute("PRAGMA page_size").fetchone()[0]
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
         n_whole_pages = _get_size(path) // size
@@ -206,7 +206,7 @@ def _check_path(path: Path, *, create: bool) -> None:
         raise StoreError(f"{path} is a folder, not a results file: choose a file in it")
     if facts.st_size == 0 and not _get_size(_add_suffix(path, "-wal")) and not create:
         raise StoreError(f"{path} is empty: check the path, or run a study first")
-    if 0 < facts.st_size < _MIN_BYTES:  # SQLite would overwrite a file of 1 byte
+    if 0 < facts.st_size < _MIN_BYTES:  # SQLite would overwrite a 1-byte file
         raise StoreError(f"{path} is not a results file, or is truncated to {facts.st_size} bytes: choose another file")
 
 
@@ -269,9 +269,9 @@ _locked_descriptors: set[int] = set()
 
 
 class WriteLock:
-    """Lock that the only writing process holds. A lock file left behind by a killed process does no harm.
+    """Lock that admits only one writing process. A lock file left behind by a killed process does no harm.
 
-    The results file itself is not locked, because closing it elsewhere in the process would drop the locks of SQLite.
+    A separate file is locked, because closing the results file elsewhere in the process would drop the locks of SQLite.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -343,7 +343,7 @@ def _describe_holder(descriptor: int) -> str:
 
 
 def _release_after_fork() -> None:
-    """In a forked process, close the parent's lock, because the process may outlive its parent."""
+    """Close the parent's lock in a forked process, which may outlive its parent."""
     for descriptor in _locked_descriptors:
         os.close(descriptor)
     _locked_descriptors.clear()

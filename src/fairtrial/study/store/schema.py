@@ -121,7 +121,7 @@ MIGRATIONS: dict[int, Migration] = {}
 """Migration from each version to the next. It runs inside an open transaction."""
 
 VIEWS: dict[int, Migration] = {}
-"""For each older version, a function that creates temporary views, which show a reader its tables in the current layout."""
+"""For each older version, a function that creates temporary views of its tables in the current layout, for readers."""
 
 
 def build_insert(table: str, columns: tuple[str, ...], on_conflict: str = "REPLACE") -> str:
@@ -142,7 +142,7 @@ def create_tables(connection: sqlite3.Connection) -> None:
 
 
 def read_version(connection: sqlite3.Connection, path: Path) -> int | None:
-    """Return the version of the tables, None for an empty file. Refuse files from another program or a newer version."""
+    """Return the version of the tables, or None for an empty file. Refuse files of another program or a newer version."""
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     version = get_user_version(connection)
     if application != APPLICATION:
@@ -162,7 +162,7 @@ def get_user_version(connection: sqlite3.Connection) -> int:
 
 
 def create_views(connection: sqlite3.Connection, path: Path, version: int) -> bool:
-    """Show a reader an older file in the current layout, without writing to it. Return whether views were needed."""
+    """Create views that show a reader an older file in the current layout. Return whether views were needed."""
     if version == VERSION:
         return False
     if version not in VIEWS:
@@ -187,7 +187,7 @@ def drop_outdated_views(connection: sqlite3.Connection) -> bool:
 
 
 def upgrade(connection: sqlite3.Connection, path: Path, version: int) -> Path | None:
-    """Upgrade the tables to the current version in one transaction, after copying the file.
+    """Copy the file, then upgrade its tables to the current version in one transaction.
 
     Returns the path of the copy, or None if the file is up to date.
     """
@@ -238,7 +238,7 @@ def extend_checksum(checksum: int, abstentions: object) -> int:
     return zlib.crc32(str(abstentions).encode(), checksum)
 
 
-# Version 1 counted abstentions in the first line of the notes, and its checksum covered only the predictions.
+# Version 1 stored the number of abstentions in the first line of the notes. Its checksum covered only the predictions.
 
 _ABSTENTION_NOTE = re.compile(r"abstained on (\d+) of \d+ test rows?: counted as errors(?:\n|$)")
 

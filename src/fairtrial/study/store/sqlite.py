@@ -51,7 +51,7 @@ class SQLiteStore:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, write: bool = False, create: bool = False) -> SQLiteStore:
-        """Open a file for reading, or with `write` for writing. With `create`, create a missing file."""
+        """Open a file for reading or, with `write`, for writing. With `create`, create the file if it is missing."""
         return cls(SQLiteFile.open(path, write=write, create=create))
 
     @property
@@ -60,7 +60,7 @@ class SQLiteStore:
         return self.file.path
 
     def close(self) -> None:
-        """Close the file. A writer leaves a single file that can be copied."""
+        """Close the file. After writing, the results are in a single file that can be copied."""
         self.file.close()
 
     def __enter__(self) -> SQLiteStore:
@@ -74,7 +74,7 @@ class SQLiteStore:
 
     @contextmanager
     def _write(self) -> Iterator[sqlite3.Connection]:
-        """Open a transaction. If it fails, cached ids are dropped."""
+        """Run the block in a transaction. If it fails, drop the cached ids."""
         try:
             with self.file.write_transaction() as connection:
                 yield connection
@@ -90,9 +90,9 @@ class SQLiteStore:
         learners: Sequence[tuple[str, LearnerFacts]],
         splits: Iterable[tuple[str, bytes, SplitRows]],
     ) -> None:
-        """Store the plan of a study, which must be stored before its records. The study becomes the latest one.
+        """Store the plan of a study, which must precede its records. The study becomes the latest one.
 
-        Data sets with the same content are stored once. The name and row ids given here apply even to earlier studies.
+        Data sets with the same content are stored once. The name and row ids given here also apply to earlier studies.
         """
         with self._write() as connection:
             codec.put_datasets(connection, datasets)
@@ -156,7 +156,7 @@ class SQLiteStore:
             connection.execute("UPDATE run SET finished = ?, facts = ? WHERE id = ?", (finished, together, run))
 
     def compute_mean_times(self) -> dict[tuple[str, str], tuple[float, int]]:
-        """Compute the mean seconds and the number of successful trials, by the hashes of data set and learner."""
+        """Compute the mean seconds and the number of successful trials for each pair of data set hash and learner hash."""
         with self.file.read_connection() as connection:
             return codec.query_mean_times(connection)
 
@@ -165,7 +165,7 @@ class SQLiteStore:
         return StoreArchive.from_file(self.file, study)
 
     def compute_digest(self) -> str:
-        """Compute a SHA-256 hash of all records, without times and messages."""
+        """Compute a SHA-256 hash of all records, excluding times and messages."""
         with self.file.read_connection() as connection:
             return hashlib.sha256(b"".join(record_hash for _, record_hash in codec.iter_record_hashes(connection))).hexdigest()
 
@@ -188,13 +188,13 @@ class SQLiteStore:
             _ = archive.datasets, archive.conditions, archive.learners, archive.runs, archive.trials()
 
     def merge_from(self, source: ResultsStore) -> tuple[MergedFile, list[str]]:
-        """Add the plans and trial records of another SQLite file. Return counts, and notes on differences."""
+        """Add the plans and trial records of another SQLite file. Return counts and notes on differences."""
         if not isinstance(source, SQLiteStore):
             raise StoreError(f"{source.path} cannot be merged into {self.path}: both must be SQLite files")
         counts = dict.fromkeys(("trials", "added", "replaced", "unchanged", "different"), 0)
         notes: list[str] = []
         with source.file.read_connection() as theirs:
-            theirs.execute("BEGIN")  # one snapshot, even if the source is being written
+            theirs.execute("BEGIN")  # read one snapshot, even if another process writes to the source
             with self._write() as ours:
                 id_map = _merge_plans(ours, theirs, source.path, notes)
             for lines in _iter_batches(theirs):
@@ -227,7 +227,7 @@ class _IdMap:
     run: dict[int | None, int | None]
 
     def map_line(self, line: dict[str, Any], number: int, attempts: int) -> dict[str, Any]:
-        """Convert the row of a trial to the ids in the target file."""
+        """Replace the ids in the row of a trial with those in the target file."""
         mapped = {name: getattr(self, name)[line[name]] for name in ("dataset", "condition", "split", "learner", "run")}
         return {**line, **mapped, "id": number, "trial": number, "attempts": attempts}
 
@@ -268,7 +268,7 @@ def _merge_runs(ours: sqlite3.Connection, theirs: sqlite3.Connection) -> dict[in
 
 
 def _iter_batches(theirs: sqlite3.Connection) -> Iterator[list[dict[str, Any]]]:
-    """Iterate over batches of the trials with their predictions."""
+    """Iterate over batches of trials with their predictions."""
     columns = [*(f"trial.{name}" for name in schema.TRIAL_FIELDS), *(f"evidence.{name}" for name in schema.PREDICTION_FIELDS)]
     cursor = theirs.execute(f"SELECT {', '.join(columns)} FROM trial LEFT JOIN evidence ON evidence.trial = trial.id")
     names = (*schema.TRIAL_FIELDS, *schema.PREDICTION_FIELDS)
@@ -296,7 +296,7 @@ def _merge_lines(
 
 
 def _resolve_outcome(status: str | None, offered: str, target_hash: bytes | None, source_hash: bytes | None) -> str:
-    """Choose between two records of a trial by status, then by hash, so that the order of merged files does not matter."""
+    """Choose between two records of a trial by status, then by hash, so the order of merged files does not matter."""
     if target_hash is None or source_hash is None:
         return "added"
     return "replaced" if (offered != "ok", source_hash) < (status != "ok", target_hash) else "unchanged"

@@ -66,7 +66,7 @@ class TrialLink(NamedTuple):
 
 @dataclass(frozen=True)
 class MergedFile:
-    """The outcome of merging one file: numbers of added, replaced and unchanged trials.
+    """The outcome of merging one file: the numbers of added, replaced and unchanged trials.
 
     `different` counts the trials that succeeded in both this file and an earlier one, but with different predictions.
     """
@@ -80,9 +80,9 @@ class MergedFile:
 
 
 class ResultsStore(Protocol):
-    """Interface of a store for study plans and trial records, which is used as a context manager.
+    """Interface of a store for study plans and trial records. A store is a context manager.
 
-    `open_store` opens a store. A backend implements these methods and registers a function that opens it:
+    `open_store` opens a store. A backend implements these methods and registers a function that opens the store:
     `stores.add(".suffix", open_it)`. Other packages name the module of their backend in an entry point of the group
     `fairtrial.stores`.
 
@@ -119,7 +119,9 @@ class ResultsStore(Protocol):
         learners: Sequence[tuple[str, LearnerFacts]],
         splits: Iterable[tuple[str, bytes, SplitRows]],
     ) -> None:
-        """Store the plan of a study, which must be stored before its records. The study becomes the latest one.
+        """Store the plan of a study, which becomes the latest study.
+
+        The plan must be stored before the records of the study.
 
         Parameters
         ----------
@@ -158,7 +160,10 @@ class ResultsStore(Protocol):
         """
 
     def compute_mean_times(self) -> dict[tuple[str, str], tuple[float, int]]:
-        """Compute the mean seconds and the number of successful trials, by the hashes of data set and learner."""
+        """Compute the mean seconds and the number of successful trials.
+
+        Keys are pairs of data set hash and learner hash.
+        """
 
     def count_by_status(self) -> dict[str, int]:
         """Count the stored trials by status."""
@@ -167,10 +172,10 @@ class ResultsStore(Protocol):
         """Open the records of a study. Default: the latest study."""
 
     def compute_digest(self) -> str:
-        """Compute a SHA-256 hash of all records, without times and messages."""
+        """Compute a SHA-256 hash of all records, excluding times and messages."""
 
     def check(self) -> None:
         """Read the whole store, and raise StoreError if anything is corrupted."""
 
     def merge_from(self, source: ResultsStore) -> tuple[MergedFile, list[str]]:
-        """Add the plans and records of another store. Return counts, and notes on differences."""
+        """Add the plans and records of another store. Return counts and notes on differences."""

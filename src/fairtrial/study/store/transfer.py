@@ -42,7 +42,7 @@ def export(
 ) -> int:
     """Export the predictions of all successful trials to CSV or Parquet.
 
-    The file has one row per trial and test row. Its columns are dataset, condition, level, learner, repeat, fold, row (its
+    The file has one row per trial and test row. Its columns are dataset, condition, level, learner, repeat, fold, row (the row
     id), y_true, prediction (empty for an abstention), and `score[CLASS]` for each class of any data set. The file is written
     atomically.
 
@@ -53,7 +53,7 @@ def export(
     path : path
         File to write.
     format : {"csv", "parquet"}, optional
-        Default: according to the suffix of the path.
+        File format. Default: according to the suffix of the path.
     overwrite : bool, default False
         Overwrite an existing file.
 
@@ -99,7 +99,7 @@ def _resolve_format(path: Path, format: Format | None) -> str:  # noqa: A002
 
 @dataclass(frozen=True)
 class _ExportLayout:
-    """The columns of an export: types of labels and row ids, and the classes as text."""
+    """The layout of an export: the types of labels and row ids, and the classes as text."""
 
     label_type: Any
     id_type: Any
@@ -128,7 +128,7 @@ class _ExportLayout:
         return pa.schema(types | {f"score[{label}]": pa.float64() for label in self.classes})
 
     def build_table(self, data: DataFacts, trials: pd.DataFrame, predictions: Sequence[Predictions]) -> Any:
-        """Build the rows of some trials of one data set."""
+        """Build the exported rows of several trials on one data set."""
         import pyarrow as pa
 
         repeated = np.repeat(np.arange(len(predictions)), [len(prediction.rows) for prediction in predictions])
@@ -164,7 +164,7 @@ def _get_id_type(row_ids: npt.NDArray[Any]) -> type:
 
 
 def _get_arrow_type(types: set[type]) -> Any:
-    """Get a type that represents all values exactly, which is text if their types differ."""
+    """Get a type that represents all values exactly. It is text if the values have different types."""
     import pyarrow as pa
 
     return {int: pa.int64(), float: pa.float64(), bool: pa.bool_()}.get(
@@ -182,7 +182,7 @@ def _iter_datasets(archive: Archive) -> Iterator[tuple[DataFacts, pd.DataFrame]]
 
 
 def _iter_pieces(archive: Archive, trials: pd.DataFrame) -> Iterator[tuple[pd.DataFrame, list[Predictions]]]:
-    """Iterate over pieces of limited size, each with some trials and their predictions."""
+    """Iterate over batches of limited size. Each batch contains trials and their predictions."""
     predictions: list[Predictions] = []
     start, rows = 0, 0
     for index, prediction in enumerate(archive.predictions(trials["trial"].tolist())):
@@ -195,7 +195,7 @@ def _iter_pieces(archive: Archive, trials: pd.DataFrame) -> Iterator[tuple[pd.Da
 
 @contextmanager
 def _write_atomically(path: Path) -> Iterator[Path]:
-    """Yield a temporary path that replaces the target if no error occurs."""
+    """Yield a temporary path. If no error occurs, the temporary file then replaces the target."""
     hidden = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
         yield hidden
@@ -248,9 +248,9 @@ class MergeSummary:
 def merge(target: str | os.PathLike[str], sources: Sequence[str | os.PathLike[str]]) -> MergeSummary:
     """Merge results files into one.
 
-    The order of the files does not matter, and merging again changes nothing. If two files have the same trial, a success takes
-    precedence over a failure. If a learner is not reproducible, a trial may have two different successful records. The merge
-    then keeps the record with the smaller hash and reports the difference.
+    The order of the files does not matter, and merging again changes nothing. If two files contain the same trial, a success
+    takes precedence over a failure. If a learner is not reproducible, a trial may have two different successful records. The
+    merge then keeps the record with the smaller hash and reports the difference.
 
     Parameters
     ----------
