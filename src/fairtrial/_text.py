@@ -163,12 +163,12 @@ def format_p_value(p: float, alpha: float = 0.05, *, digits: int = 2, at_most: b
 
 def _round_up(p: float, alpha: float, digits: int) -> str:
     """Round an upper bound of p up, with enough digits to stay on the same side of alpha."""
-    for places in range(digits, _MAX_DIGITS + 1):
-        rounded = float(f"{p:.{places}g}")
+    for n_digits in range(digits, _MAX_DIGITS + 1):
+        rounded = float(f"{p:.{n_digits}g}")
         if rounded < p:
-            rounded = float(Context(prec=places, rounding=ROUND_CEILING).create_decimal(p))
+            rounded = float(Context(prec=n_digits, rounding=ROUND_CEILING).create_decimal(p))
         if not _is_across_alpha(rounded, p, alpha) or p == alpha:
-            return f"{rounded:.{places}g}"
+            return f"{rounded:.{n_digits}g}"
     return f"{p:.{_MAX_DIGITS}g}"
 
 

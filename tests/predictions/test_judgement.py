@@ -170,7 +170,9 @@ def test_notes_about_several_models_are_merged(judge_table):
 def test_an_interval_without_zero_is_explained_if_the_difference_is_not_significant(judgement, p_value, kind):
     pairs = judgement.pairs.assign(p_value=p_value, p_adjusted=0.09)
     text = replace(judgement, pairs=pairs).explain()
-    assert " ".join(render(Finding.of(kind, first="forest", second="tree"), "model").split()) in " ".join(text.split())
+    assert " ".join(render(Finding.of(kind, first="forest", second="tree", scope=""), "model").split()) in " ".join(
+        text.split()
+    )
     assert "excludes zero" not in judgement.explain()
 
 

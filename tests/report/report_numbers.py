@@ -114,9 +114,9 @@ class KnownNumbers:
         The difference of a pair has the other sign in a table that has the pair in the other order (`either_sign`).
         """
         rest = WORD_WITH_DIGIT.sub(lambda match: " " if match[0].rstrip(".") in self.words else match[0], FIXED.sub(" ", text))
-        numbers = NUMBER.findall(rest)
+        numbers, bounds = NUMBER.findall(rest), re.findall(rf"<= ({NUMBER.pattern})", rest)
         for number in numbers:
-            is_known = any(_is_rounded(number, value) for value in self.numbers) or (
+            is_known = any(_is_rounded(number, value, number in bounds) for value in self.numbers) or (
                 either_sign and any(_is_rounded(number, -value) for value in self.numbers)
             )
             assert is_known, f"{number} of {text!r} is in no table or figure"
@@ -148,8 +148,8 @@ def remove_names(text, names):
     return text
 
 
-def _is_rounded(text, value):
-    """Whether a text is the value, rounded to the digits of the text."""
+def _is_rounded(text, value, is_bound=False):
+    """Whether a text is the value, rounded to the digits of the text; an upper bound may be rounded up."""
     if isnan(value) or isinf(value):
         return text == ("undefined" if isnan(value) else "infinite" if value > 0 else "minus infinity")
     plain = text.replace(",", "")
@@ -157,4 +157,6 @@ def _is_rounded(text, value):
         return False
     mantissa, _, power = plain.partition("e")
     digits = len(mantissa.partition(".")[2]) - int(power or 0)
+    if is_bound and 0 <= float(plain) - value < 10.0**-digits:
+        return True
     return abs(float(plain) - value) <= 0.5 * 10.0**-digits * (1 + 1e-9) and not (plain.startswith("-") and float(plain) == 0)

@@ -70,18 +70,18 @@ def test_a_data_set_with_a_missing_score_is_dropped():
     frame = table()
     frame.loc["set 3", "b"] = np.nan
     verdict = compare(frame)
-    dropped = next(reason for reason in verdict.reasons if reason.kind == "missing_datasets_fewer")
+    dropped = next(reason for reason in verdict.caveats if reason.kind == "missing_datasets_fewer")
     assert dropped["datasets"] == ("set 3",)
     assert verdict.p_value == compare(frame.drop(index="set 3")).p_value
     assert (verdict.excluded.datasets, verdict.excluded.learners, verdict.excluded.splits) == (("set 3",), (), 0)
-    assert "missing_scores_bias" in kinds(verdict)
+    assert verdict.caveats[1].kind == "missing_scores_bias"
 
 
 def test_a_learner_with_many_missing_scores_is_dropped_instead():
     frame = table(n=8, k=4)
     frame.loc[["set 1", "set 2", "set 3", "set 4", "set 5"], "b"] = np.nan
     verdict = compare(frame)
-    dropped = next(reason for reason in verdict.reasons if reason.kind == "missing_learners_fewer")
+    dropped = next(reason for reason in verdict.caveats if reason.kind == "missing_learners_fewer")
     assert dropped["learners"] == ("b",)
     assert verdict.p_value == compare(frame.drop(columns="b")).p_value
     assert (verdict.excluded.datasets, verdict.excluded.learners) == ((), ("b",))

@@ -117,7 +117,7 @@ def test_missing_folds_are_left_out_for_both():
     verdict = compare(frame)
     left = frame.dropna()
     assert verdict.p_value == pytest.approx(corrected_t(left["a"] - left["b"], 1 / 10))
-    missing = next(reason for reason in verdict.reasons if reason.kind == "missing_splits")
+    missing = next(reason for reason in verdict.caveats if reason.kind == "missing_splits")
     assert missing["splits"] == 1
 
 

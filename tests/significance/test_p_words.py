@@ -34,7 +34,9 @@ def test_two_digits_unless_more_are_needed(p, alpha, text):
 
 def test_undefined_bounds_and_digits():
     assert format_p_value(float("nan"), 0.05) == "p undefined"
-    assert format_p_value(0.0123, 0.05, at_most=True) == "p <= 0.012"
+    assert format_p_value(0.012, 0.05, at_most=True) == "p <= 0.012"
+    assert format_p_value(0.0121, 0.05, at_most=True) == "p <= 0.013", "a bound is rounded up"
+    assert format_p_value(0.04996, 0.05, at_most=True) == "p <= 0.04996", "but not across alpha"
     assert format_p_value(0.019824, 0.05, digits=3) == "p = 0.0198"
 
 

@@ -10,6 +10,7 @@ import pytest
 from sklearn.metrics import accuracy_score, recall_score, roc_auc_score
 
 from fairtrial._findings import Finding
+from fairtrial._narrative import render_all
 from fairtrial.errors import InputError, StoreError, UndefinedMeasureWarning
 from fairtrial.study.archive import ConditionFacts
 from fairtrial.study.results.results import Results, open_results
@@ -332,7 +333,7 @@ def test_summary_has_answer_title_means_and_notes():
     wide = results.wide("accuracy", "class-noise")
     assert f"{wide['bayes'].mean():.4f}" in page
     assert f"{wide['tree'].mean():.4f}*" in page
-    assert list(summary.notes) == list(results.notes)
+    assert list(summary.notes) == [*render_all(results.verdict().caveats), *results.notes]
     assert summary.notes[0] in page
     assert ResultSummary.from_results(results).title == ResultSummary.format_title(results)
 
@@ -360,7 +361,7 @@ def test_short_form_has_at_most_nine_lines_of_eighty_columns():
 
     summary = real_results(fail, declaration=DECLARED_SUMMARY | {"verdict": {"failures": "worst-rank"}}).summary()
     lines = summary.format_short().splitlines()
-    assert len(summary.notes) == 4
+    assert len(summary.notes) == 5
     assert len(lines) <= 9
     assert max(map(len, lines)) <= 80
     assert lines[0] == str(summary).splitlines()[0]

@@ -81,7 +81,7 @@ def _build_verdict_section(
         context.describe(noun),
         _draw_figures(context, [name for name in _TITLES if name != "ranks"]),  # a table contains the ranks
         (build_facts_table(context), build_learners_table(context), *further),
-        render_all((*verdict.caveats, *verdict.outcome.findings), noun),
+        render_all((*_list_other_caveats(verdict), *verdict.outcome.findings), noun),
         subsections,
     )
 
@@ -164,7 +164,14 @@ class VerdictContext:
     @property
     def exclusions(self) -> tuple[Finding, ...]:
         """What was left out of the verdict, and why."""
-        return tuple(reason for reason in self.get_verdict().reasons if TOPICS.get(reason.kind) in _EXCLUSION_TOPICS)
+        verdict = self.get_verdict()
+        findings = (*verdict.reasons, *verdict.caveats)
+        return tuple(finding for finding in findings if TOPICS.get(finding.kind) in _EXCLUSION_TOPICS)
+
+
+def _list_other_caveats(verdict: Verdict) -> list[Finding]:
+    """List the caveats except what was left out, which follows the answer."""
+    return [caveat for caveat in verdict.caveats if TOPICS.get(caveat.kind) not in _EXCLUSION_TOPICS]
 
 
 _RESULT_KINDS = ("test_result", "effect_size", "posterior", "omnibus_without_pairs", "pairs_without_omnibus")
