@@ -289,7 +289,7 @@ def _join_datasets(datasets: Sequence[Dataset]) -> Dataset:
     for dataset in datasets[1:]:
         if list(dataset.X.columns) != names or dataset.target != datasets[0].target:
             raise InputError(
-                f"{dataset.source} must declare the attributes of {datasets[0].source}, {join_names(names)}, got "
+                f"{dataset.source} must declare the same attributes as {datasets[0].source} ({join_names(names)}), got "
                 f"{join_names(dataset.X.columns)}"
             )
     frames = [dataset.frame() for dataset in datasets]

@@ -17,10 +17,10 @@ from fairtrial.learners.learner import MarginLearner, register_learner, require_
 class PDFC(MarginLearner):
     """Positive definite fuzzy classifier (Chen & Wang 2003).
 
-    Each support vector becomes a rule. Its Gaussian membership functions exp(-width u^2) in all attributes are multiplied, and
-    its coefficient is the consequent. One rule that always fires has the bias as its consequent. The output is the weighted
-    mean of the consequents, (b0 + sum b_j K_j) / (1 + sum K_j). If there are more than two classes, each is separated from the
-    rest. Numbers are scaled to [0, 1], and nominal columns are encoded as binary columns.
+    Each support vector becomes a rule. Its antecedent is the product of the Gaussian membership functions exp(-width u^2) of
+    all attributes, and its consequent is its coefficient. One rule that always fires has the bias as its consequent. The output
+    is the weighted mean of the consequents, (b0 + sum b_j K_j) / (1 + sum K_j). If there are more than two classes, each is
+    separated from the rest. Numbers are scaled to [0, 1], and nominal columns are encoded as binary columns.
 
     Parameters
     ----------

@@ -93,7 +93,7 @@ class PredictionArchive:
         """Yield the predictions of trials in the given order."""
         for trial in trials:
             if not 0 <= trial < len(self._split_lines):
-                raise InputError(f"trial must be one of the {len(self._split_lines)} of the file, got {trial}")
+                raise InputError(f"trial must be one of the {len(self._split_lines)} trials in the file, got {trial}")
             dataset, model, _, _, line_indices = self._split_lines[trial]
             row_indices = model.row_indices[line_indices]
             scores = None if model.scores is None else model.scores[line_indices]

@@ -127,7 +127,7 @@ def check_engine(engine: Engine) -> None:
     Examples
     --------
     >>> from fairtrial.study.run.engine import open_engine
-    >>> check_engine(open_engine("local", jobs=1))
+    >>> check_engine(open_engine("local", jobs=1))  # doctest: +SKIP
     """
     _contract.check(engine)
 

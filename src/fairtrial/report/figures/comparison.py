@@ -237,7 +237,7 @@ def _build_pair_cells(pairs: pd.DataFrame, names: list[str], alpha: float) -> li
         first, second = pair["first"], pair["second"]
         for name in (first, second):
             if name not in names:
-                raise InputError(f"order must name every learner of the pairs, got none for {name!r}")
+                raise InputError(f"order must name every learner in the pairs, but lacks {name!r}")
         swapped = not has_control and names.index(first) > names.index(second)
         wins, losses = (pair["losses"], pair["wins"]) if swapped else (pair["wins"], pair["losses"])
         n = wins + pair["ties"] + losses

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 TITLE = "Which classifier is better? It depends on the measure"
 _NOTE = (
-    "Ranks of means over the data sets on which all learners with this measure have a finite value. Equal means share the best "
+    "Ranks of the means over the data sets on which every learner with scores has a finite value. Equal means share the best "
     "of their ranks. Some measures always agree, e.g. accuracy and error rate. An empty cell means that the learner lacks the "
     "scores that the measure needs, or has no finite value."
 )

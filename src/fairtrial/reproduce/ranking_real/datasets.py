@@ -155,7 +155,7 @@ def encode_cylinder_variants() -> dict[str, EncodedDataset]:
 
 
 def vary_columns_and_rows(dataset: Dataset) -> dict[str, EncodedDataset]:
-    """Encode the data set without identifiers, without incomplete rows, and with missing categories as values."""
+    """Encode the data set. Drop identifiers and incomplete rows; a missing category becomes a value of its own."""
     X, y = dataset.X, dataset.y
     is_complete = X.notna().all(axis=1)
     frames = {

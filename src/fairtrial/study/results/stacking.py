@@ -330,7 +330,10 @@ class Stack:
 
     @cached_property
     def _probabilities(self) -> tuple[IntArray, FloatArray, Classes]:
-        """True classes, probabilities and class order. A positive class among three or more is set against all others."""
+        """True classes, probabilities and class order.
+
+        With three or more classes, the positive class is compared with all others combined.
+        """
         assert self.scores is not None
         positive, probabilities = self.order.positive, np.clip(self.scores, 0.0, 1.0)
         if positive is None or len(self.order.order) == 2:
