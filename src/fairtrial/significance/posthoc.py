@@ -353,8 +353,8 @@ def posthoc(
     -----
     The variance of a difference of Friedman ranks follows Demšar (2006), without tie correction. The variances of aligned and
     Quade ranks are those over all permutations within data sets, as in the omnibus tests. The formulas in García et al. (2010),
-    k (n + 1) / 6 and k (k + 1) (2n + 1) (k - 1) / (18 n (n + 1)), are far too small for aligned ranks and correct for Quade ranks
-    only if k = 3.
+    k (n + 1) / 6 and k (k + 1) (2n + 1) (k - 1) / (18 n (n + 1)), are far too small for aligned ranks and correct for Quade
+    ranks only if k = 3.
 
     Examples
     --------
