@@ -123,7 +123,7 @@ class TestPairs:
 
     def test_an_order_may_be_given(self):
         assert ("rule", "tree") in self.cells(order=["rule", "bayes", "tree"])
-        with pytest.raises(InputError, match="order.*'tree'"):
+        with pytest.raises(InputError, match=r"order.*'tree'"):
             self.cells(order=["rule", "bayes"])
 
     def test_a_control_is_the_only_row(self):
