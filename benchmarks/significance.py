@@ -80,7 +80,7 @@ def measured(growth: dict[int, float], rounds: int) -> list[Line]:
         *(
             side_by_side(
                 f"compare: 10 learners, 50 data sets, {name} scores, all pairs, summary",
-                lambda table=table: compare(table).summary,  # type: ignore[misc]
+                lambda table=table: compare(table, rows="datasets").summary,  # type: ignore[misc]
                 f"autorank ({way})",
                 lambda table=table: quiet_autorank(table),  # type: ignore[misc]
                 10,

@@ -1,12 +1,20 @@
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from sklearn.preprocessing import OrdinalEncoder
 
+from fairtrial import compare, data
 from fairtrial._frames import as_frame, read_columns, resolve_column_indices
+from fairtrial.conditions import AttributeNoise
 from fairtrial.errors import InputError
+from fairtrial.learners import C45
+from fairtrial.resampling import DOBSCV, audit
+from fairtrial.significance import friedman, posthoc, quade, read_scores
 from tests.data.written import tables
 
 FRAME = pd.DataFrame({"n": [1.5, None], "c": pd.Categorical(["lo", "hi"], categories=["lo", "mid", "hi"]), "t": ["x", None]})
@@ -95,3 +103,33 @@ def test_columns_are_found_by_name_then_by_place():
         with pytest.raises(InputError, match="nominal"):
             resolve_column_indices(frame, [wrong])
     assert read_columns(frame, ["a"]).categories == ((1,), None, None)
+
+
+# --- Frames of other libraries ---
+
+
+RNG = np.random.default_rng(0)
+ATTRIBUTES = pd.DataFrame({"u": RNG.normal(size=60), "v": RNG.normal(size=60), "kind": RNG.choice(list("abc"), 60)})
+CLASSES = pd.Series(np.where(ATTRIBUTES["u"] + RNG.normal(size=60) > 0, "yes", "no"), name="class")
+SKILLS = pd.DataFrame(RNG.normal(size=(8, 3)), columns=["tree", "bayes", "svm"])
+
+FUNCTIONS = {
+    "data.read": lambda convert: data.read(convert(ATTRIBUTES.assign(y=CLASSES)), target="y").X.to_dict("list"),
+    "Dataset.from_table": lambda convert: data.Dataset.from_table(convert(ATTRIBUTES), CLASSES, name="d").X.to_dict("list"),
+    "DOBSCV": lambda convert: [test.tolist() for _, test in DOBSCV(3, random_state=0).split(convert(ATTRIBUTES), CLASSES)],
+    "C45": lambda convert: C45().fit(convert(ATTRIBUTES), CLASSES).predict(convert(ATTRIBUTES)).tolist(),
+    "AttributeNoise": lambda convert: AttributeNoise(0.2).apply(convert(ATTRIBUTES), CLASSES, 0).X.to_dict("list"),
+    "audit": lambda convert: audit(DOBSCV(3, random_state=0), (convert(ATTRIBUTES), CLASSES)).frame().to_dict("list"),
+    "friedman": lambda convert: (friedman(convert(SKILLS)).p_value, quade(convert(SKILLS)).p_value),
+    "posthoc": lambda convert: posthoc(convert(SKILLS)).frame().to_dict("list"),
+    "compare": lambda convert: compare(convert(SKILLS), rows="datasets").frame().to_dict("list"),
+    "read_scores": lambda convert: read_scores(convert(SKILLS), rows="folds").tidy.to_dict("list"),
+}
+
+
+@pytest.mark.parametrize("convert", [pl.from_pandas, pa.Table.from_pandas], ids=["polars", "pyarrow"])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_public_functions_read_frames_of_all_libraries_alike(name, convert):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert repr(FUNCTIONS[name](convert)) == repr(FUNCTIONS[name](lambda frame: frame))

@@ -6,5 +6,6 @@ from experiments import (
     intervals as intervals,
     pairwise as pairwise,
     peers as peers,
+    small_samples as small_samples,
 )
 from experiments.registry import EXPERIMENTS as EXPERIMENTS, Experiment as Experiment

@@ -135,14 +135,14 @@ def _differ_significantly(groups: tuple[tuple[str, ...], ...], null: set[str]) -
 
 @experiment(ADVISE, "15 data sets, 2 learners, lognormal scores, none better", share=0.3)
 def advise_two(rng: Rng) -> Hits:
-    return {"compare, wilcoxon": compare(rng.lognormal(size=(15, 2))).p_value <= ALPHA}
+    return {"compare, wilcoxon": compare(rng.lognormal(size=(15, 2)), rows="datasets").p_value <= ALPHA}
 
 
 for _table, _null, _setting in (COMPLETE, PARTIAL):
 
     @experiment(ADVISE, _setting, share=0.3)
     def advise_many(rng: Rng, table=_table, null=_null) -> Hits:  # type: ignore[no-untyped-def]
-        found = compare(table(rng))
+        found = compare(table(rng), rows="datasets")
         told: dict[str, bool | None] = {
             "compare, any difference between equal learners": _differ_significantly(found.groups, null)
         }

@@ -25,7 +25,29 @@ MODELS = "Coverage: strengths and posteriors"
 BOOTSTRAP = "Coverage: bootstrap estimates of the error rate"
 POWER = "Power: simulated, with the nominal value from `power`"
 PEERS = "Other packages on the same data"
-GROUPS = (FOLDS, ROWS, SETS, MANY, ALL, CONTROL, ADVISE, MEASURES, DIFFERENCES, EFFECTS, MODELS, BOOTSTRAP, POWER, PEERS)
+FEW_CASES = "Few cases in a class: coverage of the interval of an AUC"
+FEW_DIFFERENCES = "Few cases in a class: equal AUCs"
+FEW_ROWS = "Few rows: equal models"
+FEW_SETS = "Few data sets: equal learners"
+CLUSTERS = "Clustered rows"
+SMALL = (FEW_CASES, FEW_DIFFERENCES, FEW_ROWS, FEW_SETS, CLUSTERS)
+GROUPS = (
+    *SMALL,
+    FOLDS,
+    ROWS,
+    SETS,
+    MANY,
+    ALL,
+    CONTROL,
+    ADVISE,
+    MEASURES,
+    DIFFERENCES,
+    EFFECTS,
+    MODELS,
+    BOOTSTRAP,
+    POWER,
+    PEERS,
+)
 
 # Seeds are derived from these earlier texts, so that docs/calibration.md can be reproduced.
 SEED_TEXTS = (

@@ -21,6 +21,7 @@ _COUNTABLE_SPAN = 4096
 _CONVENTIONAL_PAIRS = ((0, 1), (-1, 1))
 # Allowed rounding error of probabilities.
 _ROUNDING = 1e-9
+_LARGEST_INTEGER, _LARGEST = 2**53, 1e140
 
 
 def check_generator(name: str, seed: object) -> np.random.Generator:
@@ -125,8 +126,14 @@ def _check_array(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
 
 
 def check_numbers(name: str, values: npt.ArrayLike) -> FloatArray:
-    """Return numbers as a float64 array of any shape. NaN and infinity are allowed."""
+    """Return numbers as a float64 array of any shape. NaN and infinity are allowed.
+
+    Integers beyond 2^53 are refused, because a float cannot represent all of them.
+    """
     array = _check_array(name, values)
+    if array.dtype.kind in "iu" and array.size and max(int(array.max()), -int(array.min())) > _LARGEST_INTEGER:
+        largest = int(array.max()) if int(array.max()) > _LARGEST_INTEGER else int(array.min())
+        raise InputError(f"{name} must lie within +-2^53 to be exact, got {largest}: subtract a constant or pass floats")
     if array.dtype.kind not in "biufO" or (array.dtype.kind == "O" and any(isinstance(value, str) for value in array.ravel())):
         raise InputError(f"{name} must contain numbers, got {_find_non_number(array)!r}: convert it first")
     try:
@@ -179,7 +186,16 @@ def check_weights(sample_weight: npt.ArrayLike | None, n: int) -> FloatArray | N
         raise InputError(f"sample_weight must be at least 0, got {array[row]} at row {row}")
     if not array.any():
         raise InputError("sample_weight must be positive for at least 1 row, got only zeros")
+    check_magnitude("sample_weight", array)
     return array
+
+
+def check_magnitude(name: str, array: FloatArray) -> None:
+    """Check that the squares of the largest numbers neither overflow nor vanish."""
+    largest = float(np.abs(array).max(initial=0.0))
+    if largest > _LARGEST or 0 < largest < 1 / _LARGEST:
+        limits = f"{1 / _LARGEST:g} and {_LARGEST:g}"
+        raise InputError(f"{name} must lie between {limits} in absolute value, got {largest:g}: rescale the values")
 
 
 def drop_zero_weights(
@@ -209,6 +225,17 @@ class Classes:
             names = self.names.tolist()
             raise InputError(f"positive must be given if the classes are {names}{why}: pass positive= or labels=")
         return self.positive
+
+
+def list_ordered_labels(*columns: npt.ArrayLike) -> list[Any] | None:
+    """List the categories that occur, in their order, if a column is an ordered categorical of pandas; None otherwise."""
+    for column in columns:
+        dtype = getattr(column, "dtype", None)
+        if getattr(dtype, "ordered", False):
+            present = {value for values in columns for value in np.asarray(values).ravel().tolist()}
+            categories = dtype.categories.tolist()  # type: ignore[union-attr]
+            return [category for category in categories if category in present] if present <= set(categories) else None
+    return None
 
 
 def encode_labels(

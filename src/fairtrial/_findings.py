@@ -88,6 +88,8 @@ class Ranking:
     interval: tuple[float, float] | None = None
     level: float = 0.95
     chance: float | None = None
+    undecidable: Finding | None = None
+    """Why no pair could be decided, e.g. because there are too few data sets; None if pairs can be decided."""
 
     kind = "ranking"
 
@@ -126,6 +128,6 @@ class Ranking:
 
     def _relation(self, name: str) -> str:
         pair = self.find_pair(self.names[0], name)
-        if pair is None or pair.p_adjusted != pair.p_adjusted:
+        if pair is None or pair.p_adjusted != pair.p_adjusted or self.undecidable is not None:
             return "undecided"
         return "worse" if self.is_significant(pair) and not pair.is_reversed else "not worse"

@@ -65,14 +65,36 @@ def read_columns(X: Any, nominal: Sequence[Any] | None = None) -> EncodedTable:
     )
 
 
+def to_pandas(source: Any) -> pd.DataFrame | None:
+    """Convert a frame of pandas, polars, pyarrow or another library that narwhals knows to pandas; None if it is not a frame.
+
+    >>> import pyarrow as pa
+    >>> to_pandas(pa.table({"a": [1, 2]}))["a"].tolist(), to_pandas([1, 2])
+    ([1, 2], None)
+    """
+    import pandas as pd
+
+    if isinstance(source, pd.DataFrame):
+        return source
+    if not any(hasattr(type(source), name) for name in ("columns", "collect_schema", "__arrow_c_stream__", "__dataframe__")):
+        return None  # importing narwhals takes time
+    import narwhals as nw
+
+    frame = nw.from_native(source, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        frame = frame.collect()
+    if isinstance(frame, nw.DataFrame):
+        return frame.to_pandas()
+    return pd.DataFrame(source.to_pandas()) if hasattr(source, "to_pandas") and hasattr(source, "columns") else None
+
+
 def as_frame(X: Any) -> pd.DataFrame:
     """Convert any table to a pandas data frame. The columns of a matrix are named x0, x1, ..."""
     import pandas as pd
 
-    if isinstance(X, pd.DataFrame):
-        return X
-    if hasattr(X, "to_pandas"):
-        return pd.DataFrame(X.to_pandas())
+    frame = to_pandas(X)
+    if frame is not None:
+        return frame
     if hasattr(X, "toarray"):
         X = X.toarray()
     array = _to_array(X)

@@ -116,10 +116,22 @@ def render_ranking(ranking: Ranking, noun: str = "learner") -> str:
     scope = f"{capitalize(ranking.scope)}, " if ranking.scope else ""
     if len(ranking.names) == 1:
         return _render_single(ranking, scope)
+    if ranking.undecidable is not None:
+        return _render_undecidable(ranking, scope, noun)
     if not ranking.criterion:
         return _render_two(ranking, scope)
     sentences = _render_control(ranking, scope, noun) if ranking.control else _render_best(ranking, scope, noun)
     return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _render_undecidable(ranking: Ranking, scope: str, noun: str) -> str:
+    """Write why no pair can be decided, after the order of the names if a criterion orders them."""
+    assert ranking.undecidable is not None
+    reason = render(ranking.undecidable, noun)
+    if not ranking.criterion and not scope:
+        return reason
+    lead = f"{_render_head(ranking, scope)}, but " if ranking.criterion else scope
+    return f"{lead}{reason[:1].lower()}{reason[1:]}"
 
 
 def _render_two(ranking: Ranking, scope: str) -> str:
@@ -162,14 +174,17 @@ def _render_best(ranking: Ranking, scope: str, noun: str) -> list[str]:
     return sentences
 
 
-def _render_leader(ranking: Ranking, scope: str, noun: str) -> str:
+def _render_head(ranking: Ranking, scope: str) -> str:
     best, criterion = ranking.best, ranking.criterion
     value = format_distinct(ranking.values[0], ranking.values)
     adjective = "best" if criterion == "mean rank" else "lowest" if ranking.lower_is_better else "highest"
     if len(best) > 1:
-        head = f"{scope}{join_names(best)} share the {adjective} {criterion} ({value})"
-    else:
-        head = f"{scope}{best[0]} has the {adjective} {criterion} ({value})"
+        return f"{scope}{join_names(best)} share the {adjective} {criterion} ({value})"
+    return f"{scope}{best[0]} has the {adjective} {criterion} ({value})"
+
+
+def _render_leader(ranking: Ranking, scope: str, noun: str) -> str:
+    criterion, head = ranking.criterion, _render_head(ranking, scope)
     if not ranking.significant_pairs and any(not isnan(pair.p_adjusted) for pair in ranking.pairs):
         if len(ranking.names) == 2:
             detail = _describe_pairs(ranking, ranking.pairs)
@@ -348,18 +363,39 @@ TEMPLATES |= {
         "All {folds} splits are treated as folds of one cross-validation. If they are repeats, add a column 'repeat' or pass "
         "<test_fraction=FRACTION>."
     ),
-    "few_datasets": "{n:count data set} {n:is} very few: the p-value is an approximation.",
+    "few_datasets_parametric": (
+        "{n:count data set} {n:is} too few to check the assumptions of a parametric test: ranks are compared."
+    ),
+    "cannot_decide": (
+        "which {nouns} differ cannot be decided: with {n:count data set}, even the smallest possible adjusted p-value is not "
+        "significant ({smallest:p}). At least {needed:count data set} on which the {nouns} differ are needed."
+    ),
+    "posthoc_cannot_decide": (
+        "no pair can be decided: with {n:count data set}, even the smallest possible adjusted p-value is not significant "
+        "({smallest:p}). Add data sets."
+    ),
+    "finner_error": (
+        "Finner does not control the family-wise error if some {nouns} differ (14 % instead of 5 % in an example). "
+        "Use it only to repeat a study, and Holm or Bergmann-Hommel otherwise."
+    ),
+    "false_discovery_rate": (
+        "{method} controls the expected proportion of wrong claims among all claims, not the probability of any wrong claim."
+    ),
     "sign_test": "the sign test, which counts wins only, gives {p:p}.",
     "asymmetric_differences": (
         "the differences are strongly asymmetric (skewness {skewness:.2g}): the Wilcoxon test does not compare medians here; "
         "the sign test does."
     ),
-    "smallest_p": (
-        "with {n:count data set} on which the {nouns} differ, p cannot be smaller than {smallest:.3g}: no result could be "
-        "significant. Add data sets."
+    "cannot_decide_pair": (
+        "whether {first} and {second} differ cannot be decided: with {n:count data set} on which their scores differ, even the "
+        "smallest possible p-value is not significant ({smallest:p}). At least {needed} such data sets are needed."
+    ),
+    "f_without_direction": (
+        "the 5x2 cv F test ({p:p}) has no direction. A winner is named only if the 5x2 cv t interval excludes zero: the "
+        "p-value of the pair is that of the interval."
     ),
     "same_scores_of_pair": "{first} and {second} have the same score on every split.",
-    "unadjusted_interval": "the p-value is adjusted for the number of pairs, but the interval of the effect size is not.",
+    "adjusted_interval": "the interval of the effect size has the level that matches the adjusted p-value.",
 }
 
 TEMPLATES |= {
@@ -372,6 +408,7 @@ TEMPLATES |= {
     "design": "read {design}.",
     "wide_table": "the table is wide: one column per learner; column {column!r} names the data sets.",
     "wide_table_index": "the table is wide: one column per learner; the index names the data sets.",
+    "wide_table_splits": "the table is wide: one column per learner; the rows are {role}s of one data set.",
     "wide_table_unnamed": "the table is wide: one column per learner; the data sets have no names.",
     "wide_table_key": "column {column!r} numbers the {role}s.",
     "tidy_table": "the table is tidy: one row per score; columns are {columns}.",
@@ -434,6 +471,7 @@ TEMPLATES |= {
     "posthoc_holm": "Holm adjusts the p-values of the comparisons with the control.",
     "posthoc_tukey": "Tukey's test compares all pairs after ANOVA.",
     "posthoc_dunnett": "Dunnett's test compares each {noun} with the control after ANOVA.",
+    "posthoc_gate": "with so few data sets a pair can be significant only if the overall test is (closed testing).",
     "posthoc_no_gate": "the pairs are decided by their adjusted p-values, whether or not the overall test is significant.",
     "posthoc_requested": "the p-values are adjusted by {method} (as requested).",
     "posthoc_unadjusted": "the p-values are not adjusted (as requested): some pairs will be significant by chance.",
@@ -490,6 +528,15 @@ TEMPLATES |= {
         "the DeLong test is approximate{datasets:on}: ranks are interpolated between {marks:,} scores of the rarer class."
     ),
     "delong_omitted": "the DeLong test is omitted{datasets:on}: it needs at least {needed:count row} of each class.",
+    "file_format": "the file has {peculiarities}.",
+    "dropped_missing": "{rows:count row} of {total:,} {rows:was} removed because values are missing.",
+    "duplicated_lines": (
+        "{lines:count line} repeat{lines:s} an earlier line exactly: remove duplicates, because intervals and tests assume "
+        "independent rows."
+    ),
+    "duplicated_rows": (
+        "{lines:count line} {lines:was} removed because the same row, labels and scores occur earlier in the file."
+    ),
     "disjoint_rows": "{first} and {second} predict no common rows{datasets:on}: they are not compared.",
     "interval_of_other_method": (
         "the interval of {first} - {second}{scope} excludes zero, but the difference is not significant: the test uses another "
@@ -522,10 +569,7 @@ TEMPLATES |= {
     ),
     "permutation_omitted": "more than {limit:,} rows: the permutation test is omitted, because it agrees with the other tests.",
     "pooled_folds": "{measure} pools the scores of all folds and assumes that they have the same scale.",
-    "repeated_predictions": (
-        "rows are predicted several times: tables and paired tests use the first prediction of each row, because repeated "
-        "predictions are not independent."
-    ),
+    "repeated_predictions": ("rows are predicted several times: all predictions count, and those of a row form a cluster."),
     "rescaled_probabilities": (
         "probabilities of {models}{datasets:on} sum to 1 only within rounding error (off by up to {deviation:.2g}): they are "
         "rescaled."
@@ -542,6 +586,10 @@ TEMPLATES |= {
         "calibration_error, intervals of AUC over several classes and comparisons over data sets or folds are omitted; "
         "subgroups are judged by labels only."
     ),
+    "streamed_clusters": (
+        "clusters are used for proportions and AUCs; other measures of a streamed file have no intervals or tests with "
+        "clusters."
+    ),
     "streamed_weights": (
         "rows have weights: measures, the bootstrap of labels and curves use them. The McNemar and DeLong tests do not support "
         "weights, and measures have no intervals."
@@ -551,6 +599,17 @@ TEMPLATES |= {
         "use the common rows."
     ),
     "unknown_label": "{models} predict{models:s} {label!r}{datasets:on}, which is not a true label: it counts as an error.",
+    "undeclared_clusters": (
+        "column {column!r} has {values:,} values in {rows:count row}: rows with the same value may depend on each other, and "
+        "then intervals are too narrow and p-values too small. Pass <cluster={column}>."
+    ),
+    "unused_prediction": (
+        "column {column!r} is named like a prediction but is not used (pass <prediction=COLUMN> or <scores=COLUMN>)."
+    ),
+    "unused_probabilities": (
+        "{columns:quoted} {columns:has} only numbers between 0 and 1 but {columns:is} not used (pass <scores=COLUMN> if they "
+        "are scores)."
+    ),
     "unused_second_labels": (
         "column {column!r} looks like predicted labels but is not used, because another column has them "
         "(pass <prediction=COLUMN>)."
@@ -577,6 +636,14 @@ TEMPLATES |= {
     "undefined_scores": ("{measure} is undefined in {undefined:,} of {trials:count trial}, so the value is NaN: {causes}."),
     "failures": "{failed:,} of {trials:count trial} failed ({by_learner}).",
     "failed_learners_excluded": "left out {learners}, which never succeeded.",
+    "groups_in_both_sets": (
+        "rows of the same group ({columns}) are in the training and the test set of {datasets}: scores apply to known groups, "
+        "not to new ones."
+    ),
+    "groups_undecidable": (
+        "no pair can be decided because rows of the same group ({columns}) are in the training and the test set of {datasets}. "
+        'Use [resampling] scheme = "group" or "stratified-group".'
+    ),
     "failed_datasets_excluded": "left out {datasets:count data set} with failed trials ({datasets}).",
     "failures_worst_score": "a failed trial counts as the worst possible score.",
     "failures_worst_rank": "a learner that fails on any split of a data set gets the worst rank on that data set.",
@@ -644,7 +711,19 @@ TEMPLATES |= {
     "same_scores": "the two {nouns} have the same score on every split.",
     "separated_by_prior": "some learners beat others on every data set: the distance between them depends on the prior.",
     "separated_learners": "some learners beat others on every data set, or were never compared: set prior above 0.",
-    "shared_scale": "the test swaps scores between the models, so both must use the same scale.",
+    "shared_scale": "the scores are swapped unchanged: both models must use the same scale.",
+    "few_rows_to_decide": (
+        "no difference can be decided: with {units:count row}, the adjusted p-value is at least {smallest:.2g}. Add rows."
+    ),
+    "few_clusters_to_decide": (
+        "no difference can be decided: with {units:count cluster}, the adjusted p-value is at least {smallest:.2g}. Add "
+        "clusters."
+    ),
+    "few_cases": (
+        "no difference in AUC can be decided: there are {positives:count positive case} and {negatives:count negative case}, "
+        "and at least {needed} of each are needed."
+    ),
+    "constant_clusters": "all clusters show the same difference, so the test is undefined.",
     "tied_differences": "tied differences receive their mean rank.",
     "tied_ranks": "tied scores receive their mean rank.",
     "ties_dropped": "{ties:count tie} {ties:was} dropped.",

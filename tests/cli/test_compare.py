@@ -1,5 +1,7 @@
 """The command line: comparing."""
 
+import io
+
 import pandas as pd
 import pytest
 
@@ -113,3 +115,28 @@ def test_compare_writes_the_report(run, table, tmp_path):
     result = run("compare", table, "--out", "none", "--report", tmp_path / "page.pdf")
     assert result.exit_code == 2
     assert result.stderr.startswith("fairtrial: path must end in .html")
+
+
+def test_compare_asks_what_unnamed_rows_are(run, tmp_path):
+    file = tmp_path / "scores.csv"
+    pd.read_csv(io.StringIO(TABLE)).drop(columns="dataset").to_csv(file, index=False)
+    result = run("compare", file, "--out", "none")
+    assert result.exit_code == 2
+    assert "pass --rows datasets" in result.stderr
+    assert "--rows folds" in result.stderr
+    assert result.stderr.count("\n") == 1
+    by_set, by_fold = (run("compare", file, "--out", "none", "--rows", rows) for rows in ("datasets", "folds"))
+    assert "Friedman" in by_set.stdout
+    assert "orrected resampled t test" in by_fold.stdout
+    assert run("compare", file, "--out", "none", "--rows", "rows").exit_code == 2
+
+
+def test_compare_names_judge_if_the_file_has_predictions(run, tmp_path):
+    file = tmp_path / "predictions.csv"
+    pd.DataFrame({"y_true": [0, 1] * 10, "tree_proba": [0.2, 0.7] * 10, "bayes_proba": [0.4, 0.6] * 10}).to_csv(
+        file, index=False
+    )
+    result = run("compare", file, "--out", "none")
+    assert result.exit_code == 2
+    assert "got predictions with true labels in column 'y_true': use judge" in result.stderr
+    assert run("judge", file, "--resamples", "20").exit_code == 0

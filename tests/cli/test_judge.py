@@ -140,7 +140,7 @@ INVALID = {
         "'tree_proba'",
     ),
     "rows twice": (
-        lambda: pd.concat([long_table(), long_table().head(1)]),
+        lambda: pd.concat([long_table(), long_table().head(1).assign(score=0.123)]),
         (),
         "'forest'",
     ),
@@ -150,9 +150,9 @@ INVALID = {
         "forest",
     ),
     "another label": (
-        lambda: change_predictions(lambda each: each.assign(rule="Yes")[["truth", "rule"]]),
+        lambda: change_predictions(lambda each: each.assign(rule="certainly")[["truth", "rule"]]),
         ("--prediction", "rule"),
-        "'Yes'",
+        "'certainly'",
     ),
     "measure": (lambda: change_predictions(lambda each: each), ("--measure", "acuracy"), "'accuracy'"),
     "positive": (lambda: change_predictions(lambda each: each), ("--positive", "maybe"), "got 'maybe'"),
@@ -197,3 +197,28 @@ def test_notes_are_printed_and_repeated_in_the_report(run, tmp_path, name):
     assert notes
     printed, written_page = " ".join(told.stdout.split()), html.unescape(page.read_text(encoding="utf-8"))
     assert all(note in printed and note in written_page for note in notes)
+
+
+def test_judge_names_the_option_if_every_model_ranks_the_other_class_first(run, tmp_path):
+    y_true = np.array(["oak", "red ash"] * 100)
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"y_true": y_true, **{f"{name}_score": (y_true == "oak") + rng.normal(size=200) for name in "xz"}})
+    refused = run("judge", written(table, tmp_path), *FEW)
+    assert refused.exit_code == 2
+    message = "every model ranks 'oak' above 'red ash', which is the positive class here. Pass --positive oak."
+    assert refused.stderr == f"fairtrial: {message}\n"
+    assert run("judge", written(table, tmp_path), *FEW, "--positive", "oak").exit_code == 0
+    table["y_true"] = table["y_true"].replace({"oak": "no oak tree", "red ash": "zebra wood"})
+    assert run("judge", written(table, tmp_path), *FEW).stderr.endswith("Pass --positive 'no oak tree'.\n")
+
+
+def test_judge_removes_incomplete_rows(run, tmp_path):
+    table = two_classes(80)
+    table.loc[3, "tree_proba"] = np.nan
+    refused = run("judge", written(table, tmp_path), *FEW)
+    assert refused.exit_code == 2
+    assert "--drop-missing" in refused.stderr
+    for stream in ([], ["--stream"]):
+        result = run("judge", written(table, tmp_path), *FEW, "--drop-missing", *stream)
+        assert result.exit_code == 0, result.output
+        assert "1 row of 80 was removed" in result.stdout

@@ -46,6 +46,66 @@ def test_it_never_changes():
     assert Dataset.from_table(data.X, data.y).content_hash == before
 
 
+VISITS = pd.DataFrame({"patient": [7, 9, 7], "day": ["2026-01-03", "2026-01-01", "2026-01-02"], "dose": [1.0, 2.0, 3.0]})
+
+
+def test_groups_and_time_are_not_attributes():
+    data = Dataset.from_table(VISITS, ["u", "v", "u"]).with_roles(groups="patient", time="day")
+    assert list(data.X) == ["dose"]
+    assert (data.groups.name, data.groups.tolist()) == ("patient", [7, 9, 7])
+    assert (data.time.name, np.diff(data.time).tolist()) == ("day", [-2 * 86400.0, 86400.0])
+    assert list(data.frame()) == ["patient", "day", "dose", "class"]
+    assert data.take([2, 0]).groups.tolist() == [7, 7]
+    assert data.take([2, 0]).time.tolist() == data.time[[2, 0]].tolist()
+    assert [line[:2] for line in describe(data).columns] == [("dose", "numeric"), ("patient", "groups"), ("day", "time")]
+    copied = pickle.loads(pickle.dumps(data))
+    assert copied == data
+    assert copied.groups.equals(data.groups)
+
+
+def test_groups_and_time_given_as_arrays():
+    time = pd.to_datetime(VISITS["day"])
+    data = made(groups=np.array(["p", "q", "p"]), time=time)
+    assert (data.groups.tolist(), data.groups.name) == (["p", "q", "p"], "groups")
+    assert data.time.tolist() == ((time - pd.Timestamp(0)).dt.total_seconds()).tolist()
+    assert (made().groups, made().time) == (None, None)
+
+
+def test_the_content_hash_covers_groups_and_time_only_if_they_are_declared():
+    plain, grouped, timed = made(), made(groups=["p", "q", "p"]), made(time=[1, 2, 3])
+    others = [made(groups=["p", "q", "q"]), made(time=[1, 2, 4]), made(groups=["p", "q", "p"], time=[1, 2, 3])]
+    assert len({data.content_hash for data in (plain, grouped, timed, *others)}) == 6
+    assert grouped == made(groups=["p", "q", "p"])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"groups": ["p", None, "q"]}, "groups must not contain missing values, got one at row 1"),
+        ({"groups": ["p"]}, "groups must have a value for each of the 3 rows, got 1 values"),
+        ({"time": [1.0, np.inf, 2.0]}, "time must not contain missing or infinite values, got one at row 1"),
+        ({"time": ["2026-01-01", "January", "2026-01-02"]}, "time must contain numbers or dates in ISO 8601"),
+        ({"groups": pd.Series(["p", "q", "p"], name="a")}, "columns must have different names, got 'a' twice"),
+    ],
+)
+def test_invalid_groups_and_time(options, message):
+    with pytest.raises(InputError, match=message):
+        made(**options)
+
+
+@pytest.mark.parametrize(
+    ("roles", "message"),
+    [
+        ({"groups": "patiant"}, "groups must name a column of data, got 'patiant': did you mean 'patient'"),
+        ({"time": "class"}, "time must differ from the class column, got 'class': name the class with target"),
+        ({"groups": "day", "time": "day"}, "groups and time must be different columns, got 'day' for both"),
+    ],
+)
+def test_invalid_roles(roles, message):
+    with pytest.raises(InputError, match=message):
+        Dataset.from_table(VISITS, ["u", "v", "u"]).with_roles(**roles)
+
+
 def test_the_summary_counts():
     summary = made(classes=["v", "u", "w"]).summary()
     assert (summary.rows, summary.attributes, summary.numeric, summary.nominal, summary.missing) == (3, 2, 1, 1, 2)

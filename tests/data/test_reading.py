@@ -6,6 +6,7 @@ from contextlib import suppress
 
 import numpy as np
 import pandas as pd
+import pyarrow
 import pytest
 from sklearn.datasets import load_iris
 
@@ -332,3 +333,45 @@ def test_all_real_archives_load(shared_data, collection):
             for train, test in folds:
                 assert len(train) + len(test) == len(folds.dataset)
                 assert not set(train.tolist()) & set(test.tolist())
+
+
+# --- Groups and time ---
+
+
+VISITS = pd.DataFrame(
+    {
+        "patient": [2**60 + 1, 2**60 + 2, 2**60 + 1],
+        "day": ["2026-01-03", "2026-01-01", "2026-01-02"],
+        "dose": [1.0, 2.0, 3.0],
+        "kind": ["a", "b", "a"],
+    }
+)
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "frame", "arrow", "arff"])
+def test_groups_and_time_are_read_from_every_source(tmp_path, form):
+    """Ids that differ only beyond the 15th digit stay different."""
+    path = tmp_path / f"visits.{form}"
+    if form == "csv":
+        VISITS.to_csv(path, index=False)
+    elif form == "parquet":
+        VISITS.to_parquet(path)
+    elif form == "arff":
+        header = '@relation v\n@attribute patient string\n@attribute day date "yyyy-MM-dd"\n@attribute dose numeric\n'
+        rows = VISITS.astype(str).agg(",".join, axis=1)
+        path.write_text(header + "@attribute kind {a,b}\n@data\n" + "\n".join(rows) + "\n")
+    elif form == "arrow":
+        path = pyarrow.Table.from_pandas(VISITS)
+    else:
+        path = VISITS
+    found = read(path, target="kind", groups="patient", time="day")
+    assert list(found.X) == ["dose"]
+    assert found.groups.cat.codes.tolist() == [0, 1, 0]
+    assert (found.time / 86400 - 20454).tolist() == [2, 0, 1]  # 2026-01-01 is day 20,454 after 1970-01-01
+
+
+def test_groups_that_are_the_default_class_are_refused(tmp_path):
+    (tmp_path / "t.csv").write_text("size,kind,patient\n1,a,x\n2,b,x\n3,a,y\n")
+    with pytest.raises(InputError, match="groups must differ from the class column, got 'patient': name the class with target"):
+        read(tmp_path / "t.csv", groups="patient")
+    assert read(tmp_path / "t.csv", target="kind", groups="patient").groups.tolist() == ["x", "x", "y"]

@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+import json
 
 import numpy as np
 import pyarrow as pa
@@ -299,7 +300,7 @@ def check_all_readers(path, decimal="."):
     assert table["kind"].tolist() == KINDS
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be"])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\n\n"])
 @pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
 @pytest.mark.parametrize(
@@ -314,7 +315,7 @@ def test_all_readers_agree(tmp_path, delimiter, decimal, quoting, end, encoding)
 def test_a_quoted_first_name_does_not_hide_the_delimiter(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text('"a,b,c";x;kind\n' + "".join(f"{i};{v};{k}\n" for i, (v, k) in enumerate(zip(VALUES, KINDS, strict=True))))
-    assert TextFormat.detect(path, MISSING_STRINGS) == (";", False)
+    assert TextFormat.detect(path, MISSING_STRINGS) == (";", False, "utf-8")
     check_all_readers(path)
 
 
@@ -371,8 +372,8 @@ READERS = [read_dataset, read_columns_file, read_predictions_table]
     [
         (b"x,kind\n1,a\n2,b,c\n3,a\n", 3),
         (b'x,kind\n1,a\n2,"b\n3,a\n', 3),
-        (b"x,kind\n1,a\n2,\xe9\n", 3),
-        ("x,kind\n1,a\n".encode("utf-16"), 1),
+        (b"x,kind\n1,a\n2,\xe9\x01\n", 3),
+        ("x,kind\n1,a\n".encode("utf-16") + b"\x00", 3),
     ],
 )
 def test_each_reader_names_the_line_of_an_error(tmp_path, reader, raw, line):
@@ -391,7 +392,7 @@ def test_each_reader_refuses_an_empty_file(tmp_path, reader):
         reader(path)
 
 
-@pytest.mark.parametrize("reader", [read_dataset, read_scores])
+@pytest.mark.parametrize("reader", [read_dataset, read_scores, read_predictions_table])
 def test_duplicate_names_are_refused(tmp_path, reader):
     path = tmp_path / "table.csv"
     path.write_text("x;x;kind\n1;2;a\n3;4;b\n")
@@ -416,3 +417,51 @@ def test_quoted_cells_never_change_the_delimiter(tmp_path_factory, drawn, delimi
         writer.writerows([[f"name{i}" for i in range(width)], *rows])
     assert TextFormat.detect(path, MISSING_STRINGS).delimiter == delimiter
     assert [list(column) for column in read_columns_file(path).columns] == [list(column) for column in zip(*rows, strict=True)]
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(
+        st.text(st.characters(min_codepoint=32, max_codepoint=255, exclude_characters='",;|\t\x7f\x85\xa0?'), min_size=1),
+        min_size=3,
+    ),
+    st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "latin-1"]),
+)
+def test_text_in_every_encoding_is_read_back(tmp_path_factory, words, encoding):
+    """The words are those of Latin-1; a word in front makes a text, not a number or a missing value, of each cell."""
+    path = tmp_path_factory.getbasetemp() / "encoded.csv"
+    words = [f"w{word.strip()}é" for word in words]
+    path.write_bytes(
+        "".join(["number,word,kind\n", *(f"{i},{word},{i % 2}\n" for i, word in enumerate(words))]).encode(encoding)
+    )
+    assert list(read_columns_file(path).columns[1]) == words
+    assert read_table(path)[0]["word"].tolist() == words
+    assert data.read(path).X["word"].tolist() == words
+
+
+def test_a_detected_encoding_is_reported(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_bytes("dataset;a;b\nétude;0,5;0,25\nzoo;0,5;0,75\n".encode("latin-1"))
+    guesses = {guess.kind: guess for guess in read_scores(path).guesses}
+    assert guesses["file_format"]["peculiarities"] == ("Latin-1 encoding", "semicolons between columns", "decimal commas")
+    assert data.read(path, decimal=",", target="dataset").notes == ("read with Latin-1 encoding",)
+
+
+def test_json_lines_are_read_by_all_readers(tmp_path):
+    path = tmp_path / "table.jsonl"
+    rows = [{"dataset": name, "a": a, "b": b} for name, a, b in [("iris", 0.5, 0.25), ("zoo", None, 0.75), ("car", 1, 0.5)]]
+    path.write_text("\n".join(map(json.dumps, rows)) + "\n\n")
+    assert np.array_equal(read_scores(path).cells, [[0.5, 0.25], [np.nan, 0.75], [1, 0.5]], equal_nan=True)
+    assert read_table(path)[0]["dataset"].tolist() == ["iris", "zoo", "car"]
+    assert data.read(path, target="dataset").X["b"].tolist() == [0.25, 0.75, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"), [("{", "JSON"), ("[1, 2]", "list"), ('{"x": [1]}', "'x'"), ('{"x": 1, "x": 2}', "'x' occurs twice")]
+)
+@pytest.mark.parametrize("reader", READERS)
+def test_bad_json_lines_are_refused_with_their_line(tmp_path, reader, line, message):
+    path = tmp_path / "table.jsonl"
+    path.write_text('{"x": 1, "kind": "a"}\n' + line + "\n")
+    with pytest.raises(InputError, match=rf"table\.jsonl, line 2: .*{message}"):
+        reader(path)

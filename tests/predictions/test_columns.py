@@ -1,7 +1,10 @@
 """Tests of `fairtrial.predictions.columns`."""
 
+import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, strategies as st
+from sklearn.metrics import roc_auc_score
 
 from fairtrial import judge
 from fairtrial.errors import InputError
@@ -10,6 +13,7 @@ from fairtrial.predictions.columns import (
     Roles,
     find_duplicate_labels,
     find_score_class,
+    find_usual_positive,
     find_wide_models,
     format_labels,
     guess_roles,
@@ -60,8 +64,8 @@ def test_given_roles_are_not_guessed():
 
 def test_a_wide_table_by_mapping_by_list_and_by_guess():
     expected = [("one", "one"), ("two", "two")]
-    for given in ({}, {"prediction": ["one", "two"]}, {"prediction": {"one": "one", "two": "two"}}):
-        roles = guess_roles(WIDE, **given)
+    for specified in ({}, {"prediction": ["one", "two"]}, {"prediction": {"one": "one", "two": "two"}}):
+        roles = guess_roles(WIDE, **specified)
         assert roles.layout == "wide"
         assert [(model.name, model.label) for model in roles.models] == expected
 
@@ -231,6 +235,197 @@ def test_only_intervals_entirely_below_one_half_are_below_chance():
 
 def test_an_auc_below_chance_is_noted_with_the_remedy():
     table = pd.DataFrame({"y_true": ["a b"] * 20 + ["b"] * 20, "x_score": [*range(30, 50), *range(20)]})
-    (note,) = [note for note in judge(table, measures="auc").notes if note.kind == "below_chance"]
+    (note,) = [note for note in judge(table, measures="auc", positive="b").notes if note.kind == "below_chance"]
     assert note["models"] == ("x",)
     assert "--positive 'a b'" in note["remedy"]
+
+
+def make_scores(positive, negative, names=("a_score", "b_score"), rows=200):
+    """Scores that rank the positive class first, with different noise."""
+    rng = np.random.default_rng(0)
+    is_positive = rng.random(rows) < 0.3
+    columns = {name: is_positive + (1 + i) * rng.normal(size=rows) for i, name in enumerate(names)}
+    return pd.DataFrame({"y_true": np.where(is_positive, positive, negative), **columns})
+
+
+@pytest.mark.parametrize("measures", [None, "brier", "accuracy", "average_precision"])
+def test_no_winner_is_declared_if_every_model_ranks_the_other_class_first(judge_table, measures):
+    table = make_scores("ash", "oak")
+    table[["a_score", "b_score"]] = 1 / (1 + np.exp(-table[["a_score", "b_score"]]))
+    message = r"every model ranks 'ash' above 'oak', which is the positive class here\. Pass positive='ash'\."
+    with pytest.raises(InputError, match=message):
+        judge_table(table, measures=measures)
+    judgement = judge_table(table, measures="auc", positive="ash")
+    expected = [roc_auc_score(table["y_true"] == "ash", table[name]) for name in ("a_score", "b_score")]
+    assert judgement.scores["estimate"].tolist() == pytest.approx(expected)
+    assert judge_table(table, measures="auc", positive="oak").findings  # the user insists
+
+
+def test_one_reversed_model_is_noted_and_does_not_stop_the_others(judge_table):
+    table = make_scores("oak", "elm").assign(c_score=lambda frame: -frame["a_score"])
+    (note,) = [note for note in judge_table(table, measures="auc").notes if note.kind == "below_chance"]
+    assert note["models"] == ("c",)
+
+
+@pytest.mark.parametrize(
+    ("positive", "negative"),
+    [("fraud", "legit"), ("churn", "no churn"), ("+", "-"), ("Default", "Paid"), ("malignant", "other"), ("attack", "normal")],
+)
+def test_the_usual_name_of_a_positive_class_is_used_and_reported(judge_table, positive, negative):
+    table = make_scores(positive, negative)
+    judgement = judge_table(table, measures="auc")
+    assert judgement.positives.classes == {"data": (positive, negative)}
+    assert f"positive class {positive}" in str(judgement)
+    assert judgement.scores["estimate"][0] == pytest.approx(roc_auc_score(table["y_true"] == positive, table["a_score"]))
+
+
+@pytest.mark.parametrize("names", [("a_p_ash", "b_p_ash"), ("a_proba(ash)", "b_proba(ash)"), ("a_ash_score", "b_ash_score")])
+def test_score_columns_name_the_positive_class(judge_table, names):
+    table = make_scores("ash", "oak", names)
+    table[list(names)] = 1 / (1 + np.exp(-table[list(names)]))
+    judgement = judge_table(table, measures="auc")
+    assert judgement.positives.classes == {"data": ("ash", "oak")}
+    assert "positive class ash (named by the score columns)" in " ".join(str(judgement).split())
+    assert judgement.scores["model"].tolist() == ["a", "b"]
+
+
+@given(st.lists(st.sampled_from(["1", "2", "0", "a", "yes", "no", "fraud", "f", "t", "n", "y", "-1"]), min_size=2, max_size=2))
+def test_the_choice_of_a_positive_class_does_not_depend_on_the_order(labels):
+    if labels[0] != labels[1]:
+        assert find_usual_positive(labels) == find_usual_positive(labels[::-1])
+
+
+# --- Labels in another coding ---
+
+
+CODINGS = [("No", "Yes"), ("0", "1"), ("false", "true"), ("FALSE", "TRUE"), ("-1", "1"), ("neg", "pos"), ("n", "y")]
+
+
+@pytest.mark.parametrize("predicted", CODINGS)
+@pytest.mark.parametrize("true", CODINGS)
+def test_labels_in_another_coding_are_matched_and_reported(judge_table, true, predicted):
+    rng = np.random.default_rng(1)
+    y_true, y_pred = rng.integers(0, 2, (2, 60))
+    table = pd.DataFrame(
+        {"y_true": np.array(true)[y_true], "tree_pred": np.array(predicted)[y_pred], "tree_proba": rng.random(60)}
+    )
+    judgement = judge_table(table, measures="accuracy", positive=judge_table(table, measures="accuracy").classes["class"].max())
+    assert judgement.scores["estimate"].tolist() == [pytest.approx((y_true == y_pred).mean())]
+    kinds = {note.kind for note in judgement.notes}
+    assert not kinds & {"missing_labels", "unknown_label", "class_never_predicted", "labels_from_probabilities"}
+
+
+@given(st.permutations(range(3)), st.sampled_from([str.upper, str.title, lambda label: f" {label} "]))
+def test_a_mapping_of_labels_is_one_to_one(order, change):
+    classes = ["ash", "elm", "oak"]
+    labels = [change(classes[i]) for i in order]
+    assert find_duplicate_labels(labels, classes) == {change(name): name for name in classes}
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [["good", "bad"], ["1", "2"], ["True", "true"], ["Yes", "yes"], ["yes", "maybe"], []],
+)
+def test_an_ambiguous_coding_is_not_matched(labels):
+    assert find_duplicate_labels(labels, ["0", "1"] if "True" in labels or "Yes" in labels else ["no", "yes"]) == {}
+
+
+@pytest.mark.parametrize(("y_true", "predicted"), [([0, 1], [1, 2]), ([0, 1], ["good", "bad"]), ([0, 1, 2], [1, 2, 3])])
+def test_labels_that_cannot_be_matched_are_refused_and_not_called_missing(judge_table, y_true, predicted):
+    table = pd.DataFrame(
+        {"y_true": y_true * 20, "tree_pred": predicted * 20, "tree_proba": [0.2, 0.7, 0.4, 0.6, 0.1] * (4 * len(y_true))}
+    )
+    with pytest.raises(InputError, match=rf"'tree'.* labels of y_true \(0.*got '({predicted[0]}|{predicted[-1]})'"):
+        judge_table(table)
+
+
+def test_a_class_that_is_predicted_but_never_true_counts_as_an_error(judge_table):
+    table = pd.DataFrame({"y_true": [0, 1, 2] * 20, "tree_pred": [0, 1, 7] * 20})
+    judgement = judge_table(table, measures="accuracy")
+    assert judgement.scores["estimate"].tolist() == [pytest.approx(2 / 3)]
+    assert {"unknown_label", "class_never_predicted"} <= {note.kind for note in judgement.notes}
+
+
+# --- Common names of columns ---
+
+
+SCORES = [0.2, 0.7, 0.4, 0.6, 0.1, 0.9]
+
+
+@pytest.mark.parametrize("name", ["y_test", "actual", "target", "Y_Test", "actuals", "churned"])
+def test_columns_of_true_labels_are_recognised(judge_table, name):
+    judgement = judge_table(pd.DataFrame({name: [0, 1] * 30, "sex": ["f", "m"] * 30, "score": SCORES * 10}), measures="auc")
+    assert judgement.roles.columns["y_true"] == name
+    assert f"true labels {name}" in str(judgement)
+
+
+@pytest.mark.parametrize("name", ["pred_proba", "y_score", "prob_1", "p(yes)", "y_pred_proba", "proba_1", "pred", "p_yes"])
+@pytest.mark.parametrize("labels", [(0, 1), ("no", "yes")])
+def test_columns_of_scores_are_recognised(judge_table, name, labels):
+    judgement = judge_table(pd.DataFrame({"y_true": list(labels) * 30, name: SCORES * 10}), measures="auc")
+    assert judgement.scores["model"].tolist() == ["model"]
+    assert judgement.scores["estimate"].tolist() == [roc_auc_score([0, 1] * 30, SCORES * 10)]
+
+
+@pytest.mark.parametrize(
+    "pattern", ["{}_pred_proba", "{}_y_score", "{}_prob_1", "{}_p(yes)", "pred_proba_{}", "p_yes_{}", "{}_pred"]
+)
+def test_scores_of_several_models_are_recognised(judge_table, pattern):
+    table = pd.DataFrame(
+        {"y_true": ["no", "yes"] * 30, pattern.format("a"): SCORES * 10, pattern.format("b"): SCORES[::-1] * 10}
+    )
+    assert judge_table(table, measures="auc", positive="yes").scores["model"].tolist() == ["a", "b"]
+
+
+def test_numbered_models_are_not_scores_of_a_class():
+    table = pd.DataFrame({"y_true": [0, 1] * 3, "model_1_proba": SCORES, "model_2_proba": SCORES})
+    assert [model.name for model in guess_roles(table).models] == ["model_1", "model_2"]
+
+
+def test_a_column_that_looks_like_a_prediction_is_never_dropped_silently(judge_table):
+    table = pd.DataFrame({"y_true": [0, 1] * 30, "a_pred": [0, 1] * 30, "svm_out": SCORES * 10, "b_pred": ["x", "y", "z"] * 20})
+    notes = {note.kind: note for note in judge_table(table, measures="accuracy").notes}
+    assert notes["unused_probabilities"]["columns"] == ("svm_out",)
+    assert notes["unused_prediction"]["column"] == "b_pred"
+
+
+# --- Row ids ---
+
+
+@pytest.mark.parametrize("name", ["customer_id", "patientId", "transaction", "UUID"])
+def test_a_column_of_ids_pairs_the_rows_of_a_long_file(judge_table, name):
+    wide = make_scores("yes", "no")
+    wide[name] = [f"c{i}" for i in range(len(wide))]
+    long = wide.melt([name, "y_true"], ["a_score", "b_score"], "model", "score").sample(frac=1, random_state=0)
+    judgement, expected = judge_table(long, measures="auc"), judge_table(wide, measures="auc")
+    assert judgement.roles.columns["row"] == name
+    assert dict(zip(judgement.findings[0].names, judgement.findings[0].values, strict=True)) == pytest.approx(
+        dict(zip(["a_score", "b_score"], expected.scores["estimate"], strict=True))
+    )
+    assert judgement.findings[0].pairs[0].difference == pytest.approx(expected.findings[0].pairs[0].difference)
+
+
+def test_ids_that_repeat_with_other_content_or_are_missing_do_not_identify_rows(judge_table):
+    table = make_scores("yes", "no").assign(customer=lambda frame: np.arange(len(frame)) // 2)
+    assert judge_table(table, measures="auc").roles.get("row") is None
+    table["customer"] = [None, *map(str, range(len(table) - 1))]
+    assert judge_table(table, measures="auc").roles.get("row") is None
+
+
+@pytest.mark.parametrize("name", ["id", "customer_id"])
+def test_rows_that_are_repeated_exactly_count_once_and_are_reported(judge_table, name):
+    table = make_scores("yes", "no")
+    table.insert(0, name, range(len(table)))
+    judgement = judge_table(pd.concat([table, table.head(30)]), measures="auc")
+    assert judgement.findings[0].n == len(table)
+    assert judgement.scores["estimate"].tolist() == judge_table(table, measures="auc").scores["estimate"].tolist()
+    (note,) = [note for note in judgement.notes if note.kind == "duplicated_rows"]
+    assert note["lines"] == 30
+
+
+def test_lines_that_are_repeated_exactly_are_reported_without_ids(judge_table):
+    table = make_scores("yes", "no")
+    (note,) = [note for note in judge_table(pd.concat([table] * 2), measures="auc").notes if note.kind == "duplicated_lines"]
+    assert note["lines"] == len(table)
+    for few in (table.round(0), table.assign(tree=table["y_true"])[["y_true", "tree"]]):
+        assert "duplicated_lines" not in {note.kind for note in judge_table(few, measures="accuracy").notes}

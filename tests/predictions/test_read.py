@@ -5,6 +5,8 @@ import shlex
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import fairtrial
@@ -93,7 +95,7 @@ TABLE = pd.DataFrame({"truth": ["None", "b"], "tree": ["b", "b"], "score": [0.5,
 def test_text_files_with_any_separator_and_a_class_called_none(tmp_path, name, separator):
     path = tmp_path / name
     TABLE.to_csv(path, index=False, sep=separator)
-    assert TextFormat.detect(path, MISSING_STRINGS) == (separator, False)
+    assert TextFormat.detect(path, MISSING_STRINGS) == (separator, False, "utf-8")
     table, called = read_table(path)
     assert called == name
     assert table["truth"].tolist() == ["None", "b"]
@@ -283,3 +285,121 @@ def test_predictions_mistaken_for_true_labels_are_refused_with_their_column(judg
     }
     with pytest.raises(InputError, match=r"y_true.*'label'.*y_true=COLUMN"):
         judge_table(pd.DataFrame(rows))
+
+
+# --- Missing values ---
+
+
+def make_incomplete(rows=200):
+    rng = np.random.default_rng(0)
+    y_true = rng.integers(0, 2, rows).astype(float)
+    columns = {name: 1 / (1 + np.exp(-(y_true - 0.5 + (1 + i) * rng.normal(size=rows)))) for i, name in enumerate("ab")}
+    table = pd.DataFrame({"id": range(rows), "y_true": y_true, "a_proba": columns["a"], "b_proba": columns["b"]})
+    table.loc[3, "a_proba"] = table.loc[[5, 7], "b_proba"] = table.loc[7, "y_true"] = np.nan
+    return table
+
+
+@pytest.mark.parametrize("with_ids", [True, False])
+def test_incomplete_rows_are_removed_on_request_and_counted(judge_table, with_ids):
+    table = make_incomplete() if with_ids else make_incomplete().drop(columns="id")
+    with pytest.raises(InputError, match=r"y_true must not be missing.*drop_missing=True"):
+        judge_table(table)
+    judgement = judge_table(table, measures=["auc", "brier"], drop_missing=True)
+    expected = judge_table(table.dropna(), measures=["auc", "brier"])
+    pd.testing.assert_frame_equal(judgement.scores, expected.scores)
+    (note,) = [note for note in judgement.notes if note.kind == "dropped_missing"]
+    assert (note["rows"], note["total"]) == (3, 200)
+    assert "3 rows of 200 were removed" in str(judgement)
+    assert "--drop-missing" in judgement.origin.command
+
+
+def test_an_incomplete_row_of_a_long_file_is_removed_for_all_models(judge_table):
+    wide = make_incomplete()
+    long = wide.melt(["id", "y_true"], ["a_proba", "b_proba"], "model", "score")
+    judgement = judge_table(long, measures="auc", drop_missing=True)
+    expected = judge_table(wide.dropna(), measures="auc")
+    assert judgement.scores["estimate"].tolist() == pytest.approx(expected.scores["estimate"].tolist())
+    assert "unequal_rows" not in {note.kind for note in judgement.notes}
+    (note,) = [note for note in judgement.notes if note.kind == "dropped_missing"]
+    assert (note["rows"], note["total"]) == (3, 200)
+
+
+def test_removing_lines_of_a_long_file_without_ids_does_not_shift_the_rows_of_other_models():
+    wide = make_incomplete()
+    long = wide.melt(["id", "y_true"], ["a_proba", "b_proba"], "model", "score").drop(columns="id")
+    judgement, expected = judge(long, measures="auc", drop_missing=True), judge(wide.dropna(), measures="auc")
+    assert judgement.findings[0].pairs[0].p_adjusted == pytest.approx(expected.findings[0].pairs[0].p_adjusted)
+
+
+def test_scores_that_a_model_does_not_have_are_not_missing(judge_table):
+    table = pd.DataFrame({"model": ["tree"] * 40 + ["rule"] * 40, "id": [*range(40)] * 2, "y_true": [0, 1] * 40})
+    table["prediction"] = [0, 1, 1, 1] * 20
+    table["score"] = [0.2, 0.6, 0.7, 0.8] * 10 + [np.nan] * 40
+    judgement = judge_table(table, measures="accuracy", drop_missing=True)
+    assert "dropped_missing" not in {note.kind for note in judgement.notes}
+    assert judgement.scores["rows"].tolist() == [40, 40]
+
+
+def test_a_file_without_complete_rows_is_refused(judge_table):
+    table = make_incomplete().assign(weight=np.nan)
+    with pytest.raises(InputError, match="all 200 rows"):
+        judge_table(table, drop_missing=True)
+
+
+# --- Formats ---
+
+
+PLAIN = pd.DataFrame({"id": range(60), "y_true": ["dé", "non"] * 30, "a_proba": np.linspace(0.05, 0.95, 60).round(3)})
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    ("suffix", "encoding", "separator", "decimal", "peculiarities"),
+    [
+        ("csv", "utf-8", ",", ".", ()),
+        ("csv", "utf-8-sig", ",", ".", ()),
+        ("csv", "utf-16", ";", ",", ("UTF-16 encoding", "semicolons between columns", "decimal commas")),
+        ("csv", "utf-16-be", "\t", ".", ("UTF-16 encoding", "tabs between columns")),
+        ("tsv", "latin-1", "\t", ",", ("Latin-1 encoding", "decimal commas")),
+        ("txt", "latin-1", "|", ".", ("Latin-1 encoding", "vertical bars between columns")),
+        ("csv", "utf-8", ",", ",", ("decimal commas",)),
+    ],
+)
+def test_encodings_delimiters_and_decimal_commas_are_detected_and_reported(
+    tmp_path, stream, suffix, encoding, separator, decimal, peculiarities
+):
+    path = tmp_path / f"p.{suffix}"
+    PLAIN.to_csv(path, index=False, encoding=encoding, sep=separator, decimal=decimal)
+    judgement = judge(path, measures="brier", positive="non", resamples=20, stream=stream)
+    expected = np.mean((PLAIN["a_proba"] - (PLAIN["y_true"] == "non")) ** 2)
+    assert judgement.scores["estimate"].tolist() == pytest.approx([expected])
+    assert judgement.positives.classes == {"data": ("non", "dé")}
+    notes = [note["peculiarities"] for note in judgement.notes if note.kind == "file_format"]
+    assert notes == ([peculiarities] if peculiarities else [])
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_json_lines_are_read_like_text_tables(tmp_path, stream):
+    PLAIN.to_json(tmp_path / "p.jsonl", orient="records", lines=True)
+    judgement = judge(tmp_path / "p.jsonl", measures="brier", positive="non", resamples=20, stream=stream)
+    assert (
+        judgement.scores["estimate"].tolist()
+        == judge(PLAIN, measures="brier", positive="non", resamples=20).scores["estimate"].tolist()
+    )
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_duplicate_names_of_columns_are_refused(tmp_path, stream):
+    path = tmp_path / "p.csv"
+    path.write_text("y_true,a_proba,a_proba\n" + "0,0.2,0.3\n1,0.4,0.5\n" * 20)
+    with pytest.raises(InputError, match="'a_proba' twice"):
+        judge(path, stream=stream)
+
+
+@pytest.mark.parametrize("convert", [pl.from_pandas, pa.Table.from_pandas, lambda frame: pl.from_pandas(frame).lazy(), dict])
+def test_frames_of_all_libraries_are_judged_alike(convert):
+    table = make_incomplete().dropna().astype({"y_true": int})
+    expected = judge(table, measures=["auc", "accuracy"], resamples=20)
+    judgement = judge(convert(table), measures=["auc", "accuracy"], resamples=20)
+    pd.testing.assert_frame_equal(judgement.scores, expected.scores)
+    assert judgement.roles == expected.roles

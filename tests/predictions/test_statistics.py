@@ -95,7 +95,7 @@ def test_intervals_of_many_rows_from_counts_are_nearly_the_same(monkeypatch):
     monkeypatch.setattr(statistics, "MANY_ROWS", 100)
     counted = judged(table).compute_intervals(measures, JudgeSettings(seed=1))
     assert [one.estimate for one in counted] == pytest.approx([one.estimate for one in rows], abs=1e-12)
-    assert [one.method for one in counted] == ["wilson", "percentile", "delong", "percentile", "normal", "normal", "percentile"]
+    assert [one.method for one in counted] == ["wilson", "percentile", "score", "percentile", "normal", "normal", "percentile"]
     for one, other in zip(rows[:6], counted[:6], strict=True):
         width = one.high - one.low
         assert abs(one.low - other.low) < 0.25 * width
@@ -221,18 +221,18 @@ def test_one_class_against_the_rest():
 
 
 def make_scores(measure="auc", rows=100, **estimates):
-    lines = [("data", name, measure, value, value - 0.05, value + 0.05, rows) for name, value in estimates.items()]
-    return pd.DataFrame(lines, columns=["dataset", "model", "measure", "estimate", "low", "high", "rows"])
+    lines = [("data", name, measure, value, value - 0.05, value + 0.05, rows, 0.5) for name, value in estimates.items()]
+    return pd.DataFrame(lines, columns=["dataset", "model", "measure", "estimate", "low", "high", "rows", "chance"])
 
 
 def make_pairs(*lines, test="delong"):
-    columns = ["dataset", "first", "second", "difference", "p_adjusted", "test", "primary", "rows", "at_minimum"]
-    table = pd.DataFrame([("data", *line, test, True, 100, False) for line in lines], columns=columns)
-    return table.assign(low=table["difference"] - 0.01, high=table["difference"] + 0.01).astype({"primary": bool})
+    columns = ["dataset", "first", "second", "difference", "p_adjusted", "test", "outcome", "rows", "at_minimum"]
+    table = pd.DataFrame([("data", *line, test, "better", 100, False) for line in lines], columns=columns)
+    return table.assign(low=table["difference"] - 0.01, high=table["difference"] + 0.01)
 
 
 def rank(scores, pairs, measure="auc"):
-    (ranking,) = rank_by_rows(scores, pairs, get_measure(measure), JudgeSettings())
+    (ranking,) = rank_by_rows(scores, pairs, {}, get_measure(measure), JudgeSettings())
     return ranking
 
 
@@ -310,7 +310,7 @@ def test_models_with_fewer_rows_are_noted():
 # --- Rank contrast ---
 
 
-LINES = '(SELECT "truth" AS t, "a_score" AS s1, "b_score" AS s2 FROM judged)'
+LINES = '(SELECT "truth" AS t, "a_score" AS s1, "b_score" AS s2, NULL AS c FROM judged)'
 
 
 def drawn(seed, n, share, digits):
@@ -345,7 +345,8 @@ def test_contrasts_are_those_of_the_rows(tmp_path, share, digits):
         table = drawn(seed, 1500, share, digits)
         found = contrast(tmp_path, table)
         assert (found.estimate, found.error**2) == pytest.approx(direct(table), rel=1e-9, abs=1e-15)
-        assert found[2:] == (table["truth"].sum(), (1 - table["truth"]).sum(), 0)
+        assert (found.positives, found.negatives) == (table["truth"].sum(), (1 - table["truth"]).sum())
+        assert (found.rows, found.marks) == (len(table), 0)
 
 
 def test_batches_add_up(tmp_path, monkeypatch):
@@ -364,8 +365,9 @@ def test_models_that_rank_rows_alike_have_no_error(tmp_path):
 def test_a_class_of_one_row_has_no_error(tmp_path):
     table = pd.DataFrame({"truth": [1, 0, 0], "a_score": [0.2, 0.1, 0.3], "b_score": [0.1, 0.2, 0.3]})
     found = contrast(tmp_path, table)
-    assert np.isnan([found.estimate, found.error**2]).all()
-    assert found[2:4] == (1, 2)
+    assert (found.first, found.second) == (0.5, 0.0)
+    assert (found.positives, found.negatives) == (1, 2)
+    assert np.isnan(found.compute_p_value())
 
 
 @pytest.mark.parametrize(("digits", "exact"), [(1, True), (12, False)])
@@ -397,11 +399,11 @@ def test_proportions_and_aucs_have_their_closed_intervals():
         found = INTERVALS.from_table(get_measure(name), table)
         assert (found.low, found.high, found.method) == (direct[name].low, direct[name].high, "wilson")
     found = INTERVALS.from_tally(get_measure("auc"), tally)
-    assert (found.low, found.high, found.method) == (direct["auc"].low, direct["auc"].high, "delong")
+    assert (found.low, found.high, found.method) == (direct["auc"].low, direct["auc"].high, "score")
     few = INTERVALS.from_tally(get_measure("auc"), ScoreTally.from_scores([0, 1, 1, 0], [0.1, 0.4, 0.3, 0.35]))
     assert (few.low, few.high, few.method) == (
         *[getattr(interval("auc", [0, 1, 1, 0], [0.1, 0.4, 0.3, 0.35]), k) for k in ("low", "high")],
-        "newcombe",
+        "score",
     )
 
 

@@ -80,7 +80,7 @@ TITLES = {
 }
 """Papers cite the numbers: a number is never removed or reused."""
 
-VERDICT = compare([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6]])
+VERDICT = compare([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6]], rows="datasets")
 TEXTS = {"passed": "fine.", "raised": "not fine.", "not applicable": "nothing to check."}
 
 
@@ -698,8 +698,8 @@ def test_data_sets_are_independent_cases():
     [
         ({"a": 0.9, "b": 0.6}, 5, "raised"),
         ({"a": 0.9, "b": 0.6}, 6, "passed"),
-        ({"a": 0.9, "b": 0.8, "c": 0.6}, 9, "raised"),
-        ({"a": 0.9, "b": 0.8, "c": 0.6}, 10, "passed"),
+        ({"a": 0.9, "b": 0.8, "c": 0.6}, 5, "raised"),
+        ({"a": 0.9, "b": 0.8, "c": 0.6}, 6, "passed"),
         ({f"l{i}": 0.8 for i in range(11)}, 10, "raised"),
         ({"a": 0.9, "b": 0.6}, 1, "not applicable"),
     ],

@@ -145,7 +145,7 @@ def test_failing_section_warns_and_the_others_are_built(results, monkeypatch):
 def test_failing_section_of_a_judgement_or_a_comparison(monkeypatch, kind, key, title):
     sources = {
         "judgement": lambda: judge(pd.DataFrame({"y_true": [0, 1] * 9, "tree": [0, 1, 1] * 6}), resamples=20),
-        "comparison": lambda: compare([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6], [0.9, 0.5], [0.8, 0.7]]),
+        "comparison": lambda: compare([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6], [0.9, 0.5], [0.8, 0.7]], rows="datasets"),
     }
     broken(monkeypatch, ZeroDivisionError("no luck"), kind, key)
     with pytest.warns(FairtrialWarning, match=f"'{title}'"):

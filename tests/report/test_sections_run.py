@@ -334,9 +334,9 @@ def test_positive_class_is_named():
     )
     assert "positive class" not in text_of(sections("many classes")["predictions"])
     first, second = two_classes(60).assign(dataset="a"), two_classes(60, seed=3).assign(dataset="b")
-    both = pd.concat([first, second.replace({"yes": "well", "no": "ill"})], ignore_index=True)
+    both = pd.concat([first, second.replace({"yes": "up", "no": "down"})], ignore_index=True)
     found = build_judgement_section(describe_source(judge(both, resamples=20)))
-    assert table_of(found, "judged-positive").set_index("data set")["positive class"].to_dict() == {"a": "yes", "b": "well"}
+    assert table_of(found, "judged-positive").set_index("data set")["positive class"].to_dict() == {"a": "yes", "b": "up"}
 
 
 def test_notes_are_those_of_the_judgement():
@@ -400,13 +400,13 @@ def test_each_work_is_cited_once():
 
 def test_unregistered_measure_has_no_reference():
     table = [[0.9, 0.8, 0.7], [0.8, 0.6, 0.7], [0.7, 0.6, 0.5], [0.9, 0.5, 0.6], [0.8, 0.7, 0.4]]
-    section = build_references_section(describe_source(compare(table, measure="my own score", better="max")))
+    section = build_references_section(describe_source(compare(table, measure="my own score", better="max", rows="datasets")))
     assert not any("my own score" in note for note in section.notes)
 
 
 def test_tests_of_a_verdict():
     table = [[0.9, 0.8, 0.7], [0.8, 0.6, 0.7], [0.7, 0.6, 0.5], [0.9, 0.5, 0.6], [0.8, 0.7, 0.4]]
-    assert list_tests_used(compare(table)) == ["iman_davenport", "bergmann"]
+    assert list_tests_used(compare(table, rows="datasets")) == ["iman_davenport", "bergmann"]
 
 
 # --- Reproduce ---

@@ -126,7 +126,8 @@ def test_choice_is_described_by_display_names():
 
 def test_numbers_of_a_comparison_keep_their_side_of_alpha():
     scores = {"A": [0.9, 0.8, 0.9, 0.6, 0.7, 0.8], "B": [0.8, 0.75, 0.7, 0.5, 0.64, 0.6]}
-    section = verdict.build_section(describe_source(compare(pd.DataFrame(scores), alpha=0.03124999)))  # p is 2 / 2**6
+    comparison = compare(pd.DataFrame(scores), alpha=0.03124999, rows="datasets")  # p is 2 / 2**6
+    section = verdict.build_section(describe_source(comparison))
     number_format = section.tables[0].formats["value"]
     assert float(number_format.format(0.03125)) > float(number_format.format(0.03124999))
 

@@ -126,3 +126,31 @@ def test_what_cannot_be():
         nested(LEARNER, GRID, X, y, inner=KFold(2).freeze(X))
     with pytest.raises(LearnerError, match=r"DecisionTreeClassifier.*max_depth"):
         nested(LEARNER, {"max_depth": [-1]}, X, y, random_state=1)
+
+
+def test_default_splits_keep_groups_together():
+    """Random labels by group, one attribute that identifies the group: only a leak makes predictions better than chance."""
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(60), 5)
+    labels = rng.integers(0, 2, 60)[groups]
+    identifier = rng.permutation(60)[groups][:, None] + rng.normal(scale=0.01, size=(300, 1))
+    found = nested(
+        DecisionTreeClassifier(random_state=0), {"max_depth": [None]}, identifier, labels, groups=groups, random_state=1
+    )
+    leaking = nested(DecisionTreeClassifier(random_state=0), {"max_depth": [None]}, identifier, labels, random_state=1)
+    assert leaking.estimate > 0.95
+    assert abs(found.estimate - 0.5) < 4 * 0.5 / 60**0.5  # 60 independent groups
+    assert abs(found.folds[0].inner_score - 0.5) < 4 * 0.5 / 48**0.5
+
+
+@pytest.mark.parametrize("side", ["inner", "outer"])
+@pytest.mark.parametrize("cv", [KFold(3), SklearnKFold(3, shuffle=True, random_state=0)], ids=["ours", "theirs"])
+def test_splits_that_divide_a_group_are_refused(side, cv):
+    groups = np.array(["ann", "bob", "cid", "dee", "eve"] * 10)
+    with pytest.raises(InputError, match=rf"{side} must keep groups together, got KFold.*pass GroupKFold\(5\), or omit groups"):
+        nested(LEARNER, SHORT, X, y, groups=groups, **{"inner": GroupKFold(2), "outer": GroupKFold(2)} | {side: cv})
+
+
+def test_groups_must_have_one_entry_per_row():
+    with pytest.raises(InputError, match="arrays must have the same number of rows"):
+        nested(LEARNER, SHORT, X, y, groups=[1, 2, 3])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.stats import false_discovery_control
 
 from fairtrial.errors import InputError
 from fairtrial.significance.adjust import ADJUSTMENT_METHODS, adjust, rom_critical_values
@@ -159,3 +160,26 @@ def test_unknown_method_gets_a_hint():
         adjust([0.1], "homel")
     with pytest.raises(InputError, match="alpha"):
         adjust([0.1], "rom", alpha=0)
+
+
+@given(families)
+@settings(max_examples=60, deadline=None)
+def test_false_discovery_rates_against_scipy(p):
+    assert adjust(p, "benjamini-hochberg") == pytest.approx(false_discovery_control(p, method="bh"))
+    assert adjust(p, "BY") == pytest.approx(false_discovery_control(p, method="by"))
+
+
+def test_false_discovery_rates_against_r():
+    # R: p.adjust(c(.001,.010,.022,.024,.041,.30), "BH") and "BY"
+    assert adjust(P, "fdr_bh") == pytest.approx([0.006, 0.03, 0.036, 0.036, 0.0492, 0.3])
+    assert adjust(P, "fdr_by") == pytest.approx([0.0147, 0.0735, 0.0882, 0.0882, 0.12054, 0.735])
+
+
+def test_finner_does_not_control_the_family_wise_error():
+    """REFERENCE section 8: five false hypotheses and five true ones give 14.3 % at 5 %, the Šidák bound of exponent 10/6 on."""
+    rng = np.random.default_rng(0)
+    runs = 4000
+    p = np.hstack([np.zeros((runs, 5)), rng.random((runs, 5))])
+    wrong = {method: np.mean([(adjust(row, method)[5:] <= 0.05).any() for row in p]) for method in ("finner", "holm")}
+    assert wrong["finner"] == pytest.approx(0.143, abs=3 * np.sqrt(0.143 * 0.857 / runs))
+    assert wrong["holm"] <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)

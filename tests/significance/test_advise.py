@@ -22,7 +22,8 @@ def test_every_readable_source_is_compared(tmp_path):
     frame = table()
     frame.rename_axis("dataset").to_csv(tmp_path / "s.csv")
     p = compare(frame).p_value
-    for source in (frame.to_numpy(), read_scores(frame), tmp_path / "s.csv", str(tmp_path / "s.csv")):
+    assert compare(frame.to_numpy(), rows="datasets").p_value == pytest.approx(p)
+    for source in (read_scores(frame), tmp_path / "s.csv", str(tmp_path / "s.csv")):
         assert compare(source).p_value == pytest.approx(p)
 
 
@@ -74,7 +75,7 @@ def test_a_data_set_with_a_missing_score_is_dropped():
     assert dropped["datasets"] == ("set 3",)
     assert verdict.p_value == compare(frame.drop(index="set 3")).p_value
     assert (verdict.excluded.datasets, verdict.excluded.learners, verdict.excluded.splits) == (("set 3",), (), 0)
-    assert verdict.caveats[1].kind == "missing_scores_bias"
+    assert "missing_scores_bias" in [caveat.kind for caveat in verdict.caveats]
 
 
 def test_a_learner_with_many_missing_scores_is_dropped_instead():
@@ -139,5 +140,5 @@ def test_rounding_errors_do_not_affect_ties():
     a = np.array([0.3, 0.4, 0.8, 0.6, 0.9, 0.1])
     frame = pd.DataFrame({"a": a, "b": a - 0.1, "c": (a * 3 - 0.3) / 3})
     with pytest.warns(UndefinedMeasureWarning, match="Kendall's W"):
-        verdict = compare(frame)
+        verdict = compare(frame, rows="datasets")
     assert verdict.pairs().set_index(["first", "second"]).loc[("b", "c"), "ties"] == 6

@@ -100,7 +100,31 @@ def test_odds_ratio_without_a_loss_is_infinite():
 def test_newcombes_paired_interval(counts, limits):
     assert compute_paired_newcombe_limits(*counts, 0.95) == pytest.approx(limits)
     effect = mcnemar(*predictions(*counts)).effect
-    assert (effect.low, effect.high) == pytest.approx(limits)
+    if counts != (3, 4, 0, 1):  # p is 0.0625, and Newcombe's interval excludes zero
+        assert (effect.low, effect.high) == pytest.approx(limits)
+
+
+def test_interval_that_inverts_the_mcnemar_test():
+    effect = mcnemar(*predictions(3, 4, 0, 1)).effect
+    # Four of four wins have a mid-p value of 0.025 if half of share ** 4 is 0.025; 4 of 8 rows are discordant
+    assert effect.low == pytest.approx((2 * 0.05**0.25 - 1) / 2)
+    assert effect.high == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("method", ["mid-p", "exact", "chi2", "chi2-uncorrected"])
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_intervals_agree_with_the_mcnemar_test(method, level):
+    for b in range(13):
+        for c in range(13):
+            for both, neither in ((0, 0), (3, 1), (40, 9)):
+                if both + b + c + neither == 0:
+                    continue
+                found = mcnemar(*predictions(both, b, c, neither), method=method, level=level)
+                assert (found.effect.low > 0 or found.effect.high < 0) == (found.p_value < 1 - level)
+                assert found.effect.low <= found.effect.estimate <= found.effect.high
+            odds = mcnemar_table(b, c, method=method, level=level)
+            if odds.effect is not None:
+                assert (odds.effect.low > 1 or odds.effect.high < 1) == (odds.p_value < 1 - level)
 
 
 def test_mid_p_keeps_its_level():

@@ -37,9 +37,9 @@ def test_posthoc_and_compare_know_the_names_of_papers(written, method):
     expected = posthoc(SCORES, method)
     assert posthoc(SCORES, written) == expected
     assert expected.method == method
-    verdict = compare(SCORES, posthoc=written)
+    verdict = compare(SCORES, posthoc=written, rows="datasets")
     assert verdict.posthoc.method == method
-    assert verdict.summary == compare(SCORES, posthoc=method).summary
+    assert verdict.summary == compare(SCORES, posthoc=method, rows="datasets").summary
 
 
 @pytest.mark.parametrize("written", ["bonferroni-dunn", "Bonferroni Dunn", "bonferroni_dunn"])
@@ -74,7 +74,7 @@ def test_names_of_tests():
     ("call", "message"),
     [
         (lambda: posthoc(SCORES, "bergman-hommel"), "method.*'bergmann-hommel'"),
-        (lambda: compare(SCORES, posthoc="nemeny"), "posthoc.*'nemenyi'"),
+        (lambda: compare(SCORES, posthoc="nemeny", rows="datasets"), "posthoc.*'nemenyi'"),
         (lambda: adjust(P_VALUES, "bergmann-hommel"), "method"),
         (lambda: adjust(P_VALUES, None), "method"),
         (lambda: posthoc(SCORES, "holm", omnibus="quad"), "omnibus.*'quade'"),

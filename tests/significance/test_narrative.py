@@ -17,7 +17,7 @@ def kinds(verdict):
 
 
 def test_the_meaning_of_the_p_value_is_explained():
-    verdict = compare(pd.DataFrame(np.random.default_rng(0).normal(size=(10, 2))))
+    verdict = compare(pd.DataFrame(np.random.default_rng(0).normal(size=(10, 2))), rows="datasets")
     assert kinds(verdict)[0] == "test_result"
     assert kinds(verdict)[-1] == "p_value_meaning"
 
@@ -28,7 +28,7 @@ def test_the_meaning_of_the_p_value_is_explained():
 def test_ranking_follows_the_numbers(seed, k, n, better):
     rng = np.random.default_rng(seed)
     table = pd.DataFrame(rng.normal(size=(n, k)) + np.arange(k), columns=[f"learner{i}" for i in range(k)])
-    verdict = compare(table, better=better)
+    verdict = compare(table, better=better, rows="datasets")
     pairs = verdict.pairs()
     different = {frozenset((pair.first, pair.second)) for pair in pairs.itertuples() if pair.significant}
     ranking = verdict.ranking
@@ -53,7 +53,7 @@ def test_an_undefined_p_value():
 
 def test_undefined_limits_are_not_printed():
     with pytest.warns(UndefinedMeasureWarning):
-        verdict = compare(pd.DataFrame({"a": [3.0, 4, 5], "b": [2.0, 2, 2], "c": [1.0, 0, 1]}))
+        verdict = compare(pd.DataFrame({"a": [3.0, 4, 5], "b": [2.0, 2, 2], "c": [1.0, 0, 1]}), rows="datasets")
     assert "effect_size" in kinds(verdict)
     assert "nan" not in verdict.explain()
 
@@ -73,7 +73,7 @@ def near_alpha(above):
 
 @pytest.mark.parametrize("above", [True, False])
 def test_a_p_value_near_alpha_keeps_its_side(above):
-    verdict = compare(near_alpha(above), parametric=True)
+    verdict = compare(near_alpha(above), parametric=True, rows="datasets")
     printed = f"p = {'0.05003' if above else '0.04998'}"
     assert verdict.choice == "paired_t"
     for text in (str(verdict), verdict.summary, verdict._repr_html_()):
@@ -83,18 +83,18 @@ def test_a_p_value_near_alpha_keeps_its_side(above):
 @pytest.mark.parametrize("alpha", [0.0312, 0.03124999999])
 def test_the_smallest_p_of_six_data_sets_above_alpha(alpha):
     scores = pd.DataFrame({"A": [0.9, 0.8, 0.9, 0.6, 0.7, 0.8], "B": [0.8, 0.75, 0.7, 0.5, 0.64, 0.6]})
-    verdict = compare(scores, alpha=alpha)
+    verdict = compare(scores, alpha=alpha, rows="datasets")
     assert verdict.p_value == 2 / 2**6
     assert "p = 0.03125" in verdict.summary
     findings = {finding.kind: finding for finding in verdict.findings}
     assert findings["sign_test"]["p"] == 2 / 2**6
-    assert (findings["smallest_p"]["n"], findings["smallest_p"]["smallest"]) == (6, 2 / 2**6)
+    assert (findings["cannot_decide_pair"]["n"], findings["cannot_decide_pair"]["smallest"]) == (6, 2 / 2**6)
 
 
 def test_pairs_near_alpha_show_their_side(find_published):
     scores = find_published("demsar_2006_table6_auc")
-    p = sorted(pair[3] for pair in compare(scores).comparisons)[0]
-    verdict = compare(scores, alpha=float(f"{p:.3g}"))
+    p = sorted(pair[3] for pair in compare(scores, rows="datasets").comparisons)[0]
+    verdict = compare(scores, alpha=float(f"{p:.3g}"), rows="datasets")
     assert verdict.alpha != p
     for text in (str(verdict), verdict._repr_html_()):
         numbers = [float(number) for number in re.findall(r"(?<![\w.])0\.\d+", text)]

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy.stats import chi2, f as f_distribution, norm, rankdata, t as student
+from scipy.stats import chi2, f as f_distribution, norm, page_trend_test, rankdata, spearmanr, t as student
 
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.significance.omnibus import (
@@ -17,6 +17,7 @@ from fairtrial.significance.omnibus import (
     compute_noncentral_f_limits,
     friedman,
     iman_davenport,
+    page_trend,
     quade,
 )
 
@@ -66,7 +67,7 @@ def test_garcia_and_herreras_figures(garcia):
 
 def test_tutorials_friedman_without_its_slip(read):
     # ERRATA: no tie, chi-squared 15.0, p .000553
-    found = friedman(read("tutorial_friedman_domains"))
+    found = friedman(read("tutorial_friedman_domains"), distribution="asymptotic")
     assert (found.statistic, found.p_value) == (pytest.approx(15.0), pytest.approx(0.000553, abs=5e-7))
 
 
@@ -99,7 +100,7 @@ R = {
 def test_r(read, name):
     table = read(name)
     for test, (statistic, p) in zip((friedman, quade), R[name], strict=False):
-        found = test(table)
+        found = test(table, distribution="asymptotic")
         assert (found.statistic, found.p_value) == (pytest.approx(statistic, rel=1e-10), pytest.approx(p, rel=1e-9))
     f, p, epsilon, corrected = R[name][2]
     found = anova(table)
@@ -122,7 +123,7 @@ def as_printed(x):
 @settings(max_examples=60, deadline=None)
 def test_aligned_ranks_term_by_term(x):
     if spread(x):
-        found = aligned_ranks(x, better="min", ties="uncorrected")
+        found = aligned_ranks(x, better="min", ties="uncorrected", distribution="asymptotic")
         assert found.statistic == pytest.approx(as_printed(x.astype(float)), abs=1e-9)
         assert found.p_value == pytest.approx(chi2.sf(found.statistic, x.shape[1] - 1))
 
@@ -319,3 +320,104 @@ def test_agreement_is_never_less_likely_when_it_is_less():
         unanimous = iman_davenport(rows).p_value
     assert unanimous == pytest.approx(24.0**-5)
     assert iman_davenport(swapped).p_value >= unanimous
+
+
+FEW = np.array([[3.0, 2, 1], [3, 2, 1], [3, 1, 2]])
+
+
+def permute_rows(x):
+    """All tables with the scores of each data set in any order."""
+    orders = [list(order) for order in permutations(range(x.shape[1]))]
+    for choice in product(orders, repeat=len(x)):
+        yield np.array([row[order] for row, order in zip(x, choice, strict=True)])
+
+
+def test_three_data_sets_and_three_learners_have_the_exact_p_value():
+    # REFERENCE section 8: the F distribution gives 0.0494
+    found = iman_davenport(FEW)
+    assert found.p_value == pytest.approx(7 / 36)
+    assert found.variant == "exact"
+    assert friedman(FEW).p_value == pytest.approx(7 / 36)
+    assert iman_davenport(FEW, distribution="asymptotic").p_value == pytest.approx(0.0494, abs=5e-5)
+
+
+@pytest.mark.filterwarnings("ignore:Kendall's W")
+@pytest.mark.parametrize("test", RANK_TESTS)
+@pytest.mark.parametrize(
+    "x",
+    [
+        FEW,
+        np.array([[1.0, 2, 4], [3, 8, 30], [7, 7.5, 17.1]]),
+        np.array([[1.0, 1, 2], [3, 1, 1], [2, 2, 5], [1, 4, 4]]),
+        np.array([[0.1, 0.2, 0.2, 0.9], [0.4, 0.5, 0.1, 0.2]]),
+    ],
+    ids=["few", "untied", "tied", "four learners"],
+)
+def test_exact_p_values_by_brute_force(test, x):
+    """The proportion of all orders within data sets with a statistic of at least the observed one."""
+    observed = test(x, distribution="asymptotic").statistic
+    at_least = [not test(table, distribution="asymptotic").statistic < observed - 1e-9 for table in permute_rows(x)]
+    assert test(x).p_value == pytest.approx(np.mean(at_least))
+
+
+@pytest.mark.parametrize("test", [iman_davenport, quade])
+def test_monte_carlo_estimates_the_exact_p_value(test):
+    x = np.random.default_rng(4).normal(size=(6, 4)) + 0.4 * np.arange(4)
+    exact, drawn = test(x), test(x, distribution="monte-carlo", resamples=20_000, seed=3)
+    assert exact.variant == "exact"
+    assert (drawn.variant, drawn.resamples) == ("Monte Carlo, 20,000 permutations", 20_000)
+    error = np.sqrt(exact.p_value * (1 - exact.p_value) / 20_000)
+    assert drawn.p_value == pytest.approx(exact.p_value, abs=4 * error + 1e-4)
+    assert test(x[::-1, ::-1], distribution="monte-carlo", resamples=20_000, seed=3).p_value == drawn.p_value
+    assert test(x, distribution="monte-carlo", resamples=20_000, seed=4).p_value != drawn.p_value
+
+
+def test_source_of_p_depends_on_the_size_of_the_table():
+    rng = np.random.default_rng(0)
+    assert iman_davenport(rng.normal(size=(12, 4))).variant == "exact"
+    assert quade(rng.normal(size=(10, 10))).variant == "Monte Carlo, 50,000 permutations"
+    assert quade(rng.normal(size=(13, 4))).variant == "asymptotic"
+    with pytest.raises(InputError, match="'monte-carlo'"):
+        iman_davenport(rng.normal(size=(10, 10)), distribution="exact")
+    with pytest.raises(InputError, match="distribution"):
+        iman_davenport(FEW, distribution="normal")
+
+
+@pytest.mark.filterwarnings("ignore:Kendall's W")
+@pytest.mark.parametrize(("n", "k"), [(3, 3), (4, 4), (5, 10)])
+def test_type_1_error_with_few_data_sets(n, k):
+    """At most 5 % (the F distribution rejects 19.5, 6.8 and 5.5 %); the band is 3 standard errors of 1,500 runs."""
+    rng = np.random.default_rng(n)
+    wrong = np.mean([iman_davenport(rng.normal(size=(n, k))).p_value <= 0.05 for _ in range(1500)])
+    assert wrong <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 1500)
+
+
+@pytest.mark.parametrize(("n", "k"), [(4, 3), (6, 4), (10, 5), (3, 8)])
+def test_page_trend_against_scipy(n, k):
+    x = np.random.default_rng(n).normal(size=(n, k)) + 0.3 * np.arange(k)
+    theirs = page_trend_test(x, method="exact")
+    found = page_trend(x)
+    assert (found.statistic, found.p_value, found.variant) == (theirs.statistic, pytest.approx(theirs.pvalue), "exact")
+    asymptotic = page_trend_test(x, method="asymptotic").pvalue
+    assert page_trend(x, distribution="asymptotic").p_value == pytest.approx(asymptotic)
+    assert found.effect.estimate == pytest.approx(np.mean([spearmanr(row, range(k)).statistic for row in x]))
+    drawn = page_trend(x, distribution="monte-carlo").p_value
+    assert drawn == pytest.approx(found.p_value, abs=4 * np.sqrt(found.p_value / 50_000) + 1e-4)
+
+
+def test_page_trend_with_ties_by_brute_force():
+    x = np.array([[1.0, 1, 2], [1, 3, 3], [2, 5, 4]])
+    value = lambda table: (rankdata(table, axis=1) @ [1, 2, 3]).sum()  # noqa: E731
+    at_least = [value(table) >= value(x) - 1e-9 for table in permute_rows(x)]
+    assert page_trend(x).p_value == pytest.approx(np.mean(at_least))
+
+
+def test_page_trend_of_a_given_order():
+    # Page 1963 has L = 224 for eight data sets of four learners; here the order is given by names
+    frame = pd.DataFrame({"few": [0.1, 0.2, 0.3], "many": [0.7, 0.8, 0.6], "some": [0.4, 0.5, 0.5]})
+    assert page_trend(frame, order=["few", "some", "many"]).statistic == 3 * 14
+    assert page_trend(frame, order=["few", "some", "many"]).p_value == pytest.approx(1 / 6**3)
+    with pytest.raises(InputError, match="order"):
+        page_trend(frame, order=["few", "many"])
+    with pytest.warns(UndefinedMeasureWarning, match="page_trend"):
+        assert page_trend(np.ones((3, 3))).p_value == 1

@@ -42,7 +42,10 @@ def test_five_by_two():
     assert verdict.choice == "five_by_two_f"
     d = (frame["a"] - frame["b"]).to_numpy().reshape(5, 2)
     f = (d**2).sum() / (2 * ((d - d.mean(axis=1, keepdims=True)) ** 2).sum())  # Alpaydin 1999
-    assert verdict.p_value == pytest.approx(stats.f.sf(f, 10, 5))
+    assert verdict.outcome.p_value == pytest.approx(stats.f.sf(f, 10, 5))
+    # Dietterich 1998: the mean variance of the repeats is that of one difference
+    t = d.mean() / np.sqrt((((d - d.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)).mean())
+    assert verdict.p_value == pytest.approx(2 * stats.t.sf(abs(t), 5))
     assert compare(frame, test_fraction=0.5).choice == "corrected_resampled_t"
 
 
@@ -145,7 +148,9 @@ def test_statistic_p_and_effect_are_those_of_one_pair(method):
         assert verdict.pair == tuple(least)
         assert verdict.outcome.statistic == pytest.approx(d.mean() / error)
         assert verdict.outcome.effect.estimate == pytest.approx(d.mean())
-        assert verdict.outcome.effect.high == pytest.approx(d.mean() + stats.t.ppf(0.975, 9) * error)
+        level = 1 - 0.05 / (1 if method == "none" else 3)
+        assert verdict.outcome.effect.level == pytest.approx(level)
+        assert verdict.outcome.effect.high == pytest.approx(d.mean() + stats.t.ppf((1 + level) / 2, 9) * error)
         assert verdict.p_value == pytest.approx(min(1, (1 if method == "none" else 3) * raw[least]))
         findings = {finding.kind: finding for finding in verdict.findings}
         assert (findings["pair_of_test"]["first"], findings["pair_of_test"]["second"]) == tuple(least)
@@ -162,3 +167,38 @@ def test_equal_scores_of_one_pair_are_not_reported_for_all():
         second = compare(pd.DataFrame({"fold": range(10), "a": a, "b": a, "c": a + 0.05}))
     same = [finding for finding in second.findings if finding.kind.startswith("same_scores")]
     assert [(finding["first"], finding["second"]) for finding in same] == [("a", "b")]
+
+
+def test_five_by_two_names_no_winner_if_the_interval_contains_zero():
+    # Large differences of changing sign: F is large, and the mean is not
+    d = np.array([[0.10, 0.10], [-0.09, -0.09], [0.10, 0.11], [-0.10, -0.09], [0.08, 0.08]])
+    index = pd.MultiIndex.from_product([range(1, 6), range(1, 3)], names=["repeat", "fold"])
+    frame = pd.DataFrame({"a": 0.8 + d.ravel(), "b": 0.8}, index=index).reset_index()
+    verdict = compare(frame)
+    f = (d**2).sum() / (2 * ((d - d.mean(axis=1, keepdims=True)) ** 2).sum())  # Alpaydin 1999
+    assert verdict.outcome.p_value == pytest.approx(stats.f.sf(f, 10, 5))
+    assert verdict.outcome.p_value < 0.001
+    effect = verdict.outcome.effect
+    assert (effect.low <= 0 <= effect.high) == (not verdict.pairs()["significant"].any())
+    shifted = frame.assign(a=0.8 + np.where(np.arange(10) % 4 < 2, 1, -1) * 0.1 + np.arange(10) % 2 * 0.15)
+    undirected = compare(shifted)
+    assert undirected.outcome.p_value < 0.3 < undirected.p_value
+    assert undirected.outcome.effect.low < 0 < undirected.outcome.effect.high
+    assert undirected.ranking.worse == ()
+    caveat = next(caveat for caveat in undirected.caveats if caveat.kind == "f_without_direction")
+    assert caveat["p"] == undirected.outcome.p_value
+
+
+@pytest.mark.parametrize("method", ["bergmann", "holm", "bonferroni", "none"])
+def test_the_interval_matches_the_adjusted_p_value(method):
+    decided = set()
+    for seed in range(60):
+        frame = pd.DataFrame({"fold": range(10)}).assign(
+            **dict(zip("abc", np.random.default_rng(seed).normal([[0], [0.5], [1]], size=(3, 10)), strict=True))
+        )
+        verdict = compare(frame, posthoc=method)
+        effect = verdict.outcome.effect
+        excludes_zero = effect.low > 0 or effect.high < 0
+        assert excludes_zero == (verdict.p_value < 0.05)
+        decided.add(excludes_zero)
+    assert decided == {True, False}

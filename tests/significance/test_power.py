@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from fairtrial.errors import InputError
+from fairtrial.significance.counts import mcnemar_table
 from fairtrial.significance.power import power
 
 
@@ -23,31 +24,64 @@ def test_two_proportions_equal_r():
     assert found.n_needed == 906  # 905.365778
 
 
-def test_mcnemar_is_connors():
-    za, zb = stats.norm.ppf(0.975), stats.norm.ppf(0.8)
-    for size, share in [(0.02, 0.1), (0.05, 0.2), (0.1, 0.12)]:
-        expected = (za * np.sqrt(share) + zb * np.sqrt(share - size**2)) ** 2 / size**2
-        assert power(test="mcnemar", difference=size, discordant=share).n_needed == np.ceil(expected)
+def enumerate_mcnemar(n, size, discordant, alpha=0.05):
+    """Power of the mid-p test, summed over all numbers of wins and losses."""
+    wins, total = (discordant + size) / 2, 0.0
+    for b in range(n + 1):
+        for c in range(n + 1 - b):
+            if mcnemar_table(b, c).p_value <= alpha:
+                total += stats.multinomial.pmf([b, c, n - b - c], n, [wins, discordant - wins, 1 - discordant])
+    return total
 
 
-def test_mcnemar_by_enumeration():
-    """Power of the uncorrected chi-squared test, summed over all discordant counts."""
-    n, one, other = 400, 0.11, 0.05
-    b = np.arange(n + 1)[:, None]
-    c = np.arange(n + 1)[None, :]
-    chance = stats.binom.pmf(b + c, n, one + other) * stats.binom.pmf(b, np.maximum(b + c, b), one / (one + other))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        significant = (b - c) ** 2 / (b + c) > stats.chi2.ppf(0.95, 1)
-    exact = chance[significant].sum()
-    assert power(test="mcnemar", difference=one - other, discordant=one + other, n=n).power == pytest.approx(exact, abs=0.015)
+@pytest.mark.parametrize(("n", "size", "discordant"), [(5, 0.6, 0.9), (12, 0.5, 0.6), (20, 0.3, 0.5), (30, 0.2, 0.2)])
+def test_mcnemar_by_enumeration(n, size, discordant):
+    found = power(test="mcnemar", difference=size, discordant=discordant, n=n)
+    assert found.power == pytest.approx(enumerate_mcnemar(n, size, discordant), abs=1e-9)
 
 
-@pytest.mark.parametrize(("effect", "n"), [(0.5, 30), (0.8, 14), (1.0, 10)])
+def test_mcnemar_needs_the_smallest_number_of_cases():
+    needed = power(test="mcnemar", difference=0.4, discordant=0.45).n_needed
+    assert enumerate_mcnemar(int(needed), 0.4, 0.45) >= 0.8
+    assert all(enumerate_mcnemar(n, 0.4, 0.45) < 0.8 for n in range(5, int(needed)))
+
+
+@pytest.mark.parametrize("size", [0.002, 0.0025])
+def test_mcnemar_of_many_cases_is_connors(size):
+    za, zb, share = stats.norm.ppf(0.975), stats.norm.ppf(0.8), 0.1
+    expected = (za * np.sqrt(share) + zb * np.sqrt(share - size**2)) ** 2 / size**2
+    assert power(test="mcnemar", difference=size, discordant=share).n_needed == np.ceil(expected)
+
+
+def test_mcnemar_approximation_continues_the_enumeration():
+    args = {"test": "mcnemar", "difference": 0.009, "discordant": 0.1}
+    assert power(n=10_001, **args).power == pytest.approx(power(n=10_000, **args).power, abs=0.003)
+
+
+@pytest.mark.parametrize("effect", [0.5, 1.0, 1.7, 3.0])
+@pytest.mark.parametrize(("n", "alpha"), [(6, 0.05), (8, 0.01)])
+def test_wilcoxon_is_exact_if_all_differences_must_have_one_sign(effect, n, alpha):
+    # REFERENCE section 8: n = 6 and 1.7 standard deviations give Phi(1.7) ** 6 = 0.761
+    expected = stats.norm.cdf(effect) ** n + stats.norm.cdf(-effect) ** n
+    assert power(difference=effect, sd=1, n=n, alpha=alpha).power == pytest.approx(expected, abs=1e-12)
+
+
+def test_number_of_data_sets_is_that_of_the_exact_power():
+    # Phi(1.7) ** 6 = 0.761 is below 0.8, and six data sets are the fewest that can be significant
+    found = power(difference=1.7, sd=1, n=6)
+    assert found.power == pytest.approx(0.761, abs=5e-4)
+    assert found.n_needed == 7
+    assert power(difference=1.7, sd=1, n=7).power >= 0.8
+    assert stats.norm.cdf(found.minimal_difference) ** 6 == pytest.approx(0.8, abs=1e-6)
+
+
+@pytest.mark.parametrize(("effect", "n"), [(0.5, 30), (0.8, 14), (1.0, 10), (1.2, 8), (1.5, 7)])
 def test_wilcoxon_by_simulation(effect, n):
     rng = np.random.default_rng(0)
-    runs = rng.normal(effect, 1, (3000, n))
+    runs = rng.normal(effect, 1, (20_000, n))
     p = stats.wilcoxon(runs, axis=1, method="asymptotic" if n > 25 else "exact").pvalue
-    assert power(difference=effect, sd=1, n=n).power == pytest.approx((p <= 0.05).mean(), abs=0.04)
+    # 3 standard errors of both simulations; SciPy's normal approximation is used for 30 differences only
+    assert power(difference=effect, sd=1, n=n).power == pytest.approx((p <= 0.05).mean(), abs=0.013)
 
 
 def test_too_few_data_sets_for_the_exact_rank_test():
@@ -107,7 +141,7 @@ def test_two_data_sets_at_a_strict_level():
 def test_result_has_a_frame():
     found = power(test="mcnemar", difference=0.02, discordant=0.1, n=1000)
     assert (found.unit, found.caveats) == ("test cases", ())
-    assert found.frame().loc[0, "n_needed"] == 1960
+    assert found.frame().loc[0, "n_needed"] == found.n_needed
     assert "<table" in found._repr_html_()
 
 

@@ -2,10 +2,15 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
+import scipy.stats
 from hypothesis import given, settings, strategies as st
 
+from fairtrial import compare
 from fairtrial.errors import InputError
+from fairtrial.significance import friedman, posthoc, quade
 from fairtrial.significance.reading import read_scores
 
 WIDE = pd.DataFrame({"dataset": ["iris", "wine", "glass"], "tree": [0.9, 0.8, 0.6], "bayes": [0.95, 0.7, 0.65]})
@@ -42,8 +47,8 @@ def test_published_tables(find_published):
 
 
 def test_a_matrix_and_a_frame_without_names():
-    assert read_scores(np.eye(3)).design.learners == ("0", "1", "2")
-    scores = read_scores(pd.DataFrame({"a": [1.0, 2], "b": [2.0, 4]}))
+    assert read_scores(np.eye(3), rows="datasets").design.learners == ("0", "1", "2")
+    scores = read_scores(pd.DataFrame({"a": [1.0, 2], "b": [2.0, 4]}), rows="datasets")
     assert scores.design.datasets == ("0", "1")
     assert [guess.kind for guess in scores.guesses] == ["wide_table_unnamed"]
 
@@ -158,9 +163,117 @@ def test_wide_and_tidy_agree(rows):
 
 
 def test_row_numbers_are_not_a_learner_but_a_column_of_fractions_named_run_is():
-    numbered = read_scores(pd.DataFrame({"id": [1, 2, 3], "a": [0.1, 0.2, 0.3], "b": [0.2, 0.3, 0.5]}))
+    numbered = read_scores(pd.DataFrame({"id": [1, 2, 3], "a": [0.1, 0.2, 0.3], "b": [0.2, 0.3, 0.5]}), rows="datasets")
     assert numbered.learners == ("a", "b")
-    counted = read_scores(pd.DataFrame({"x": [0, 1, 2, 3], "a": [0.1, 0.2, 0.3, 0.1], "b": [0.2, 0.3, 0.5, 0.9]}))
+    table = pd.DataFrame({"x": [0, 1, 2, 3], "a": [0.1, 0.2, 0.3, 0.1], "b": [0.2, 0.3, 0.5, 0.9]})
+    counted = read_scores(table, rows="datasets")
     assert counted.learners == ("a", "b")
     named = read_scores(pd.DataFrame({"dataset": ["p", "q"], "Run": [0.2, 0.3], "b": [0.4, 0.5]}))
     assert named.learners == ("Run", "b")
+
+
+# --- What the rows are ---
+
+
+UNNAMED = pd.DataFrame(np.random.default_rng(0).normal(0.8, 0.05, (10, 3)), columns=["tree", "bayes", "svm"])
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        UNNAMED,
+        UNNAMED.to_numpy(),
+        UNNAMED.iloc[3:],
+        UNNAMED.sample(frac=1, random_state=0),
+        UNNAMED.assign(id=range(1, 11)),
+        pl.from_pandas(UNNAMED),
+        pa.Table.from_pandas(UNNAMED),
+    ],
+)
+def test_rows_without_names_are_ambiguous(table):
+    for function in (read_scores, compare):
+        with pytest.raises(InputError, match=r"rows='datasets'.*rows='folds'"):
+            function(table)
+
+
+def test_rows_of_a_file_without_names_are_ambiguous(tmp_path):
+    for index in (True, False):
+        UNNAMED.to_csv(tmp_path / "s.csv", index=index)
+        with pytest.raises(InputError, match="rows='datasets'"):
+            read_scores(tmp_path / "s.csv")
+        assert read_scores(tmp_path / "s.csv", rows="datasets").learners == ("tree", "bayes", "svm")
+
+
+def test_rows_decide_between_friedman_and_the_corrected_resampled_t_test():
+    by_set, by_fold = (compare(UNNAMED[["tree", "bayes"]], rows=rows) for rows in ("datasets", "folds"))
+    difference = UNNAMED["tree"] - UNNAMED["bayes"]
+    assert by_set.p_value == pytest.approx(scipy.stats.wilcoxon(difference).pvalue)
+    # Nadeau and Bengio (2003): the variance is multiplied by 1 / k + 1 / (k - 1) for k folds.
+    statistic = difference.mean() / np.sqrt((1 / 10 + 1 / 9) * difference.var())
+    assert by_fold.choice == "corrected_resampled_t"
+    assert by_fold.p_value == pytest.approx(2 * scipy.stats.t.sf(abs(statistic), 9))
+    assert by_fold.p_value == compare(UNNAMED[["tree", "bayes"]].assign(fold=range(10))).p_value
+
+
+@pytest.mark.parametrize(
+    ("names", "design"),
+    [
+        ("fold {}", "3 learners, 1 data set, 10 folds"),
+        ("cv_{}", "3 learners, 1 data set, 10 folds"),
+        ("run {}", "3 learners, 1 data set, 10 repeats"),
+        ("set {}", "3 learners, 10 data sets"),
+        ("{}.csv", "3 learners, 10 data sets"),
+    ],
+)
+def test_names_say_whether_rows_are_data_sets_or_folds(names, design):
+    table = UNNAMED.set_axis([names.format(i) for i in range(10)])
+    assert str(read_scores(table).design) == design
+    assert str(read_scores(table, rows="folds").design).startswith("3 learners, 1 data set, 10")
+
+
+@pytest.mark.parametrize(
+    ("table", "rows"),
+    [
+        (UNNAMED.assign(fold=range(10)), "datasets"),
+        (tidy(), "folds"),
+        (UNNAMED.set_axis([f"fold {i}" for i in range(10)]), "datasets"),
+        (UNNAMED, "sets"),
+    ],
+)
+def test_rows_must_not_contradict_the_table(table, rows):
+    with pytest.raises(InputError, match="rows must"):
+        read_scores(table, rows=rows)
+
+
+@pytest.mark.parametrize("convert", [pl.from_pandas, pa.Table.from_pandas, lambda frame: pl.from_pandas(frame).lazy()])
+def test_frames_of_all_libraries_keep_the_names_of_the_learners(convert):
+    named = UNNAMED.assign(dataset=[f"set {i}" for i in range(10)])
+    pd.testing.assert_frame_equal(read_scores(convert(named)).tidy, read_scores(named).tidy)
+    assert compare(convert(UNNAMED), rows="datasets").p_value == compare(UNNAMED, rows="datasets").p_value
+    for test in (friedman, quade):
+        assert test(convert(UNNAMED)).p_value == test(UNNAMED).p_value
+    assert posthoc(convert(UNNAMED), method="holm").frame().equals(posthoc(UNNAMED, method="holm").frame())
+
+
+# --- Predictions ---
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"y_true": [0, 1] * 20, "tree": [0.5, 0.25] * 20, "bayes": [0.75, 0.5] * 20},
+        {"id": range(40), "truth": ["no", "yes"] * 20, "tree": ["no", "yes"] * 20, "bayes": ["no", "no"] * 20},
+        {"churned": [0, 1] * 20, "tree_proba": [0.5, 0.25] * 20, "bayes_proba": [0.75, 0.5] * 20},
+        {"model": ["a", "b"] * 20, "target": [0, 1] * 20, "score": [0.75, 0.5] * 20},
+        {"row": range(40), "actual": ["no", "yes"] * 20, "predicted": ["no", "yes"] * 20},
+    ],
+)
+def test_predictions_are_recognised_and_judge_is_named(columns):
+    for rows in (None, "datasets"):
+        with pytest.raises(InputError, match=r"got predictions with true labels in column '\w+': use judge"):
+            compare(pd.DataFrame(columns), rows=rows)
+
+
+def test_a_table_of_targets_is_not_a_file_of_predictions():
+    table = UNNAMED.assign(target=[f"target {i}" for i in range(10)])[["target", "tree", "bayes"]]
+    assert len(read_scores(table).design.datasets) == 10

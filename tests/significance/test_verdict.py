@@ -21,7 +21,7 @@ def random_verdict(case, **options):
     rng = np.random.default_rng(seed)
     # Rounded, so that ties occur.
     values = np.round(rng.normal(size=(n, k)) + 0.8 * np.arange(k), 1)
-    return compare(pd.DataFrame(values, columns=list("abcdef"[:k])), better=better, **options)
+    return compare(pd.DataFrame(values, columns=list("abcdef"[:k])), better=better, **options, rows="datasets")
 
 
 @settings(max_examples=60, deadline=None)
@@ -71,7 +71,7 @@ def test_turning_the_scores_round_changes_nothing(case):
     better = case[-1]
     verdict = random_verdict(case)
     table = pd.DataFrame(-verdict.table.values, columns=list(verdict.table.learners))
-    turned = compare(table, better="min" if better == "max" else "max")
+    turned = compare(table, better="min" if better == "max" else "max", rows="datasets")
     assert turned.p_value == pytest.approx(verdict.p_value)
     assert turned.groups == verdict.groups
     pd.testing.assert_series_equal(turned.mean_ranks, verdict.mean_ranks)
@@ -87,7 +87,7 @@ def test_frame_of_published_ranks(find_published):
 
 def test_effect_against_the_best_is_the_rank_biserial():
     # Differences 1, 2, -3, 4: R+ 7, R- 3
-    frame = compare(pd.DataFrame({"a": [1.0, 2, 0, 4], "b": [0.0, 0, 3, 0]})).frame()
+    frame = compare(pd.DataFrame({"a": [1.0, 2, 0, 4], "b": [0.0, 0, 3, 0]}), rows="datasets").frame()
     assert frame["effect_vs_best"].tolist()[1] == pytest.approx(0.4)
 
 
@@ -101,7 +101,7 @@ def test_a_control_has_its_own_pairs_and_group(find_published):
 
 
 def test_frozen_and_escaped():
-    verdict = compare(pd.DataFrame({"<b>": [1.0, 2, 3], "<i>": [2.0, 3, 5], "c": [3.0, 1, 1]}))
+    verdict = compare(pd.DataFrame({"<b>": [1.0, 2, 3], "<i>": [2.0, 3, 5], "c": [3.0, 1, 1]}), rows="datasets")
     with pytest.raises(AttributeError):
         verdict.alpha = 0.1
     page = verdict._repr_html_()
@@ -114,7 +114,7 @@ def test_frozen_and_escaped():
 def test_all_parts_name_one_winner_where_ranks_and_sizes_disagree():
     """A loses a little often and wins a lot: signed ranks say A, mean ranks say B."""
     d = np.r_[-np.linspace(0.001, 0.005, 16), np.linspace(0.1, 0.3, 14)]
-    verdict = compare(pd.DataFrame({"A": 0.5 + d, "B": 0.5}))
+    verdict = compare(pd.DataFrame({"A": 0.5 + d, "B": 0.5}), rows="datasets")
     assert verdict.ranking.names == ("A", "B")
     assert verdict.ranking.criterion == ""  # B has the better mean rank, A the larger signed ranks
     assert verdict.groups == (("A",), ("B",))
@@ -136,6 +136,6 @@ def test_splits_of_one_data_set_are_ordered_by_their_means():
 
 def test_the_pair_of_the_main_test():
     rng = np.random.default_rng(0)
-    assert compare(pd.DataFrame(rng.normal(size=(8, 2)), columns=["a", "b"])).pair == ("a", "b")
-    assert compare(pd.DataFrame(rng.normal(size=(8, 3)), columns=["a", "b", "c"])).pair is None
+    assert compare(pd.DataFrame(rng.normal(size=(8, 2)), columns=["a", "b"]), rows="datasets").pair == ("a", "b")
+    assert compare(pd.DataFrame(rng.normal(size=(8, 3)), columns=["a", "b", "c"]), rows="datasets").pair is None
     assert find_smallest([0.2, float("nan"), 0.1, 0.1]) == 2

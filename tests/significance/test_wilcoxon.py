@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
-from scipy import stats
+from scipy import optimize, stats
 
 from fairtrial.errors import InputError
+from fairtrial.significance.effect import rank_biserial
 from fairtrial.significance.wilcoxon import wilcoxon
 
 C45_FOLDS, NB_FOLDS = [3, 0, 2, 0, 2, 2, 2, 1, 1, 1], [1, 0, 0, 0, 0, 1, 0, 2, 0, 0]
@@ -162,9 +163,11 @@ def test_interval_of_the_effect_covers_also_where_it_is_large():
 
 def test_one_sign_throughout_still_has_a_limit():
     effect = wilcoxon([1, 2, 3, 4, 5], [0] * 5).effect
-    # the share p of positive differences for which five of five have a chance of 0.025
     assert (effect.estimate, effect.high) == (1, 1)
-    assert effect.low == pytest.approx(2 * 0.025**0.2 - 1)
+    # All five signs agree with probability 0.025 if the log odds of rank i are 2 t i
+    ranks = np.arange(1, 6)
+    t = optimize.brentq(lambda t: np.prod(1 / (1 + np.exp(-2 * t * ranks))) - 0.025, -1, 1)
+    assert effect.low == pytest.approx((ranks * np.tanh(t * ranks)).sum() / 15)
     assert wilcoxon([0] * 5, [1, 2, 3, 4, 5]).effect.high == pytest.approx(-effect.low)
 
 
@@ -190,3 +193,41 @@ def test_treatment_of_zeros_is_reported(zeros, kind):
     found = wilcoxon([0.5, 0.7, 0.9], [0.5, 0.6, 0.7], zeros=zeros)
     assert (found.zeros.kind, found.zeros["zeros"]) == (kind, 1)
     assert wilcoxon([0.7, 0.9], [0.6, 0.7], zeros=zeros).zeros is None
+
+
+@settings(deadline=None, max_examples=200)
+@given(
+    st.lists(st.integers(-9, 12), min_size=1, max_size=70),
+    st.sampled_from(["drop", "pratt", "split"]),
+    st.sampled_from([("exact", True), ("approximate", True), ("approximate", False)]),
+    st.sampled_from([0.8, 0.95, 0.99]),
+)
+def test_interval_excludes_zero_if_and_only_if_the_test_rejects(d, zeros, variant, level):
+    found = wilcoxon(d, [0] * len(d), zeros=zeros, method=variant[0], correction=variant[1], level=level)
+    if found.effect is not None and abs(found.p_value - (1 - level)) > 1e-9:
+        assert (found.effect.low > 0 or found.effect.high < 0) == (found.p_value < 1 - level)
+        plus, minus = found.details["R+"], found.details["R-"]
+        assert found.effect.estimate == pytest.approx((plus - minus) / (plus + minus))
+
+
+@pytest.mark.parametrize("n", [40, 120, 501])
+def test_interval_of_rank_biserial_is_that_of_the_test(n):
+    a, b = np.random.default_rng(n).normal(size=(2, n))
+    ours, theirs = rank_biserial(a, b), wilcoxon(a, b).effect
+    assert (ours.estimate, ours.low, ours.high) == pytest.approx((theirs.estimate, theirs.low, theirs.high))
+
+
+@pytest.mark.parametrize(
+    ("draw", "value"),
+    [
+        (lambda rng, n: rng.normal(0.5, 1, n), 2 * stats.norm.cdf(np.sqrt(0.5)) - 1),
+        (lambda rng, n: rng.exponential(1, n) - 0.7, 2 * stats.gamma.sf(1.4, 2) - 1),
+        (lambda rng, n: rng.standard_cauchy(n) + 0.5, 2 * stats.cauchy.cdf(0.5) - 1),
+    ],
+    ids=["normal", "skewed", "heavy-tailed"],
+)
+def test_inverted_interval_covers(draw, value):
+    """95 % intervals of 15 differences cover 2 P(d + d' > 0) - 1; the band is 3 standard errors of 500 runs."""
+    rng = np.random.default_rng(1)
+    effects = [wilcoxon(draw(rng, 15), np.zeros(15)).effect for _ in range(500)]
+    assert np.mean([effect.low <= value <= effect.high for effect in effects]) >= 0.93 - 3 * np.sqrt(0.93 * 0.07 / 500)

@@ -616,7 +616,8 @@ IRIS = load("iris")
 @pytest.mark.parametrize("name", list(schemes))
 def test_every_scheme_splits(name):
     made = build_scheme({"scheme": name} | ({"n_splits": 3} if name in ("bootstrap", "subsampling") else {}))
-    splits = made.draw_splits(IRIS, None, 0, np.random.default_rng(1))
+    data = Dataset.from_table(IRIS.X, IRIS.y, groups=np.arange(150) % 30, time=np.arange(150) // 3)
+    splits = made.draw_splits(data, None, 0, np.random.default_rng(1))
     assert splits.n_rows == 150
     assert all(not set(part.train) & set(part.test) for part in splits)
 

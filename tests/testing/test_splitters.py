@@ -20,8 +20,10 @@ from fairtrial.resampling import (
     LeaveOneOut,
     RandomSubsampling,
     Repeated,
+    ScikitLearnSplitter,
     StratifiedGroupKFold,
     StratifiedKFold,
+    TemporalSplit,
     TenByTen,
     WekaFolds,
 )
@@ -52,6 +54,11 @@ OURS = [
     Bootstrap(5),
     Bootstrap(5, stratify=True),
     Given([HALVES, HALVES[::-1]]),
+    TemporalSplit(4),
+    TemporalSplit(4, window="sliding", gap=2),
+    ScikitLearnSplitter(sklearn.model_selection.StratifiedKFold(4, shuffle=True)),
+    ScikitLearnSplitter(sklearn.model_selection.GroupShuffleSplit(4)),
+    ScikitLearnSplitter(sklearn.model_selection.TimeSeriesSplit(4)),
 ]
 
 
@@ -178,6 +185,10 @@ class IgnoresGroups(KFold):
     _uses_groups = True
 
 
+class IgnoresTime(KFold):
+    _uses_time = True
+
+
 class IgnoresClasses(KFold):
     _uses_classes = True
 
@@ -195,6 +206,7 @@ BROKEN = {
     "pickled_copy_gives_same_splits": OtherPickle(3),
     "types_do_not_matter": DependsOnType(),
     "groups_stay_together": IgnoresGroups(3),
+    "training_rows_are_earlier": IgnoresTime(3),
     "strata_are_balanced": IgnoresClasses(3),
     "input_is_not_modified": ModifiesInput(),
 }

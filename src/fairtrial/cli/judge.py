@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @app.command()
 def judge(
-    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="CSV, TSV or Parquet files, or a pattern in quotes.")],
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="CSV, TSV, JSON Lines or Parquet files, or a pattern.")],
     report: Annotated[Path | None, typer.Option(help="Write the report to this HTML file.")] = None,
     y_true: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Column of true labels. Default: guessed, like all columns.")
@@ -40,13 +40,17 @@ def judge(
     row: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column that identifies the rows.")] = None,
     dataset: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column that names the data sets.")] = None,
     weight: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of row weights.")] = None,
+    cluster: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Column of clusters, e.g. patients: their rows may be dependent.")
+    ] = None,
     subgroup: Annotated[
         list[str] | None, typer.Option(metavar="COLUMN", help="Column of subgroups to report separately. Repeatable.")
     ] = None,
     repeat: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column that numbers repeats.")] = None,
     fold: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column that numbers folds.")] = None,
     positive: Annotated[
-        str | None, typer.Option(metavar="LABEL", help="Positive class. Default: the second of two in sort order.")
+        str | None,
+        typer.Option(metavar="LABEL", help="Positive class. Default: by score columns or usual names, else the second of two."),
     ] = None,
     measure: Annotated[
         list[str] | None,
@@ -56,6 +60,9 @@ def judge(
     alpha: Annotated[float, typer.Option(help="Significance level.")] = 0.05,
     resamples: Annotated[int, typer.Option(help="Resamples of the bootstrap and the permutation test.")] = 2000,
     seed: Annotated[int, typer.Option(help="Seed of the resamples.")] = 0,
+    drop_missing: Annotated[
+        bool, typer.Option("--drop-missing", help="Remove rows with missing values instead of refusing the file.")
+    ] = False,
     stream: Annotated[
         bool, typer.Option("--stream", help="Do not read the file into memory. Default: for more than five million lines.")
     ] = False,
@@ -96,9 +103,11 @@ def judge(
             dataset=dataset,
             row=row,
             weight=weight,
+            cluster=cluster,
             subgroup=subgroup or None,
             repeat=repeat,
             fold=fold,
+            drop_missing=drop_missing,
         )
         if csv:
             typer.echo(judgement.frame().to_csv(index=False), nl=False)
@@ -126,7 +135,9 @@ def _parse_columns(options: list[str] | None) -> Any:
 
 @app.command()
 def compare(
-    scores: Annotated[Path, typer.Argument(help="CSV, TSV or Parquet file with one row per data set or per score.")],
+    scores: Annotated[
+        Path, typer.Argument(help="CSV, TSV, JSON Lines or Parquet file with one row per data set, fold or score.")
+    ],
     better: Annotated[
         str | None,
         typer.Option(
@@ -145,10 +156,17 @@ def compare(
     ] = None,
     posthoc: Annotated[
         str | None,
-        typer.Option(help="Post-hoc procedure: bergmann-hommel, shaffer, holm, nemenyi, finner ... Default: automatic."),
+        typer.Option(
+            help="Post-hoc procedure: bergmann-hommel, shaffer, holm, nemenyi ... Default: automatic. finner, bh and by do not "
+            "control the family-wise error."
+        ),
     ] = None,
     test_fraction: Annotated[
         float | None, typer.Option(help="Fraction of rows in each test set, for repeated hold-out scores.")
+    ] = None,
+    rows: Annotated[
+        str | None,
+        typer.Option(metavar="datasets|folds", help="What the rows are. Required if nothing in the file names them."),
     ] = None,
     parametric: Annotated[
         bool, typer.Option("--parametric", help="Use the t test or ANOVA if their assumptions hold.")
@@ -180,6 +198,7 @@ def compare(
             posthoc=posthoc,
             test_fraction=test_fraction,
             parametric=parametric,
+            rows=cast("Any", rows),
         )
         written: dict[str, object] = {}
         if out != "none":

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial._check import IntArray, check_generator, check_number, check_one_of
+from fairtrial._frames import to_pandas
 from fairtrial._registry import Registry, suggest_name
 from fairtrial._text import format_count, join_names
 from fairtrial.errors import InputError
@@ -192,7 +193,7 @@ class Condition:
         Parameters
         ----------
         X : dataframe, 2-D array or list of rows
-            Attributes. They are not modified.
+            Attributes. They are not modified. A frame of polars or pyarrow is converted to pandas.
         y : array-like, optional
             Class of each row. It is not modified.
         rng : int or numpy.random.Generator, optional
@@ -202,6 +203,8 @@ class Condition:
         -------
         Changed
         """
+        frame = to_pandas(X)
+        X = X if frame is None else frame
         n = self._count_rows(X)
         if n == 0:
             raise InputError("X must have at least 1 row, got 0")

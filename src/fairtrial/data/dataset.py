@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,8 @@ import numpy.typing as npt
 
 from fairtrial._check import check_column as check_column
 from fairtrial._frames import as_frame, resolve_column_indices
+from fairtrial._registry import suggest_name
+from fairtrial.data.dates import parse_iso_date
 from fairtrial.errors import InputError
 
 if TYPE_CHECKING:
@@ -170,7 +172,11 @@ class Dataset:
     notes : tuple of str
         Remarks of the function that read the file, e.g. on columns that were left out.
     fault : KnownFault or None
-        The published file that contains these values, if that file is known to be corrupted.
+        The published file with these values, if it is known to be corrupted.
+    groups : pandas.Series or None
+        Copy of the group of each row, e.g. the patient. Rows of a group are not independent. It is not an attribute.
+    time : pandas.Series or None
+        Copy of the time of each row as a number; dates are seconds since 1970. It is not an attribute.
 
     Examples
     --------
@@ -189,6 +195,8 @@ class Dataset:
     notes: tuple[str, ...] = ()
     _ranges: tuple[tuple[str, tuple[float, float]], ...] = ()
     fault: KnownFault | None = None
+    _groups: pd.Series[Any] | None = None
+    _time: pd.Series[Any] | None = None
 
     def __new__(cls, *_fields: Any, **_named: Any) -> Dataset:
         """Reject a direct call: data sets are built by `from_table`."""
@@ -210,6 +218,8 @@ class Dataset:
         source: str = "",
         notes: Sequence[str] = (),
         ranges: Mapping[str, tuple[float, float]] | None = None,
+        groups: Any = None,
+        time: Any = None,
     ) -> Dataset:
         """Build a data set from a table of attributes and a class column.
 
@@ -235,6 +245,10 @@ class Dataset:
             Remarks to keep with the data set.
         ranges : mapping, optional
             Declared lowest and highest value of numeric columns.
+        groups : array-like, optional
+            Group of each row, e.g. the patient, without missing values.
+        time : array-like, optional
+            Time of each row without missing values: numbers, dates or texts in ISO 8601.
 
         Returns
         -------
@@ -243,7 +257,7 @@ class Dataset:
         Raises
         ------
         InputError
-            If `X` and `y` differ in length, names are not unique, or labels are missing or not declared.
+            If columns differ in length, names are not unique, or labels are missing or not declared.
 
         Examples
         --------
@@ -260,7 +274,11 @@ class Dataset:
         if ids.shape != (len(frame),) or len(set(ids.tolist())) != len(ids):
             raise InputError(f"row_ids must contain a different value for each of the {len(frame)} rows")
         ids.flags.writeable = False
-        return cls(name, frame, label, ids, source, tuple(notes), tuple((ranges or {}).items()))
+        group_column = None if groups is None else _convert_groups(groups)
+        time_column = None if time is None else _convert_time(time)
+        _check_role_columns([*frame.columns, label.name], len(frame), group_column, time_column)
+        ranges_by_column = tuple((ranges or {}).items())
+        return cls(name, frame, label, ids, source, tuple(notes), ranges_by_column, _groups=group_column, _time=time_column)
 
     @property
     def X(self) -> pd.DataFrame:  # noqa: N802
@@ -271,6 +289,16 @@ class Dataset:
     def y(self) -> pd.Series[Any]:
         """A copy of the class column."""
         return self._y.copy(deep=not _has_copy_on_write())
+
+    @property
+    def groups(self) -> pd.Series[Any] | None:
+        """A copy of the group of each row; None if no groups are declared."""
+        return None if self._groups is None else self._groups.copy(deep=not _has_copy_on_write())
+
+    @property
+    def time(self) -> pd.Series[Any] | None:
+        """A copy of the time of each row, dates as seconds since 1970; None if no time is declared."""
+        return None if self._time is None else self._time.copy(deep=not _has_copy_on_write())
 
     @property
     def ranges(self) -> dict[str, tuple[float, float]]:
@@ -299,8 +327,11 @@ class Dataset:
     def content_hash(self) -> str:
         """SHA-256 of column names, types and values in order; the name of the data set and the row ids are not included."""
         digest = hashlib.sha256(f"{len(self)} rows, {self._X.shape[1]} attributes".encode())
-        for column in [*(self._X[name] for name in self._X.columns), self._y]:
-            digest.update(repr(str(column.name)).encode())
+        columns = [("", self._X[name]) for name in self._X.columns]
+        for role, column in [*columns, ("", self._y), ("groups", self._groups), ("time", self._time)]:
+            if column is None:
+                continue
+            digest.update(role.encode() + repr(str(column.name)).encode())
             if column.dtype == "category":
                 digest.update(b"nominal" + repr([_encode_label(category) for category in column.cat.categories]).encode())
                 digest.update(column.cat.codes.to_numpy(dtype="<i8").tobytes())
@@ -329,7 +360,58 @@ class Dataset:
         """
         rows = self._check_positions(np.asarray(rows))
         frame, label = self._X.iloc[rows].reset_index(drop=True), self._y.iloc[rows].reset_index(drop=True)
-        return Dataset(self.name, frame, label, self.row_ids[rows], self.source, self.notes, self._ranges, self.fault)
+        groups, time = (
+            None if column is None else column.iloc[rows].reset_index(drop=True) for column in (self._groups, self._time)
+        )
+        return replace(self, _X=frame, _y=label, row_ids=self.row_ids[rows], _groups=groups, _time=time)
+
+    def with_roles(self, *, groups: str | None = None, time: str | None = None) -> Dataset:
+        """Declare the columns of groups and time.
+
+        The columns are then no longer attributes.
+
+        Parameters
+        ----------
+        groups : str, optional
+            Column that identifies rows which are not independent of each other, e.g. a patient.
+        time : str, optional
+            Column with the time of each row: numbers, or dates in ISO 8601.
+
+        Returns
+        -------
+        Dataset
+
+        Raises
+        ------
+        InputError
+            If a column does not exist, is the class, or has missing values.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({"patient": ["ann", "ann", "bob"], "dose": [1.0, 2.0, 3.0]})
+        >>> visits = Dataset.from_table(table, ["ill", "well", "ill"]).with_roles(groups="patient")
+        >>> list(visits.X), visits.groups.tolist()
+        (['dose'], ['ann', 'ann', 'bob'])
+        """
+        roles = {role: column for role, column in (("groups", groups), ("time", time)) if column is not None}
+        if not roles:
+            return self
+        for role, column in roles.items():
+            if column == self.target:
+                raise InputError(f"{role} must differ from the class column, got {column!r}: name the class with target")
+            if column not in self._X.columns:
+                hint = suggest_name(str(column), list(self._X.columns))
+                raise InputError(f"{role} must name a column of {self.name}, got {column!r}: {hint}")
+        if groups == time:
+            raise InputError(f"groups and time must be different columns, got {groups!r} for both")
+        attributes = self._X.drop(columns=list(roles.values()))
+        if attributes.shape[1] == 0:
+            raise InputError(f"{self.name} must have at least 1 attribute besides groups and time, got 0")
+        ranges = tuple((column, limits) for column, limits in self._ranges if column in attributes.columns)
+        group_column = self._groups if groups is None else _convert_groups(self._X[groups])
+        time_column = self._time if time is None else _convert_time(self._X[time])
+        return replace(self, _X=attributes, _ranges=ranges, _groups=group_column, _time=time_column)
 
     def _check_positions(self, rows: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
         if rows.dtype == bool and rows.shape == (len(self),):
@@ -341,8 +423,11 @@ class Dataset:
         return rows.astype(np.intp)
 
     def frame(self) -> pd.DataFrame:
-        """Return all columns as a frame, with the class last."""
-        return self._X.assign(**{self.target: self._y})
+        """Return all columns as a frame: groups and time, attributes, and the class last."""
+        frame = self._X.assign(**{self.target: self._y})
+        for position, column in enumerate(column for column in (self._groups, self._time) if column is not None):
+            frame.insert(position, str(column.name), column)
+        return frame
 
     def summary(self) -> Summary:
         """Count rows, attributes, missing values and classes."""
@@ -358,6 +443,48 @@ class Dataset:
 
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()
+
+
+def _convert_groups(values: Any) -> pd.Series[Any]:
+    """Convert the group of each row to a category of the groups that occur."""
+    import pandas as pd
+
+    column = pd.Series(check_column("groups", values))
+    if column.isna().any():
+        row = int(column.isna().argmax())
+        raise InputError(f"groups must not contain missing values, got one at row {row}: drop these rows")
+    categories = pd.Categorical(column.astype(object)).remove_unused_categories()
+    return pd.Series(categories, name=str(getattr(values, "name", None) or "groups"))
+
+
+def _convert_time(values: Any) -> pd.Series[Any]:
+    """Convert the time of each row to numbers; dates become seconds since 1970."""
+    import pandas as pd
+
+    column = pd.Series(values).reset_index(drop=True)
+    numbers = _convert_values(column, nominal=False)
+    if isinstance(numbers, pd.Categorical):
+        parsed = [None if not isinstance(text, str) else parse_iso_date(text) for text in numbers.categories]
+        if None in parsed:
+            wrong = numbers.categories[parsed.index(None)]
+            raise InputError(f"time must contain numbers or dates in ISO 8601 such as 2026-11-16, got {wrong!r}: convert it")
+        numbers = np.append(np.array(parsed, dtype=np.float64), np.nan)[numbers.codes]
+    if not np.isfinite(numbers).all():
+        row = int(np.argmin(np.isfinite(numbers)))
+        raise InputError(f"time must not contain missing or infinite values, got one at row {row}: drop these rows")
+    return pd.Series(numbers, name=str(getattr(values, "name", None) or "time"))
+
+
+def _check_role_columns(names: list[Any], n_rows: int, *columns: pd.Series[Any] | None) -> None:
+    """Check the length of groups and time, and that no other column has their names."""
+    for column in columns:
+        if column is None:
+            continue
+        if len(column) != n_rows:
+            raise InputError(f"{column.name} must have a value for each of the {n_rows} rows, got {len(column)} values")
+        if column.name in names:
+            raise InputError(f"columns must have different names, got {column.name!r} twice: rename one of them")
+        names = [*names, column.name]
 
 
 def _encode_label(label: Any) -> str:
@@ -447,6 +574,11 @@ def describe(data: Dataset) -> Description:
     columns = tuple(
         (str(name), _describe_type(attributes[name]), _describe_values(attributes[name]), int(attributes[name].isna().sum()))
         for name in attributes
+    )
+    columns += tuple(
+        (str(column.name), role, _describe_values(column), 0)
+        for role, column in (("groups", data.groups), ("time", data.time))
+        if column is not None
     )
     notes = data.notes if data.fault is None else (*data.notes, str(data.fault))
     return Description(data.summary(), data.target, columns, data.source, notes)

@@ -316,12 +316,14 @@ def read_delimited(
     numeric: Sequence[str] | None = None,
     text: Sequence[str] | None = None,
     drop: Sequence[str] | None = None,
+    groups: str | None = None,
+    time: str | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
     columns: Sequence[str] | None = None,
     missing: Collection[str] = MISSING,
     decimal: str = ".",
-    encoding: str = "utf-8",
+    encoding: str | None = None,
 ) -> Dataset:
     """Read a data set from a text table such as a CSV or TSV file.
 
@@ -345,6 +347,10 @@ def read_delimited(
         Columns to read as nominal with their values exactly as written.
     drop : sequence of str, optional
         Columns to leave out.
+    groups : str, optional
+        Column that identifies rows which are not independent of each other, e.g. a patient. It is not an attribute.
+    time : str, optional
+        Column with the time of each row: numbers, or dates in ISO 8601. It is not an attribute.
     delimiter : str, optional
         Single character between cells; " " stands for any number of blanks. Default: detected.
     header : bool, optional
@@ -355,8 +361,8 @@ def read_delimited(
         Texts that mean a missing value. An empty cell is always missing.
     decimal : {".", ","}, default "."
         Decimal separator.
-    encoding : str, default "utf-8"
-        Text encoding of the file.
+    encoding : str, optional
+        Text encoding of the file. Default: UTF-8, UTF-16 or Latin-1, as detected; a note names any other than UTF-8.
 
     Returns
     -------
@@ -388,13 +394,19 @@ def read_delimited(
         raise InputError(f"{where} must have at least 2 columns (attributes and a class), got {len(names)} after drop=")
     target_column = names[-1] if target is None else check_column_names("target", [target], names, where)[0]
     kinds = _resolve_kinds(target_column, nominal, numeric, text, names, where)
+    for column in check_column_names("groups", groups, names, where):
+        kinds.setdefault(column, "text")
+    check_column_names("time", time, names, where)
     table = {
         column: _convert_cells(column, cells.pop(column), kinds.get(column), missing_markers, decimal, content, layout)
         for column in names
     }
     _warn_about_row_numbers(table, layout, where)
     _check_class_complete(table[target_column], target_column, content, layout)
-    return _build_delimited_dataset(table, target_column, name or text_tables.get_file_stem(path), where)
+    peculiar = encoding is None and content.encoding != "utf-8"
+    notes = [f"read with {text_tables.ENCODING_NAMES[content.encoding]} encoding"] if peculiar else []
+    data = _build_delimited_dataset(table, target_column, name or text_tables.get_file_stem(path), where, notes)
+    return data.with_roles(groups=groups, time=time)
 
 
 def _resolve_kinds(
@@ -542,7 +554,7 @@ def _warn_about_row_numbers(table: dict[str, Any], layout: TableLayout, where: s
         )
 
 
-def _build_delimited_dataset(table: dict[str, Any], target: str, name: str, source: str) -> Dataset:
+def _build_delimited_dataset(table: dict[str, Any], target: str, name: str, source: str, notes: Sequence[str] = ()) -> Dataset:
     import pandas as pd
 
-    return warn_if_known(read_frame(pd.DataFrame(table), target=target, name=name, source=source))
+    return warn_if_known(read_frame(pd.DataFrame(table), target=target, name=name, source=source, notes=notes))

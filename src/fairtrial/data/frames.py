@@ -29,6 +29,8 @@ def read_frame(
     nominal: Sequence[str] | None = None,
     numeric: Sequence[str] | None = None,
     drop: Sequence[str] | None = None,
+    groups: str | None = None,
+    time: str | None = None,
     source: str = "",
     notes: Sequence[str] = (),
 ) -> Dataset:
@@ -50,6 +52,10 @@ def read_frame(
         Columns to read as numbers although they contain text.
     drop : sequence of str, optional
         Columns to leave out.
+    groups : str, optional
+        Column that identifies rows which are not independent of each other, e.g. a patient. It is not an attribute.
+    time : str, optional
+        Column with the time of each row: numbers, or dates in ISO 8601. It is not an attribute.
     source : str, default ""
         Description of the source, used in messages.
     notes : sequence of str, default ()
@@ -84,6 +90,8 @@ def read_frame(
     )
     as_nominal = check_column_names("nominal", nominal, table.columns, where)
     as_numeric = check_column_names("numeric", numeric, table.columns, where)
+    as_groups = check_column_names("groups", groups, table.columns, where)
+    check_column_names("time", time, table.columns, where)
     _check_disjoint(as_nominal, as_numeric)
     table = table.assign(**{column: _convert_to_numbers(table[column], where) for column in as_numeric})
     label = _check_class_column(table[target_column], where, as_text=target_column in as_nominal)
@@ -93,10 +101,10 @@ def read_frame(
         label,
         name=name,
         target=target_column,
-        nominal=[column for column in as_nominal if column != target_column],
+        nominal=[column for column in (*as_nominal, *as_groups) if column != target_column],
         source=source,
         notes=notes,
-    )
+    ).with_roles(groups=groups, time=time)
 
 
 def convert_to_pandas(frame: Any) -> pd.DataFrame:
@@ -328,6 +336,8 @@ def read_parquet(
     nominal: Sequence[str] | None = None,
     numeric: Sequence[str] | None = None,
     drop: Sequence[str] | None = None,
+    groups: str | None = None,
+    time: str | None = None,
 ) -> Dataset:
     """Read a data set from a Parquet file.
 
@@ -347,6 +357,10 @@ def read_parquet(
         Columns to read as numbers although they contain text.
     drop : sequence of str, optional
         Columns to leave out.
+    groups : str, optional
+        Column that identifies rows which are not independent of each other, e.g. a patient. It is not an attribute.
+    time : str, optional
+        Column with the time of each row: numbers, or dates in ISO 8601. It is not an attribute.
 
     Returns
     -------
@@ -381,5 +395,12 @@ def read_parquet(
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"{path} cannot be read as Parquet: {str(error).strip().splitlines()[0]}") from None
     return read_frame(
-        convert_arrow_table(table), target=target, name=name or path.stem, nominal=nominal, numeric=numeric, source=str(path)
+        convert_arrow_table(table),
+        target=target,
+        name=name or path.stem,
+        nominal=nominal,
+        numeric=numeric,
+        groups=groups,
+        time=time,
+        source=str(path),
     )

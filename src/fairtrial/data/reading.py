@@ -24,6 +24,7 @@ FORMATS = {
     "keel": (".dat",),
     "arff": (".arff",),
     "delimited": (".csv", ".tsv", ".txt", ".data", ".dat"),
+    "jsonl": (".jsonl", ".ndjson"),
     "parquet": (".parquet", ".pq"),
 }
 SUFFIXES = tuple(sorted({suffix for suffixes in FORMATS.values() for suffix in suffixes}))
@@ -37,6 +38,8 @@ def read(
     nominal: Sequence[str] | None = None,
     numeric: Sequence[str] | None = None,
     drop: Sequence[str] | None = None,
+    groups: str | None = None,
+    time: str | None = None,
     format: str | None = None,  # noqa: A002
     **layout: Any,
 ) -> Dataset:
@@ -45,8 +48,9 @@ def read(
     Parameters
     ----------
     source : path, dataframe or bunch
-        KEEL file (.dat that begins with @relation), ARFF file, text table (.csv, .tsv, .txt, .data, .dat) or Parquet file. Text
-        files may be compressed (.gz). A pandas, Arrow or polars table or a scikit-learn bunch is also accepted.
+        KEEL file (.dat that begins with @relation), ARFF file, text table (.csv, .tsv, .txt, .data, .dat), JSON Lines (.jsonl,
+        .ndjson) or Parquet file. Text files may be compressed (.gz). Or a frame of pandas, Arrow or polars, or a scikit-learn
+        bunch.
     target : str, optional
         Class column. Default: the class that the file declares, else the last column.
     name : str, optional
@@ -57,8 +61,12 @@ def read(
         Columns to read as numbers although they look nominal.
     drop : sequence of str, optional
         Columns to leave out.
-    format : {"keel", "arff", "delimited", "csv", "parquet"}, optional
-        File format. Default: determined by the suffix.
+    groups : str, optional
+        Column that identifies rows which are not independent of each other, e.g. a patient. It is not an attribute.
+    time : str, optional
+        Column with the time of each row: numbers, or dates in ISO 8601. It is not an attribute.
+    format : {"keel", "arff", "delimited", "csv", "jsonl", "parquet"}, optional
+        File format. Default: by suffix.
     **layout
         Options of `read_delimited` for text tables: `delimiter`, `header`, `columns`, `missing`, `decimal`, `text`, `encoding`.
         For KEEL and ARFF files: `encoding`.
@@ -86,19 +94,19 @@ def read(
     if isinstance(source, (str, os.PathLike)):
         path = _check_file_exists(Path(source))
         reader = _READERS[_detect_format(path, format)]
-        return reader(path, target=target, name=name, **common, **layout)
+        return reader(path, target=target, name=name, groups=groups, time=time, **common, **layout)
     _check_no_layout(layout)
-    return _from_memory(source, target, name or "data", common)
+    return _from_memory(source, target, name or "data", {"groups": groups, "time": time}, common)
 
 
-def _from_memory(source: Any, target: str | None, name: str, common: dict[str, Any]) -> Dataset:
+def _from_memory(source: Any, target: str | None, name: str, roles: dict[str, str | None], common: dict[str, Any]) -> Dataset:
     if isinstance(source, Dataset):
-        return source
+        return source.with_roles(**roles)
     if frames.is_bunch(source) and not hasattr(source, "columns"):
         if target is not None:
             raise InputError(f"target must be None for a bunch, which contains its target, got {target!r}")
-        return frames.read_bunch(source, name=name, **common)
-    return frames.read_frame(source, target=target, name=name, **common)
+        return frames.read_bunch(source, name=name, **common).with_roles(**roles)
+    return frames.read_frame(source, target=target, name=name, groups=roles["groups"], time=roles["time"], **common)
 
 
 def _check_file_exists(path: Path) -> Path:
@@ -167,6 +175,7 @@ def _read_declared_file(
     reader: Callable[..., Dataset], path: Path, target: str | None, name: str | None, encoding: str, common: dict[str, Any]
 ) -> Dataset:
     changes = {option: common.pop(option) for option in ("nominal", "numeric", "drop")}
+    roles = {role: common.pop(role) for role in ("groups", "time")}
     _check_no_layout(common)
     source = text_tables.open_unpacked(path)
     try:
@@ -174,7 +183,7 @@ def _read_declared_file(
     finally:
         if not isinstance(source, Path):
             source.close()
-    return convert_dataset_types(data, **changes)
+    return convert_dataset_types(data, **changes).with_roles(**roles)
 
 
 def convert_dataset_types(
@@ -212,9 +221,16 @@ def convert_dataset_types(
 
 
 def _read_parquet(path: Path, *, target: str | None, name: str | None, **common: Any) -> Dataset:
-    changes = {option: common.pop(option) for option in ("nominal", "numeric", "drop")}
+    options = {option: common.pop(option) for option in ("nominal", "numeric", "drop", "groups", "time")}
     _check_no_layout(common)
-    return frames.read_parquet(path, target=target, name=name, **changes)
+    return frames.read_parquet(path, target=target, name=name, **options)
+
+
+def _read_json_lines(path: Path, *, target: str | None, name: str | None, **common: Any) -> Dataset:
+    options = {option: common.pop(option) for option in ("nominal", "numeric", "drop", "groups", "time")}
+    _check_no_layout(common)
+    table = text_tables.read_json_lines(path)
+    return frames.read_frame(table, target=target, name=name or text_tables.get_file_stem(path), source=str(path), **options)
 
 
 _OPTIONS = tuple(signature(read_delimited).parameters)[1:]
@@ -231,5 +247,6 @@ _READERS: dict[str, Callable[..., Dataset]] = {
     "keel": _read_keel,
     "arff": _read_arff,
     "delimited": _read_delimited,
+    "jsonl": _read_json_lines,
     "parquet": _read_parquet,
 }

@@ -10,8 +10,10 @@ import codecs
 import csv
 import gzip
 import io
+import json
 import lzma
 import re
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -45,6 +47,15 @@ _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?
 
 
 _WORD = re.compile(r'"(?:[^"]|"")*"(?!\S)|\S+', re.ASCII)
+
+
+_CONTROL_CHARACTERS = re.compile(rb"[\x00-\x08\x0e-\x19\x1b-\x1f\x7f]")
+
+
+ENCODING_NAMES = {"utf-8": "UTF-8", "utf-16": "UTF-16", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16", "latin-1": "Latin-1"}
+
+
+_DELIMITER_NAMES = {"\t": "tabs", ";": "semicolons", "|": "vertical bars", ",": "commas", WHITESPACE: "blanks"}
 
 
 _END_OF_SAMPLE = "\0end"
@@ -283,12 +294,45 @@ def open_unpacked(path: Path) -> Path | IO[bytes]:
         raise InputError(f"{path} cannot be opened: {error.strerror or error}") from None
 
 
-def read_content(path: Path, encoding: str = "utf-8", remedy: str | None = None) -> Content:
-    """Read the text of a file; reject NUL bytes, invalid bytes, overlong lines and empty files.
+def detect_encoding(path: Path) -> str:
+    """Detect the encoding of a text file: utf-8, utf-16, utf-16-le, utf-16-be or latin-1.
 
-    A byte order mark of UTF-8 is dropped. `remedy` states what to do if the file has a different encoding.
+    UTF-16 has a byte order mark, or a NUL in nearly every second byte. A file that is not UTF-8 is Latin-1, unless it contains
+    control characters: then it is not a text file, and reading it as UTF-8 names the line.
     """
-    data = _read_utf8(path) if encoding == "utf-8" else None
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    source = open_unpacked(path)
+    is_utf8 = True
+    try:
+        with source.open("rb") if isinstance(source, Path) else source as stream:
+            head = block = stream.read(_BLOCK)
+            if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                return "utf-16"
+            n_nul = [head[: 1 << 16][start::2].count(0) for start in (0, 1)]
+            if max(n_nul) > 0.4 * len(head[: 1 << 16]) and min(n_nul) == 0:
+                return "utf-16-le" if n_nul[1] else "utf-16-be"
+            while block and is_utf8:
+                try:
+                    decoder.decode(block)
+                    block = stream.read(_BLOCK)
+                except UnicodeDecodeError:
+                    is_utf8 = False
+    except (OSError, EOFError, lzma.LZMAError, zlib.error):
+        return "utf-8"  # reading it raises the error
+    return "utf-8" if is_utf8 or _CONTROL_CHARACTERS.search(head) else "latin-1"
+
+
+def read_content(path: Path, encoding: str | None = None, remedy: str | None = None) -> Content:
+    """Read the text of a file; refuse NUL bytes, invalid bytes, overlong lines and empty files.
+
+    By default the encoding is detected. A byte order mark is dropped. `remedy` says what to do if the file has another
+    encoding.
+    """
+    data = _read_utf8(path) if encoding in (None, "utf-8") else None
+    if encoding is None:
+        encoding = "utf-8" if data is not None or not path.is_file() else detect_encoding(path)
+    if encoding.startswith("utf-16"):
+        data = _read_utf16(path, encoding)
     if data is None:
         source = open_unpacked(path)
         try:
@@ -299,7 +343,19 @@ def read_content(path: Path, encoding: str = "utf-8", remedy: str | None = None)
                 source.close()
     if not data.strip():
         raise InputError(f"{path} must contain a table, got an empty file")
-    return Content(path, data)
+    return Content(path, data, encoding)
+
+
+def _read_utf16(path: Path, encoding: str) -> bytes:
+    source = open_unpacked(path)
+    with source.open("rb") if isinstance(source, Path) else source as stream:
+        raw = stream.read()
+    try:
+        text = raw.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].decode(encoding, errors="replace").count("\n") + 1
+        raise InputError(f"{path}, line {line}: the text is not {ENCODING_NAMES[encoding]}: {SAVE_AS_UTF8}") from None
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").encode()
 
 
 def _read_utf8(path: Path) -> bytes | None:
@@ -324,6 +380,7 @@ class Content:
 
     path: Path
     data: bytes
+    encoding: str = "utf-8"
 
     def iter_lines(self) -> io.TextIOWrapper:
         """Return a stream of the lines with their ends."""
@@ -377,11 +434,7 @@ def find_layout(
         raise InputError(f"{content.path} must contain rows, got only a header: pass header=False if this is a row")
     declared_names = _resolve_column_names(content, rows[0], with_header, columns)
     names = tuple(name or f"x{index}" for index, name in enumerate(declared_names))
-    if len(set(names)) < len(names):
-        duplicate = next(name for name in names if names.count(name) > 1)
-        raise InputError(
-            f"columns of {content.path} must have different names, got {duplicate!r} twice: rename one, or pass header=False"
-        )
+    _check_unique_names(content.path, names, "rename one, or pass header=False")
     return TableLayout(detected_delimiter, with_header, names, tuple(bool(name) for name in declared_names))
 
 
@@ -485,25 +538,73 @@ def find_line(row: int, content: Content, layout: TableLayout) -> int:
 
 
 class TextFormat(NamedTuple):
-    """The delimiter of a text table, and whether its numbers have decimal commas."""
+    """The delimiter of a text table, whether its numbers have decimal commas, and its encoding."""
 
     delimiter: str
-    decimal_comma: bool
+    decimal_comma: bool = False
+    encoding: str = "utf-8"
 
     @classmethod
     def detect(cls, path: Path, missing: Sequence[str]) -> TextFormat:
         """Detect the format from the first rows of a file."""
-        delimiter = _detect_file_delimiter(path)
-        if delimiter == ",":
-            return cls(delimiter, False)
-        return cls(delimiter, bool(_find_comma_columns(_read_with_pandas(path, delimiter, missing, nrows=_TYPED_SAMPLE_ROWS))))
+        encoding = "utf-8" if path.suffix.lower() in _ARCHIVES else detect_encoding(path)
+        delimiter = _detect_file_delimiter(path, encoding)
+        sample = _read_with_pandas(path, delimiter, missing, encoding, nrows=_TYPED_SAMPLE_ROWS)
+        return cls(delimiter, bool(_find_comma_columns(sample, delimiter)), encoding)
+
+    def list_peculiarities(self, path: Path) -> tuple[str, ...]:
+        """Name what differs from UTF-8 with commas between columns and decimal points; tabs are usual in a .tsv file.
+
+        >>> TextFormat(";", True, "latin-1").list_peculiarities(Path("a.csv"))
+        ('Latin-1 encoding', 'semicolons between columns', 'decimal commas')
+        """
+        usual = "\t" if get_plain_path(path).suffix.lower() in (".tsv", ".tab") else ","
+        encoding = [] if self.encoding == "utf-8" else [f"{ENCODING_NAMES[self.encoding]} encoding"]
+        delimiter = [] if self.delimiter == usual else [f"{_DELIMITER_NAMES[self.delimiter]} between columns"]
+        return (*encoding, *delimiter, *(["decimal commas"] if self.decimal_comma else []))
+
+
+def read_json_lines(path: Path) -> pd.DataFrame:
+    """Read JSON Lines: one object per line, whose names are the columns; errors name the line.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "scores.jsonl"
+    ...     _ = path.write_text('{"kind": "a", "score": 0.5}\\n{"kind": "b", "score": null}\\n')
+    ...     read_json_lines(path)["score"].tolist()
+    [0.5, nan]
+    """
+    import pandas as pd
+
+    rows: list[dict[str, Any]] = []
+    for number, line in enumerate(read_content(path).iter_lines(), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line, object_pairs_hook=_build_unique_object)
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{path}, line {number}: a line must be a JSON object: {error}") from None
+        if not isinstance(row, dict):
+            raise InputError(f"{path}, line {number}: a line must be a JSON object, got {type(row).__name__}")
+        nested = next((name for name, value in row.items() if isinstance(value, (dict, list))), None)
+        if nested is not None:
+            raise InputError(f"{path}, line {number}: {nested!r} must be a single value, got several: flatten it")
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _build_unique_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    names = [name for name, _ in pairs]
+    if len(set(names)) < len(names):
+        raise ValueError(f"{next(name for name in names if names.count(name) > 1)!r} occurs twice")
+    return dict(pairs)
 
 
 def read_typed_table(path: Path, missing: Sequence[str]) -> pd.DataFrame:
     """Read a text table with a header as a frame whose column types pandas infers.
 
-    If the delimiter is not a comma, columns of numbers with decimal commas become numbers. The reader fills short rows with
-    missing values and rejects long rows.
+    Columns of numbers with decimal commas become numbers. The reader fills short rows with missing values and refuses long
+    rows.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -512,28 +613,57 @@ def read_typed_table(path: Path, missing: Sequence[str]) -> pd.DataFrame:
     ...     read_typed_table(path, [""])["score"].tolist()
     [0.5, 1.0]
     """
-    delimiter = _detect_file_delimiter(path)
-    table = _read_with_pandas(path, delimiter, missing)
-    if delimiter == ",":
-        return table
-    return table.assign(**{name: _parse_comma_decimals(table[name]) for name in _find_comma_columns(table)})
+    return read_formatted_table(path, missing)[0]
 
 
-def _detect_file_delimiter(path: Path) -> str:
-    """Find the delimiter from the first lines of a file; return a comma if they do not contain one."""
+def read_formatted_table(path: Path, missing: Sequence[str]) -> tuple[pd.DataFrame, TextFormat]:
+    """Read a text table like `read_typed_table`, and return its format too."""
+    encoding = "utf-8" if path.suffix.lower() in _ARCHIVES else detect_encoding(path)
+    delimiter = _detect_file_delimiter(path, encoding)
+    table = _read_with_pandas(path, delimiter, missing, encoding)
+    comma_columns = _find_comma_columns(table, delimiter)
+    table = table.assign(**{name: _parse_comma_decimals(table[name]) for name in comma_columns}) if comma_columns else table
+    return table, TextFormat(delimiter, bool(comma_columns), encoding)
+
+
+def copy_as_utf8(path: Path, encoding: str, target: Path) -> None:
+    """Copy a text file as UTF-8."""
+    source = open_unpacked(path)
+    stream = source.open("rb") if isinstance(source, Path) else source
+    with io.TextIOWrapper(stream, encoding=encoding) as text, target.open("w", encoding="utf-8") as copy:
+        while block := text.read(_BLOCK):
+            copy.write(block.removeprefix("\ufeff"))
+
+
+def _detect_file_delimiter(path: Path, encoding: str) -> str:
+    """Find the delimiter from the first lines of a file, and check its header; a comma if the lines have none."""
     if path.suffix.lower() in _ARCHIVES:
         return ","
     source = open_unpacked(path)
     stream = source.open("rb") if isinstance(source, Path) else source
-    with io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace") as text:
-        return detect_delimiter(path, _take_sample(text)) or ","
+    with io.TextIOWrapper(stream, encoding="utf-8-sig" if encoding == "utf-8" else encoding, errors="replace") as text:
+        lines = _take_sample(text)
+    delimiter = detect_delimiter(path, lines) or ","
+    with suppress(csv.Error):  # a later error is reported with its line
+        _, names = next(split_rows(lines, delimiter), (0, []))
+        _check_unique_names(path, [name for name in names if name])
+    return delimiter
 
 
-def _read_with_pandas(path: Path, delimiter: str, missing: Sequence[str], nrows: int | None = None) -> pd.DataFrame:
+def _check_unique_names(path: Path, names: Sequence[str], remedy: str = "rename one") -> None:
+    if len(set(names)) < len(names):
+        duplicate = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"columns of {path} must have different names, got {duplicate!r} twice: {remedy}")
+
+
+def _read_with_pandas(
+    path: Path, delimiter: str, missing: Sequence[str], encoding: str, nrows: int | None = None
+) -> pd.DataFrame:
     import pandas as pd
 
     separator = r"\s+" if delimiter == WHITESPACE else delimiter
-    options: Any = {"keep_default_na": False, "na_values": list(missing), "encoding": "utf-8-sig", "nrows": nrows}
+    codec = "utf-8-sig" if encoding == "utf-8" else encoding
+    options: Any = {"keep_default_na": False, "na_values": list(missing), "encoding": codec, "nrows": nrows}
     try:
         table: pd.DataFrame = pd.read_csv(path, sep=separator, **options)
     except pd.errors.EmptyDataError:
@@ -544,15 +674,19 @@ def _read_with_pandas(path: Path, delimiter: str, missing: Sequence[str], nrows:
     return table
 
 
-def _find_comma_columns(table: pd.DataFrame) -> list[str]:
-    """List the columns whose cells are all numbers, some of them with a decimal comma."""
+def _find_comma_columns(table: pd.DataFrame, delimiter: str) -> list[str]:
+    """List the columns whose cells are all numbers, some of them with a decimal comma.
+
+    If commas separate columns too, 1,234 may be a whole number: some cell must have another number of decimals.
+    """
     names = []
     for name in table.columns:
         column = table[name]
         if column.dtype.kind not in "iufb":
             cells = column.dropna().astype(str).str.strip()
             numbers = cells.str.fullmatch(r"[+-]?(\d+(,\d*)?|,\d+)([eE][+-]?\d+)?")
-            if len(cells) and numbers.all() and cells.str.contains(",").any():
+            is_clear = delimiter != "," or not cells.str.fullmatch(r"[+-]?([1-9]\d{0,2}(,\d{3})*|\d+)").all()
+            if len(cells) and numbers.all() and cells.str.contains(",").any() and is_clear:
                 names.append(name)
     return names
 

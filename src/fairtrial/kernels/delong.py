@@ -11,15 +11,18 @@ from fairtrial.kernels.sorting import order_scores
 
 
 @kernel
-def compute_auc_variance(pos: FloatArray, neg: FloatArray) -> tuple[float, float]:
-    """Compute AUC and variance of one unweighted tally; NaN if a class has fewer than two cases."""
+def compute_auc_variance(pos: FloatArray, neg: FloatArray) -> tuple[float, float, float]:
+    """Compute the AUC of an unweighted tally and the contribution of each class to its variance.
+
+    The AUC is NaN if a class has no cases, and a contribution is NaN if its class has only one.
+    """
     P, N, area = 0.0, 0.0, 0.0
     for i in range(pos.size):
         area += neg[i] * (P + 0.5 * pos[i])
         P += pos[i]
         N += neg[i]
     if P == 0 or N == 0:
-        return np.nan, np.nan
+        return np.nan, np.nan, np.nan
     auc = area / (P * N)
     tp, fp, over_positives, over_negatives = 0.0, 0.0, 0.0, 0.0
     for i in range(pos.size):
@@ -27,9 +30,9 @@ def compute_auc_variance(pos: FloatArray, neg: FloatArray) -> tuple[float, float
         over_negatives += neg[i] * ((tp + 0.5 * pos[i]) / P - auc) ** 2
         tp += pos[i]
         fp += neg[i]
-    if P < 2 or N < 2:
-        return auc, np.nan
-    return auc, over_positives / (P - 1) / P + over_negatives / (N - 1) / N
+    from_positives = over_positives / (P - 1) / P if P > 1 else np.nan
+    from_negatives = over_negatives / (N - 1) / N if N > 1 else np.nan
+    return auc, from_positives, from_negatives
 
 
 def compute_placements(scores: FloatArray, is_positive: npt.NDArray[np.bool_]) -> FloatArray:

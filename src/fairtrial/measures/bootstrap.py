@@ -26,13 +26,24 @@ Compute = Callable[[npt.NDArray[np.uint8]], FloatArray]
 class Resamples:
     """A fixed set of resamples of n rows, determined by `seed` and independent of threads and chunks.
 
-    `strata` contains a code for each row; each resample keeps the number of rows per stratum.
+    `strata` contains a code for each row; each resample keeps the number of rows per stratum. `clusters` contains a code from 0
+    for each row; whole clusters are drawn, because their rows depend on each other.
     """
 
     n: int
     count: int
     seed: int
     strata: IntArray | None = None
+    clusters: IntArray | None = None
+
+    @property
+    def n_units(self) -> int:
+        """The number of rows or clusters that are drawn."""
+        return self.n if self.clusters is None else int(self.clusters.max()) + 1
+
+    def _expand(self, unit_counts: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+        """Repeat the counts of clusters for each of their rows."""
+        return unit_counts if self.clusters is None else unit_counts[:, self.clusters]
 
     def compute_values(self, compute: Compute) -> FloatArray:
         """Apply `compute` to the counts of all resamples (R x n); return an array of shape (count, q)."""
@@ -41,25 +52,25 @@ class Resamples:
 
         def compute_chunk(start: int, stop: int) -> FloatArray:
             # One byte is enough: the probability that n draws contain a row more than 255 times is below 1 / 255!.
-            draw_counts = np.zeros((stop - start, self.n), dtype=np.uint8)
+            draw_counts = np.zeros((stop - start, self.n_units), dtype=np.uint8)
             randomness.draw_resamples(seed, start, order, ends, draw_counts)
-            return compute(draw_counts)
+            return compute(self._expand(draw_counts))
 
         return np.concatenate(run_in_chunks(compute_chunk, self.count, _COUNTS_PER_CHUNK // self.n))
 
     def compute_jackknife(self, compute: Compute) -> FloatArray:
-        """Apply `compute` with each row left out in turn, or with each of 500 random groups of rows."""
-        groups = min(self.n, _GROUPS)
-        group_index = np.random.default_rng(self.seed).permutation(self.n) % groups
+        """Apply `compute` with each row or cluster left out in turn, or with each of 500 random groups of them."""
+        groups = min(self.n_units, _GROUPS)
+        group_index = np.random.default_rng(self.seed).permutation(self.n_units) % groups
 
         def compute_chunk(start: int, stop: int) -> FloatArray:
-            return compute((group_index[None, :] != np.arange(start, stop)[:, None]).astype(np.uint8))
+            return compute(self._expand((group_index[None, :] != np.arange(start, stop)[:, None]).astype(np.uint8)))
 
         return np.concatenate(run_in_chunks(compute_chunk, groups, _COUNTS_PER_CHUNK // self.n))
 
     def _order_strata(self) -> tuple[IntArray, IntArray]:
         if self.strata is None:
-            return np.arange(self.n), np.array([self.n])
+            return np.arange(self.n_units), np.array([self.n_units])
         return np.argsort(self.strata, kind="stable"), np.cumsum(np.bincount(self.strata))
 
 
@@ -68,7 +79,7 @@ def compute_distances(values: FloatArray, estimate: float) -> FloatArray:
     finite_values = np.append(values[np.isfinite(values)], estimate if np.isfinite(estimate) else 0.0)
     with np.errstate(invalid="ignore"):  # two equal infinities count as the same value
         deviations = np.where(values == estimate, 0.0, values - estimate)
-    return np.where(np.abs(deviations) <= 1e-12 * max(1.0, np.abs(finite_values).max()), 0.0, deviations)
+    return np.where(np.abs(deviations) <= 1e-12 * np.abs(finite_values).max(), 0.0, deviations)
 
 
 def compute_percentile_limits(values: FloatArray, level: float) -> tuple[float, float]:

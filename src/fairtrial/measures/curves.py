@@ -16,13 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial import _check
-from fairtrial._check import FloatArray
+from fairtrial._check import FloatArray, IntArray
 from fairtrial._text import join_names
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.kernels import hull as hulls
 from fairtrial.kernels.arithmetic import compute_ratio
 from fairtrial.measures import probability
-from fairtrial.measures.intervals import compute_weighted_wilson_limits
+from fairtrial.measures.intervals import compute_clustered_wilson_limits, compute_weighted_wilson_limits, read_clusters
 from fairtrial.measures.measure import COMMON_PARAMETERS, complete_docstring, describe_parameters
 from fairtrial.measures.rows import RankedRows, ScoreRows
 from fairtrial.measures.tally import ScoreTally
@@ -279,6 +279,7 @@ def calibration_curve(
     bins: int = 10,
     strategy: Literal["uniform", "quantile"] = "uniform",
     level: float = 0.95,
+    cluster: npt.ArrayLike | None = None,
 ) -> pd.DataFrame:
     """Compute a calibration curve (reliability diagram) with confidence limits.
 
@@ -300,6 +301,8 @@ def calibration_curve(
         Bins of equal width, or bins with about the same number of rows.
     level : float, default 0.95
         Confidence level of the limits.
+    cluster : array-like of shape (n,), optional
+        Cluster of each row, e.g. the patient. Rows of a cluster may depend on each other. Not with weights.
 
     Returns
     -------
@@ -321,12 +324,17 @@ def calibration_curve(
     _check.check_one_of("strategy", strategy, ("uniform", "quantile"))
     _check.check_between("level", level, 0, 1)
     rows = _read_curve_rows(y_true, y_score, positive, labels, sample_weight, probabilities=True)
-    mean_predicted, positive_weight, weight, squares = _sum_bins(
-        rows, probability.assign_bins(rows.scores, bins, strategy, rows.weights), bins
-    )
-    limits = np.array(
-        [compute_weighted_wilson_limits(*bin_sums, level) for bin_sums in zip(positive_weight, weight, squares, strict=True)]
-    )
+    bin_index = probability.assign_bins(rows.scores, bins, strategy, rows.weights)
+    mean_predicted, positive_weight, weight, squares = _sum_bins(rows, bin_index, bins)
+    clusters = read_clusters(cluster)
+    if clusters is not None and rows.weights is not None:
+        raise InputError("sample_weight must be None with clusters")
+    if clusters is not None:
+        _check.check_same_length(y_true=rows.is_positive, cluster=clusters)
+        limits = np.array([_limit_clustered_bin(rows, clusters, bin_index == i, level) for i in np.unique(bin_index)])
+    else:
+        sums = zip(positive_weight, weight, squares, strict=True)
+        limits = np.array([compute_weighted_wilson_limits(*bin_sums, level) for bin_sums in sums])
     return pd.DataFrame(
         {
             "mean_predicted": mean_predicted,
@@ -336,6 +344,14 @@ def calibration_curve(
             "high": limits[:, 1],
         }
     )
+
+
+def _limit_clustered_bin(
+    rows: RankedRows, clusters: IntArray, is_inside: npt.NDArray[np.bool_], level: float
+) -> tuple[float, float]:
+    count = int(clusters.max()) + 1
+    positives = np.bincount(clusters[is_inside & rows.is_positive], minlength=count).astype(float)
+    return compute_clustered_wilson_limits(positives, np.bincount(clusters[is_inside], minlength=count).astype(float), level)
 
 
 def _sum_bins(rows: RankedRows, bin_index: npt.NDArray[np.intp], bins: int) -> tuple[FloatArray, ...]:

@@ -12,10 +12,12 @@ import numpy.typing as npt
 
 from fairtrial import _check
 from fairtrial._check import FloatArray
+from fairtrial._text import join_names
 from fairtrial.errors import InputError
 from fairtrial.kernels.compiling import run_in_chunks
 from fairtrial.kernels.delong import compute_auc_covariance, compute_placements
 from fairtrial.measures import intervals
+from fairtrial.measures.auc_inference import AucContrast, contrast_placements
 from fairtrial.measures.intervals import BoundMeasure, Interval, IntervalPlan
 from fairtrial.measures.measure import Measure, get_measure
 from fairtrial.measures.rows import DrawCounts, ScoreRows
@@ -23,9 +25,9 @@ from fairtrial.measures.rows import DrawCounts, ScoreRows
 if TYPE_CHECKING:
     import pandas as pd
 
-_AUC_METHODS = ("delong", "newcombe")
-_HIGH = 0.95
+_AUC_METHODS = ("score", "delong", "newcombe")
 _NO_VARIANCE = 1e-18
+_ALIKE = "both models rank all cases equally, so the limits do not apply to new cases"
 
 
 def difference(
@@ -77,6 +79,7 @@ def differences(
     labels: Any = None,
     sample_weight: npt.ArrayLike | None = None,
     average: Any = "auto",
+    cluster: npt.ArrayLike | None = None,
     **params: Any,
 ) -> Differences:
     """Compute confidence intervals of the paired differences between all models.
@@ -92,9 +95,8 @@ def differences(
     models : mapping of str to array-like, or DataFrame
         Predictions by model: labels, scores, probabilities or values, depending on the measure.
     method : str, default "auto"
-        "auto", "bca", "percentile", "delong" or "newcombe". For two-class AUCs of unweighted rows, "auto" is DeLong, or
-        Newcombe (Zou & Donner 2008) if a class has fewer than 20 cases or an AUC exceeds 0.95. For all other measures it is
-        BCa.
+        "auto", "bca", "percentile", "score", "delong" or "newcombe". "auto" is "score" for two-class AUCs of unweighted rows,
+        otherwise BCa. "score" and "newcombe" combine the limits of both AUCs (Zou & Donner 2008).
     level : float, default 0.95
         Confidence level.
     resamples : int, default 2000
@@ -111,6 +113,8 @@ def differences(
         Weights of the rows.
     average : str, default "auto"
         Average over classes, as in a call of the measure.
+    cluster : array-like of shape (n,), optional
+        Cluster of each row, e.g. the patient. Rows of a cluster may depend on each other.
     **params
         Parameters of the measure.
 
@@ -129,9 +133,11 @@ def differences(
     models = _to_model_dict(models)
     if len(models) < 2:
         raise InputError(f"models must contain at least 2 models, got {len(models)}")
-    plan = IntervalPlan(str(method).replace("_", "-"), level, resamples, seed, stratified)
-    if plan.method not in ("auto", "bca", "percentile", *_AUC_METHODS):
-        raise InputError(f"method must be 'auto', 'bca', 'percentile', 'delong' or 'newcombe' for differences, got {method!r}")
+    clusters = intervals.read_clusters(cluster, sample_weight, stratified)
+    plan = IntervalPlan(str(method).replace("_", "-"), level, resamples, seed, stratified, clusters)
+    allowed_methods = ("auto", "bca", "percentile", *_AUC_METHODS)
+    if plan.method not in allowed_methods:
+        raise InputError(f"method must be one of {join_names(map(repr, allowed_methods))} for differences, got {method!r}")
     if average is None:
         raise InputError("average must not be None for a difference: pass average='macro', average='weighted' or positive=")
     resolved_measure = get_measure(measure)
@@ -253,24 +259,30 @@ def _compute_auc_differences(
     )
     with np.errstate(divide="ignore", invalid="ignore"):
         aucs, covariance = compute_auc_covariance(np.stack(placement_columns), is_positive)
+    if plan.method in ("auto", "score"):
+        contrasts = [
+            contrast_placements(placement_columns[i], placement_columns[j], is_positive, plan.clusters) for i, j in pairs
+        ]
+        return [_build_score_interval(contrast, plan.level) for contrast in contrasts]
     pair_intervals = []
     for i, j in pairs:
         # Two perfect rankings have equal placements but may differ on new cases.
         is_alike = bool(np.array_equal(placement_columns[i], placement_columns[j])) and covariance[i, i] > _NO_VARIANCE
         variance = covariance[i, i] + covariance[j, j] - 2 * covariance[i, j]
-        is_regular = variance > _NO_VARIANCE and (
-            plan.method == "delong" or not (bound_measures[0].has_few_cases or max(aucs[[i, j]]) > _HIGH)
-        )
         if is_alike:
-            note = "both models rank all cases equally, so the limits do not apply to new cases"
-            pair_intervals.append(Interval("auc", 0.0, 0.0, 0.0, plan.level, "delong", note))
-        elif is_regular and plan.method != "newcombe":
+            pair_intervals.append(Interval("auc", 0.0, 0.0, 0.0, plan.level, "delong", _ALIKE))
+        elif variance > _NO_VARIANCE and plan.method != "newcombe":
             pair_intervals.append(_compute_wald_interval(float(aucs[i] - aucs[j]), float(variance), plan.level))
         else:
             spread = np.sqrt(covariance[i, i] * covariance[j, j])
             correlation = float(covariance[i, j] / spread) if spread > _NO_VARIANCE else 0.0
             pair_intervals.append(_combine_newcombe(bound_measures[i], bound_measures[j], correlation, plan))
     return pair_intervals
+
+
+def _build_score_interval(contrast: AucContrast, level: float) -> Interval:
+    limits, note = contrast.compute_limits(level), _ALIKE if contrast.is_alike else ""
+    return Interval("auc", contrast.estimate, *limits, level, "score", note)
 
 
 def _compute_wald_interval(estimate: float, variance: float, level: float) -> Interval:

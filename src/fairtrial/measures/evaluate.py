@@ -40,6 +40,8 @@ class Evaluation:
         Assumptions, and measures that could not be computed.
     about : str
         Rows, classes and confidence level in one line.
+    n_classes : int
+        Number of classes, which chance levels may depend on.
 
     Examples
     --------
@@ -52,6 +54,7 @@ class Evaluation:
     rows: int
     notes: tuple[str, ...] = ()
     about: str = ""
+    n_classes: int = 2
 
     def __getitem__(self, name: str) -> Interval:
         canonical = get_measure(name).name
@@ -75,7 +78,7 @@ class Evaluation:
                     "high": interval.high,
                     "method": interval.method,
                     "better": "higher" if facts.direction == "max" else "lower",
-                    "chance": np.nan if facts.chance is None else facts.chance,
+                    "chance": facts.get_chance(self.n_classes),
                     "note": interval.note,
                 }
             )
@@ -116,6 +119,7 @@ def evaluate(
     labels: Any = None,
     average: Any = "auto",
     sample_weight: npt.ArrayLike | None = None,
+    cluster: npt.ArrayLike | None = None,
 ) -> Evaluation:
     """Evaluate a model by all measures that its predictions allow, with confidence intervals.
 
@@ -147,6 +151,8 @@ def evaluate(
         Average over classes, for measures that are computed per class.
     sample_weight : array-like of shape (n,), optional
         Weights of the rows.
+    cluster : array-like of shape (n,), optional
+        Cluster of each row, e.g. the patient. Rows of a cluster may depend on each other.
 
     Returns
     -------
@@ -175,7 +181,8 @@ def evaluate(
     ]
     if not bound_measures:
         raise InputError("measures must contain at least 1 measure, got 0")
-    plan = IntervalPlan(interval or "auto", level, resamples, seed, stratified)
+    clusters = intervals.read_clusters(cluster, sample_weight, stratified)
+    plan = IntervalPlan(interval or "auto", level, resamples, seed, stratified, clusters)
     with warnings.catch_warnings():
         # One warning for the whole table instead of one per measure.
         warnings.simplefilter("ignore", UndefinedMeasureWarning)
@@ -189,9 +196,10 @@ def evaluate(
         verb = "is" if len(undefined) == 1 else "are"
         warnings.warn(f"{join_names(undefined, None)} {verb} undefined (NaN)", UndefinedMeasureWarning, stacklevel=2)
     rows = bound_measures[0].rows
-    return Evaluation(
-        tuple(results), len(rows.true), tuple(inputs.notes), _describe_table(rows, average, level if interval else None)
-    )
+    about = _describe_table(rows, average, level if interval else None)
+    classes = getattr(rows, "classes", None)
+    n_classes = 2 if classes is None else len(classes)
+    return Evaluation(tuple(results), len(rows.true), tuple(inputs.notes), about, n_classes)
 
 
 class _EvaluationInput:

@@ -5,19 +5,21 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from fairtrial import _check
-from fairtrial._check import FloatArray
+from fairtrial._check import FloatArray, IntArray
 from fairtrial._text import format_interval, format_number
-from fairtrial.errors import FallbackWarning, InputError
+from fairtrial.errors import FallbackWarning, InputError, UndefinedMeasureWarning
 from fairtrial.kernels.delong import compute_auc_variance
 from fairtrial.measures import bootstrap, ranking
+from fairtrial.measures.auc_inference import AucEstimate, compute_t_quantile, estimate_auc
 from fairtrial.measures.bootstrap import Compute, Resamples
+from fairtrial.measures.confusion import Confusion
 from fairtrial.measures.measure import LabelMeasure, Measure, get_measure, registry
 from fairtrial.measures.rows import DrawCounts, LabelRows, ScoreRows
 from fairtrial.measures.tally import ScoreTally
@@ -35,7 +37,10 @@ def compute_wilson_limits(successes: float, trials: float, level: float) -> Conf
     >>> round(low, 4), round(high, 4)
     (0.2553, 0.3662)
     """
-    z = compute_normal_quantile(level)
+    return _compute_score_limits(successes, trials, compute_normal_quantile(level))
+
+
+def _compute_score_limits(successes: float, trials: float, z: float) -> ConfidenceLimits:
     proportion = successes / trials
     centre = proportion + z * z / (2 * trials)
     half = z * math.sqrt(proportion * (1 - proportion) / trials + z * z / (4 * trials * trials))
@@ -59,6 +64,28 @@ def compute_weighted_wilson_limits(successes: float, total: float, squares: floa
         return math.nan, math.nan
     effective = total / squares * total
     return compute_wilson_limits(successes / total * effective, effective, level)
+
+
+def compute_clustered_wilson_limits(successes: FloatArray, trials: FloatArray, level: float) -> ConfidenceLimits:
+    """Compute Wilson's interval of a proportion from successes and trials of each cluster.
+
+    The effective sample size is the number of trials over the design effect (at least 1). If all trials are successes, or none
+    is, it is the number of clusters. One cluster has no limits.
+
+    >>> low, high = compute_clustered_wilson_limits(np.array([8.0, 5, 9, 6]), np.full(4, 10.0), 0.95)
+    >>> low < 0.7 < high
+    True
+    """
+    is_used = trials > 0
+    successes, trials = successes[is_used], trials[is_used]
+    count, total = len(trials), float(trials.sum())
+    if count < 2:
+        return math.nan, math.nan
+    proportion = float(successes.sum()) / total
+    independent = proportion * (1 - proportion) * total
+    clustered = float(((successes - proportion * trials) ** 2).sum()) * count / (count - 1)
+    effective = total / max(1.0, clustered / independent) if independent > 0 else float(count)
+    return _compute_score_limits(proportion * effective, effective, compute_t_quantile(level, count - 1))
 
 
 def compute_clopper_pearson_limits(successes: float, trials: float, level: float) -> ConfidenceLimits:
@@ -112,16 +139,16 @@ def _compute_logistic(x: float) -> float:
     return 1 / (1 + math.exp(-x)) if x >= 0 else math.exp(x) / (1 + math.exp(x))
 
 
-# With fewer cases in a class, or a higher AUC, the coverage of DeLong's interval is too low (docs/calibration.md).
-_FEW = 20
-_HIGH = 0.95
+_MAX_CLUSTER_CELLS = 1 << 26
+_ONE_CLUSTER = "all rows are in one cluster, so the limits are undefined"
 
-METHODS = ("auto", "bca", "percentile", "wilson", "clopper-pearson", "delong", "newcombe")
+METHODS = ("auto", "bca", "percentile", "wilson", "clopper-pearson", "score", "delong", "newcombe")
 _METHOD_NAMES = {
     "bca": "BCa bootstrap",
     "percentile": "percentile bootstrap",
     "wilson": "Wilson",
     "clopper-pearson": "Clopper-Pearson",
+    "score": "score",
     "delong": "DeLong",
     "newcombe": "Newcombe",
     "none": "no interval",
@@ -191,6 +218,7 @@ def interval(
     labels: Any = None,
     sample_weight: npt.ArrayLike | None = None,
     average: Any = "auto",
+    cluster: npt.ArrayLike | None = None,
     **params: Any,
 ) -> Interval:
     """Compute a confidence interval of a measure.
@@ -209,11 +237,11 @@ def interval(
     method : str, default "auto"
         One of the following:
 
-        - "auto": Wilson for proportions of unweighted rows. For two-class AUCs of unweighted rows, DeLong, or Newcombe if a
-          class has fewer than 20 cases or the AUC exceeds 0.95. Otherwise, BCa.
+        - "auto": Wilson for proportions of unweighted rows, "score" for two-class AUCs of unweighted rows, BCa otherwise.
         - "bca", "percentile": bootstrap.
         - "wilson", "clopper-pearson": proportions of unweighted rows, e.g. accuracy, recall and precision.
-        - "delong" (on the logit scale), "newcombe": two-class AUCs of unweighted rows.
+        - "score" (Wilson's limits of an effective number of cases, also right with few cases), "delong" (on the logit scale),
+          "newcombe": two-class AUCs of unweighted rows.
     level : float, default 0.95
         Confidence level.
     resamples : int, default 2000
@@ -230,6 +258,8 @@ def interval(
         Weights of the rows.
     average : str, default "auto"
         Average over classes, as in a call of the measure.
+    cluster : array-like of shape (n,), optional
+        Cluster of each row, e.g. the patient. Rows of a cluster may depend on each other.
     **params
         Parameters of the measure.
 
@@ -244,7 +274,8 @@ def interval(
     >>> round(found.low, 3), round(found.high, 3), found.method
     (0.492, 0.978, 'newcombe')
     """
-    plan = IntervalPlan(str(method).replace("_", "-"), level, resamples, seed, stratified)
+    clusters = read_clusters(cluster, sample_weight, stratified)
+    plan = IntervalPlan(str(method).replace("_", "-"), level, resamples, seed, stratified, clusters)
     if not isinstance(measure, (str, Measure)) and not callable(measure):
         raise InputError(f"measure must be a measure, its name or a function, got {measure!r}")
     if not isinstance(measure, (str, Measure)):
@@ -267,9 +298,15 @@ class IntervalPlan:
     resamples: int
     seed: int
     stratified: bool
+    clusters: IntArray | None = field(default=None, compare=False)
+    """Code of the cluster of each row."""
 
     def __post_init__(self) -> None:
         _check.check_one_of("method", self.method, METHODS)
+        if self.clusters is not None and self.method in ("clopper-pearson", "delong", "newcombe"):
+            raise InputError(
+                f"method must be 'auto', 'wilson', 'score', 'bca' or 'percentile' with clusters, got {self.method!r}"
+            )
         if isinstance(self.level, (int, float)) and 1 < self.level < 100:
             raise InputError(f"level must lie between 0 and 1, got {self.level!r}: did you mean {self.level / 100:g}?")
         _check.check_between("level", self.level, 0, 1)
@@ -281,7 +318,32 @@ class IntervalPlan:
         strata = rows.true if self.stratified else None
         if strata is not None and strata.dtype.kind == "f":
             raise InputError("stratified must be False for measures of numbers, which have no classes")
-        return Resamples(len(rows.true), self.resamples, self.seed, strata)
+        if self.clusters is not None:
+            _check.check_same_length(y_true=rows.true, cluster=self.clusters)
+        return Resamples(len(rows.true), self.resamples, self.seed, strata, self.clusters)
+
+
+def read_clusters(
+    cluster: npt.ArrayLike | None, sample_weight: npt.ArrayLike | None = None, stratified: bool = False
+) -> IntArray | None:
+    """Encode the cluster of each row from 0; rows of weight zero are dropped, as everywhere.
+
+    >>> read_clusters(["ann", "bob", "ann"])
+    array([0, 1, 0])
+    """
+    import pandas as pd
+
+    if cluster is None:
+        return None
+    if stratified:
+        raise InputError("stratified must be False with clusters: a cluster may contain rows of several classes")
+    column = _check.check_column("cluster", cluster)
+    if sample_weight is not None:
+        _, (column,) = _check.drop_zero_weights(sample_weight, column)
+    codes = pd.factorize(column)[0]
+    if (codes < 0).any():
+        raise InputError(f"cluster must not be missing, got an empty value in row {int(np.argmax(codes < 0))}: fill it")
+    return codes.astype(np.intp)
 
 
 @dataclass(frozen=True)
@@ -338,11 +400,17 @@ class BoundMeasure:
         assert isinstance(self.measure, LabelMeasure)
         return self.measure.count_successes(self.rows, **self.params)
 
-    @property
-    def has_few_cases(self) -> bool:
-        """Return whether a class is so rare that DeLong's interval is too short."""
-        positives = int(self.rows.binary.is_positive.sum())
-        return min(positives, len(self.rows.true) - positives) < _FEW
+    def count_cluster_successes(self, clusters: IntArray) -> tuple[FloatArray, FloatArray] | None:
+        """Return numerators and denominators of a proportion by cluster; None if there are too many clusters and classes."""
+        assert isinstance(self.measure, LabelMeasure)
+        _check.check_same_length(y_true=self.rows.true, cluster=clusters)
+        k, count = len(self.rows.classes), int(clusters.max()) + 1
+        if count * k * k > _MAX_CLUSTER_CELLS:
+            return None
+        cells = (clusters * k + self.rows.true) * k + self.rows.predicted
+        tables = np.bincount(cells, minlength=count * k * k).reshape(count, k, k).astype(float)
+        batch = Confusion(tables, tuple(self.rows.classes.names.tolist()), self.rows.classes.positive)
+        return self.measure.count_table_successes(batch, **self.params)
 
 
 def compute_intervals(bound_measures: list[BoundMeasure], plan: IntervalPlan) -> list[Interval]:
@@ -369,7 +437,7 @@ def _compute_closed_form(bound_measure: BoundMeasure, plan: IntervalPlan) -> Int
         return _compute_proportion_interval(bound_measure, plan)
     if plan.method == "auto" and bound_measure.measure is ranking.gini:
         return _compute_gini_interval(bound_measure, plan)
-    if plan.method in ("delong", "newcombe") or (plan.method == "auto" and bound_measure.is_plain_auc):
+    if plan.method in ("score", "delong", "newcombe") or (plan.method == "auto" and bound_measure.is_plain_auc):
         if not bound_measure.is_plain_auc:
             raise InputError(f"method={plan.method!r} needs a two-class AUC of unweighted rows, got {name}: use 'bca'")
         return _compute_auc_interval(bound_measure, plan)
@@ -380,6 +448,8 @@ def _compute_proportion_interval(bound_measure: BoundMeasure, plan: IntervalPlan
     successes, trials = bound_measure.count_successes()
     if trials == 0:
         return _build_undefined_interval(bound_measure, plan)
+    if plan.clusters is not None:
+        return _compute_clustered_proportion(bound_measure, plan, plan.clusters)
     method = "clopper-pearson" if plan.method == "clopper-pearson" else "wilson"
     limits = (compute_clopper_pearson_limits if method == "clopper-pearson" else compute_wilson_limits)(
         successes, trials, plan.level
@@ -387,20 +457,49 @@ def _compute_proportion_interval(bound_measure: BoundMeasure, plan: IntervalPlan
     return Interval(bound_measure.measure.name, successes / trials, *limits, plan.level, method)
 
 
+def _compute_clustered_proportion(bound_measure: BoundMeasure, plan: IntervalPlan, clusters: IntArray) -> Interval:
+    counts = bound_measure.count_cluster_successes(clusters)
+    if counts is None:
+        return _bootstrap_intervals([bound_measure], replace(plan, method="bca"))[0]
+    limits = compute_clustered_wilson_limits(*counts, plan.level)
+    note = _ONE_CLUSTER if np.isnan(limits[0]) else ""
+    if note:
+        warn_undefined_limits(f"{bound_measure.measure.name}: {note}")
+    return Interval(bound_measure.measure.name, bound_measure.estimate(), *limits, plan.level, "wilson", note)
+
+
 def _compute_auc_interval(bound_measure: BoundMeasure, plan: IntervalPlan) -> Interval:
-    tally = bound_measure.rows.binary.tally
-    estimate, variance = compute_auc_variance(tally.pos, tally.neg)
+    ranked = bound_measure.rows.binary
+    tally = ranked.tally
+    estimate, *parts = compute_auc_variance(tally.pos, tally.neg)
     if np.isnan(estimate):
         return _build_undefined_interval(bound_measure, plan)
+    if plan.clusters is not None:
+        _check.check_same_length(y_true=ranked.is_positive, cluster=plan.clusters)
+        if not plan.clusters.any():
+            warn_undefined_limits(f"auc: {_ONE_CLUSTER}")
+            return Interval("auc", estimate, math.nan, math.nan, plan.level, "score", _ONE_CLUSTER)
+        limits = estimate_auc(ranked.scores, ranked.is_positive, plan.clusters).compute_limits(plan.level)
+        return Interval("auc", estimate, *limits, plan.level, "score")
+    if plan.method in ("auto", "score"):
+        return Interval("auc", estimate, *build_auc_estimate(tally).compute_limits(plan.level), plan.level, "score")
+    variance = sum(parts)
     exists = 0 < estimate < 1 and variance > 0
-    is_regular = not bound_measure.has_few_cases and 1 - _HIGH <= estimate <= _HIGH
-    if exists and (plan.method == "delong" or (plan.method == "auto" and is_regular)):
+    if exists and plan.method == "delong":
         return Interval("auc", estimate, *compute_delong_limits(estimate, variance, plan.level), plan.level, "delong")
     note = ""
     if plan.method != "newcombe" and not exists:
         note = "Newcombe interval, because the DeLong variance is zero"
         warn_fallback(f"AUC {estimate:.4g}: {note}")
     return Interval("auc", estimate, *compute_newcombe_limits(estimate, tally, plan.level), plan.level, "newcombe", note)
+
+
+def build_auc_estimate(tally: ScoreTally) -> AucEstimate:
+    """Build an AUC with the parts of its variance from a tally of unweighted rows."""
+    auc, *variances = compute_auc_variance(tally.pos, tally.neg)
+    counts = int(tally.positives), int(tally.negatives)
+    parts = tuple((0.0 if np.isnan(part) else part, count - 1.0) for part, count in zip(variances, counts, strict=True))
+    return AucEstimate(auc, *counts, parts)
 
 
 def _compute_gini_interval(bound_measure: BoundMeasure, plan: IntervalPlan) -> Interval | None:
@@ -426,6 +525,11 @@ def _build_undefined_interval(bound_measure: BoundMeasure, plan: IntervalPlan) -
         "none",
         f"undefined because {bound_measure.measure.facts.undefined}",
     )
+
+
+def warn_undefined_limits(message: str) -> None:
+    """Warn that confidence limits are NaN."""
+    warnings.warn(message, UndefinedMeasureWarning, stacklevel=5)
 
 
 def warn_fallback(message: str) -> None:
@@ -465,6 +569,9 @@ def compute_bootstrap_intervals(
 def _build_bootstrap_interval(
     name: str, estimate: float, values: FloatArray, jackknife: FloatArray | None, plan: IntervalPlan
 ) -> Interval:
+    if plan.clusters is not None and not plan.clusters.any():
+        warn_undefined_limits(f"{name}: {_ONE_CLUSTER}")
+        return Interval(name, estimate, float("nan"), float("nan"), plan.level, "none", _ONE_CLUSTER)
     defined = values[~np.isnan(values)]
     notes = []
     if len(defined) < len(values):
@@ -512,6 +619,6 @@ def _bootstrap_function(
         return np.array([[compute_value(pick)] for pick in picks])
 
     strata = _check.encode_labels(None, None, y_true=true_labels)[1][0] if plan.stratified else None
-    draws = Resamples(len(true_labels), plan.resamples, plan.seed, strata)
+    draws = Resamples(len(true_labels), plan.resamples, plan.seed, strata, plan.clusters)
     name = getattr(function, "__name__", "function")
     return compute_bootstrap_intervals(compute, [compute_value(slice(None))], [name], plan, draws)[0]

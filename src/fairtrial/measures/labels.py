@@ -79,7 +79,8 @@ def g_mean(table: Confusion) -> FloatArray:
     >>> round(g_mean([1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 0]), 6)  # recalls 2/3 and 1
     0.816497
     """
-    return np.asarray(np.prod(compute_ratio(table.hits, table.true), axis=-1) ** (1 / len(table.labels)))
+    # The roots come first, because the product of many recalls may be too small for a float.
+    return np.asarray(np.prod(compute_ratio(table.hits, table.true) ** (1 / len(table.labels)), axis=-1))
 
 
 @measure(

@@ -96,6 +96,20 @@ class MeasureFacts:
         """Return the human-readable name."""
         return _DISPLAY_NAMES.get(self.name, self.name.replace("_", " "))
 
+    def get_chance(self, n_classes: int) -> float:
+        """Return the expected value of random guessing with this many classes; NaN if it depends on their proportions.
+
+        >>> from fairtrial.measures import balanced_accuracy
+        >>> balanced_accuracy.facts.get_chance(4)
+        0.25
+        """
+        if self.name in _CHANCE_PER_CLASS and n_classes > 1:
+            return 1 / n_classes
+        return float("nan") if self.chance is None else self.chance
+
+
+# Measures whose chance level is 1 over the number of classes.
+_CHANCE_PER_CLASS = frozenset({"balanced_accuracy"})
 
 # Not a field of MeasureFacts: the fields of measures that users define are part of the content keys of studies.
 _DISPLAY_NAMES: dict[str, str] = {}
@@ -328,6 +342,13 @@ class LabelMeasure(Measure):
         """Return numerator and denominator of a proportion."""
         numerator, denominator = self.formula(self._select_operand(rows.confusion(), average), **params)
         return float(numerator), float(denominator)
+
+    def count_table_successes(
+        self, table: Confusion, average: Average = "auto", **params: Any
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return numerators and denominators of a proportion for a batch of confusion tables."""
+        numerators, denominators = self.formula(self._select_operand(table, average), **params)
+        return np.asarray(numerators, dtype=float), np.asarray(denominators, dtype=float)
 
     def _compute_value(self, table: Confusion, average: Average, params: dict[str, Any]) -> FloatArray:
         value = self.formula(self._select_operand(table, average), **params)

@@ -8,6 +8,7 @@ import numpy as np
 
 from fairtrial import _check
 from fairtrial._check import FloatArray
+from fairtrial.errors import InputError
 from fairtrial.kernels.arithmetic import compute_ratio
 from fairtrial.measures.confusion import Cells
 from fairtrial.measures.measure import measure
@@ -172,7 +173,7 @@ def f_score(cells: Cells, *, beta: float = 1.0) -> FloatArray:
     Parameters
     ----------
     beta : float, default 1
-        Weight of recall relative to precision; 1 is the F1 score.
+        Weight of recall relative to precision; 1 is the F1 score, and 0 is precision.
 
     Examples
     --------
@@ -180,7 +181,9 @@ def f_score(cells: Cells, *, beta: float = 1.0) -> FloatArray:
     >>> round(f_score([1] * 90 + [0] * 10, [1] * 100), 3)  # 2 * 0.9 / 1.9
     0.947
     """
-    _check.check_between("beta", beta, 0, np.inf)
+    _check.check_number("beta", beta)
+    if beta < 0:
+        raise InputError(f"beta must be at least 0, got {beta}")
     hits = (1 + beta**2) * cells.tp
     return compute_ratio(hits, hits + beta**2 * cells.fn + cells.fp)
 

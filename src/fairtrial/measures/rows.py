@@ -40,7 +40,8 @@ class LabelRows:
         labels: Any = None,
         sample_weight: npt.ArrayLike | None = None,
     ) -> LabelRows:
-        """Check and encode true and predicted labels."""
+        """Check and encode true and predicted labels. Ordered categoricals keep their order."""
+        labels = _check.list_ordered_labels(y_true, y_pred) if labels is None else labels
         true, predicted = _check.check_column("y_true", y_true), _check.check_column("y_pred", y_pred)
         _check.check_same_length(y_true=true, y_pred=predicted)
         weights, (true, predicted) = _check.drop_zero_weights(sample_weight, true, predicted)
@@ -112,6 +113,7 @@ class ScoreRows:
         name: str = "y_score",
     ) -> ScoreRows:
         """Check and encode true labels and scores; the tally checks that scores are finite."""
+        labels = _check.list_ordered_labels(y_true) if labels is None else labels
         true, scores = _check.check_column("y_true", y_true), _check.check_numbers(name, y_score)
         if scores.ndim > 2 or scores.ndim == 0:
             raise InputError(f"{name} must have one column, or one per class, got shape {scores.shape}")
@@ -306,5 +308,7 @@ class ValueRows(WeightedRows):
         true = _check.check_finite("y_true", _check.check_numbers("y_true", _check.check_column("y_true", y_true)))
         predicted = _check.check_finite("y_pred", _check.check_numbers("y_pred", _check.check_column("y_pred", y_pred)))
         _check.check_same_length(y_true=true, y_pred=predicted)
+        _check.check_magnitude("y_true", true)
+        _check.check_magnitude("y_pred", predicted)
         weights, (true, predicted) = _check.drop_zero_weights(sample_weight, true, predicted)
         return cls((np.ones(len(true)) if weights is None else weights)[None], true, predicted)

@@ -19,9 +19,35 @@ from fairtrial.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-ROLE_PARAMETERS = ("y_true", "prediction", "model", "scores", "dataset", "row", "weight", "subgroup", "repeat", "fold")
+ROLE_PARAMETERS = (
+    "y_true",
+    "prediction",
+    "model",
+    "scores",
+    "dataset",
+    "row",
+    "weight",
+    "cluster",
+    "subgroup",
+    "repeat",
+    "fold",
+)
 
-_SINGLE_COLUMN_ROLES = ("y_true", "model", "dataset", "row", "weight", "repeat", "fold", "condition", "level")
+# Columns with these names that have no missing and no repeated values identify the rows.
+_ID_NAME = re.compile(
+    r"(?:.+[_ .\-])?(?:id|uuid|guid|key|ref)|.*[a-z]I[dD]|(?:patient|customer|client|user|subject|question|prompt|document|doc|"
+    r"file|filename|image|url|transaction|order|account|ticket|claim|passenger|record|message|review|case|visit)s?",
+)
+
+# Names of units that often have several dependent rows, as `normalize_name` writes them.
+_CLUSTER_NAMES = frozenset(
+    {
+        *("person", "participant", "respondent", "household", "family", "session", "visitor", "author", "speaker", "writer"),
+        *("video", "scene", "slide", "device", "machine", "hospital", "school", "store", "company", "conversation", "thread"),
+    }
+)
+
+_SINGLE_COLUMN_ROLES = ("y_true", "model", "dataset", "row", "weight", "cluster", "repeat", "fold", "condition", "level")
 
 # Names as `normalize_name` writes them; if a file contains several of them, the one listed first is used.
 ALIASES = {
@@ -29,6 +55,7 @@ ALIASES = {
     "dataset": ("dataset", "data", "domain", "problem", "task"),
     "row": ("row", "rowid", "id", "index", "caseid", "case", "instance", "example", "sampleid", "itemid", "item"),
     "weight": ("weight", "weights", "sampleweight", "rowweight"),
+    "cluster": ("cluster", "clusterid"),
     "repeat": ("repeat", "repetition", "rep", "run", "seed"),
     "fold": ("fold", "split"),
     "condition": ("condition",),
@@ -36,31 +63,60 @@ ALIASES = {
 }
 
 Y_TRUE_NAMES = (
-    *("truth", "ytrue", "true", "truelabel", "trueclass", "actual", "groundtruth", "gold", "target", "observed", "outcome"),
-    *("y", "class", "label"),
+    *("truth", "ytrue", "true", "truelabel", "truelabels", "trueclass", "ytest", "yval", "yactual", "actual", "actuals"),
+    *("actuallabel", "actualclass", "groundtruth", "gold", "goldlabel", "target", "targets", "observed", "outcome"),
+    *("y", "class", "label", "labels"),
 )
 
 PREDICTION_NAMES = (
-    *("prediction", "predicted", "ypred", "pred", "predictedlabel", "predictedclass", "predlabel", "predclass", "yhat"),
-    "label",
+    *("prediction", "predictions", "predicted", "ypred", "ypredicted", "pred", "preds", "predictedlabel", "predictedclass"),
+    *("predlabel", "predclass", "yhat", "label"),
 )
 
 SCORE_NAMES = (
     *("score", "scores", "yscore", "prob", "proba", "probability", "p", "risk", "decision", "decisionfunction", "logit"),
-    *("yprob", "yproba", "confidence"),
+    *("yprob", "yproba", "confidence", "predproba", "predprob", "predscore", "predictedproba", "predictedprob"),
+    *("predictedprobability", "predictedscore", "ypredproba", "ypredprob", "phat", "prob1", "proba1", "probability1", "score1"),
+    "p1",
 )
 
 SUBGROUP_NAMES = ("group", "subgroup", "segment", "sex", "gender", "race", "ethnicity", "agegroup", "region", "site")
 
-_SCORE_WORD = r"(?:y[_ .\-]?)?(?:scores?|probs?|proba|probability|p|decision|logit)"
+_SCORE_WORD = r"(?:y[_ .\-]?)?(?:pred(?:icted)?[_ .\-]?)?(?:scores?|probs?|proba|probability|p|decision|logit)"
 
 _LABEL_WORD = r"(?:y[_ .\-]?pred|prediction|predicted|pred|label|class)"
+
+_PREDICTION_WORD = r"(?:y[_ .\-]?pred|predictions?|predicted|preds?)"
 
 _SEPARATOR = r"[_ .\-]"
 
 _PROBABILITY_NAME = re.compile(r"(?:^|[^a-z])(?:y[_ .\-]?)?(?:probs?|proba|probability|p)(?:[^a-z0-9]|$)", re.IGNORECASE)
 
-_BOOLEAN_EQUIVALENTS = {"1": "true", "0": "false", "true": "1", "false": "0"}
+# Labels that mean no and yes, as `normalize_name` writes them; -1 is compared as it is.
+_NO_WORDS = frozenset({"0", "-1", "false", "no", "n", "f", "negative", "neg", "-"})
+_YES_WORDS = frozenset({"1", "true", "yes", "y", "t", "positive", "pos", "+"})
+
+# Short codes name the positive class only if the other class is its counterpart.
+_CODE_PAIRS = frozenset({("0", "1"), ("-1", "1"), ("n", "y"), ("f", "t"), ("n", "p"), ("-", "+")})
+
+_POSITIVE_NAMES = frozenset(
+    {
+        *("true", "yes", "positive", "pos", "present", "event", "case", "hit", "target", "success"),
+        *("fraud", "fraudulent", "scam", "phishing", "malware", "malicious", "attack", "intrusion", "spam", "toxic", "hate"),
+        *("churn", "churned", "default", "defaulted", "delinquent", "bankrupt", "cancelled", "canceled", "attrition", "left"),
+        *("malignant", "cancer", "tumor", "tumour", "disease", "diseased", "ill", "sick", "infected", "diabetic", "pregnant"),
+        *("dead", "died", "death", "deceased", "relapse", "recurrence", "readmitted"),
+        *("anomaly", "anomalous", "abnormal", "outlier", "defect", "defective", "faulty", "failure", "failed", "fail"),
+        *("clicked", "click", "converted", "conversion", "purchased", "purchase", "bought", "subscribed"),
+    }
+)
+
+_NEGATIVE_NAMES = frozenset(
+    {
+        *("false", "no", "negative", "neg", "absent", "none", "control", "legit", "legitimate", "genuine", "normal", "benign"),
+        *("healthy", "well", "ham", "retained", "stayed", "paid", "alive", "inlier", "clean", "ok"),
+    }
+)
 
 
 _ROLE_TEXTS = {
@@ -68,6 +124,7 @@ _ROLE_TEXTS = {
     "dataset": "data sets",
     "row": "row ids",
     "weight": "weights",
+    "cluster": "clusters",
     "repeat": "repeats",
     "fold": "folds",
     "condition": "conditions",
@@ -108,7 +165,7 @@ class Roles:
     layout : {"long", "wide"}
         Whether the file has one line per row and model, or one line per row.
     columns : mapping of str to str
-        Role to column: y_true, model, dataset, row, weight, repeat, fold, condition, level.
+        Role to column: y_true, model, dataset, row, weight, cluster, repeat, fold, condition, level.
     models : tuple of ModelColumns
         Columns of each model; a single entry without a name if a column names the models.
     subgroups : tuple of str
@@ -133,6 +190,16 @@ class Roles:
         """Return the column of a role, or None."""
         return self.columns.get(role)
 
+    def list_columns(self, *roles: str) -> list[str]:
+        """List the columns of those of these roles that have one."""
+        return [self.columns[role] for role in roles if role in self.columns]
+
+    @property
+    def used_columns(self) -> tuple[str, ...]:
+        """All columns with a role."""
+        model_columns = [column for model_columns in self.models for column in model_columns.columns]
+        return tuple(dict.fromkeys([*self.columns.values(), *self.subgroups, *model_columns]))
+
     def frame(self) -> pd.DataFrame:
         """Build one row per column: column, role, model, class, and whether the role was given or guessed."""
         import pandas as pd
@@ -146,6 +213,12 @@ class Roles:
         table = [(*line, "given" if role_parameters.get(line[1], line[1]) in self.specified else "guessed") for line in lines]
         table += [(column, "unused", "", "", "guessed") for column in self.unused]
         return pd.DataFrame(table, columns=["column", "role", "model", "class", "how"])
+
+    @property
+    def scored_class(self) -> str | None:
+        """The class that single columns of scores name, as in `p_fraud`; None if they name no class or several."""
+        names = {model_columns.scores[0][0] for model_columns in self.models if len(model_columns.scores) == 1} - {None}
+        return names.pop() if len(names) == 1 else None
 
     @property
     def summary(self) -> str:
@@ -215,8 +288,11 @@ def guess_roles(frame: pd.DataFrame, **specified: Any) -> Roles:
     }
     _assign_by_name(names, columns, used_columns)
     if "y_true" not in columns:
-        columns["y_true"] = _find_y_true(names, used_columns)
+        columns["y_true"] = _find_y_true(frame, names, used_columns)
     used_columns.update(columns.values())
+    if "row" not in columns:
+        _assign_row_ids(frame, [name for name in names if name not in used_columns], columns)
+        used_columns.update(columns.values())
     if "subgroup" not in specified:
         subgroups = [name for name in names if name not in used_columns and normalize_name(name) in SUBGROUP_NAMES]
         used_columns.update(subgroups)
@@ -234,7 +310,9 @@ def guess_roles(frame: pd.DataFrame, **specified: Any) -> Roles:
         )
     layout: Literal["long", "wide"] = "wide" if models[0].name else "long"
     ordered = {role: columns[role] for role in _SINGLE_COLUMN_ROLES if role in columns}
-    reasons = () if "prediction" in specified else explain_unused(frame, unused, classes)
+    is_specified = "prediction" in specified or "scores" in specified
+    reasons = () if is_specified else explain_unused(frame, unused, classes)
+    reasons = (*find_undeclared_clusters(frame, unused, ordered), *reasons)
     return Roles(layout, ordered, models, tuple(subgroups), tuple(specified), unused, reasons)
 
 
@@ -273,15 +351,53 @@ def _assign_by_name(names: list[str], columns: dict[str, str], used_columns: set
                 used_columns.add(match)
 
 
-def _find_y_true(names: list[str], used_columns: set[str]) -> str:
+def _find_y_true(frame: pd.DataFrame, names: list[str], used_columns: set[str]) -> str:
+    """Find the column of true labels by its name; else it is the only column with two values that is not a prediction."""
     for alias in Y_TRUE_NAMES:
         for name in names:
             if name not in used_columns and normalize_name(name) == alias:
                 return name
+    binary = [name for name in names if name not in used_columns and _may_be_y_true(frame[name])]
+    if len(binary) == 1:
+        return binary[0]
     raise InputError(
         f"the file must have a column of true labels, e.g. y_true or target, got {', '.join(names)}: pass "
         f"{name_argument('y_true', 'COLUMN')}"
     )
+
+
+def _assign_row_ids(frame: pd.DataFrame, free: list[str], columns: dict[str, str]) -> None:
+    """Assign the role of row ids to a column named like an id whose values differ within each model and split."""
+    candidates = [name for name in free if is_id_name(name) and not _is_fraction(frame[name])]
+    if not candidates:
+        return
+    keys = [columns[role] for role in ("dataset", "model", "repeat", "fold", "condition", "level") if role in columns]
+    # The sample of a streamed file ends with lines that contain a true label only.
+    complete = frame.dropna(subset=[*keys, *free], how="all")
+    for name in candidates:
+        if complete[name].notna().all():
+            n_repeated = int(complete.duplicated([*keys, name]).sum())
+            # Lines that are repeated as a whole are duplicates, not other rows.
+            if not n_repeated or (n_repeated < len(complete) / 2 and n_repeated == int(complete.duplicated().sum())):
+                columns["row"] = name
+                return
+
+
+def is_id_name(name: str) -> bool:
+    """Whether the name of a column announces identifiers.
+
+    >>> [is_id_name(name) for name in ("customer_id", "patientId", "url", "humid", "size")]
+    [True, True, True, False, False]
+    """
+    return _ID_NAME.fullmatch(name) is not None or _ID_NAME.fullmatch(name.lower()) is not None
+
+
+def _may_be_y_true(column: pd.Series[Any]) -> bool:
+    name = str(column.name)
+    is_prediction = is_named_prediction(name) or _parse_column_name(name, [])[1] or normalize_name(name) in SUBGROUP_NAMES
+    labels = format_labels(column)
+    is_coded = not _is_number(column) or {*labels} in ({"0", "1"}, {"-1", "1"}, {"1", "2"})
+    return not is_prediction and is_coded and len(labels) == 2
 
 
 def _find_models(
@@ -297,6 +413,10 @@ def _find_models(
         if scores is not None
         else _find_score_columns([name for name in free if name != label], classes)
     )
+    if prediction is None and label is not None and _is_fraction(frame[label]):
+        # A column such as pred may contain probabilities.
+        score_columns = score_columns or ((None, label),)
+        label = None
     is_specified = "model" in columns or prediction is not None or scores is not None
     # A model may be called y; in this case y_score is not the only column of scores.
     several = not is_specified and label is None and len(score_columns) == 1 and len(find_wide_models(frame, free, classes)) > 1
@@ -363,10 +483,15 @@ def find_wide_models(frame: pd.DataFrame, free: list[str], classes: list[str]) -
     rest = []
     for column in free:
         model, kind, name = _parse_column_name(column, classes)
+        if kind == "label" and _is_fraction(frame[column]):
+            kind = "score" if model not in scores else ""
         if kind == "score" and _is_number(frame[column]):
             scores.setdefault(model, {})[name] = column
         elif kind == "label" and _has_shared_classes(format_labels(frame[column]), classes):
             labels[model] = column
+        elif kind == "label":
+            _check_prediction_column(frame[column], model, classes)
+            rest.append(column)
         elif kind == "score" and not _has_only_classes(frame[column], classes):
             check_score_column(frame[column], model)
             rest.append(column)
@@ -397,8 +522,18 @@ def _parse_column_name(column: str, classes: list[str]) -> tuple[str, str, str |
     both = re.fullmatch(rf"(.+?){_SEPARATOR}{_SCORE_WORD}{_SEPARATOR}(.+)", column, re.IGNORECASE)
     if both and _match_class(both[2], classes):
         return both[1], "score", _match_class(both[2], classes)
+    for name in classes:
+        if not name.isdigit():  # model_1_proba is a score of model_1
+            for pattern in (
+                rf"(.+){_SEPARATOR}{re.escape(name)}{_SEPARATOR}{_SCORE_WORD}",
+                rf"{_SCORE_WORD}{_SEPARATOR}{re.escape(name)}{_SEPARATOR}(.+)",
+            ):
+                match = re.fullmatch(pattern, column, re.IGNORECASE)
+                if match:
+                    return match[1], "score", name
+    one = rf"(?:{_SEPARATOR}?1)?" if len(classes) == 2 else ""
     for pattern, kind in (
-        (rf"(.+){_SEPARATOR}{_SCORE_WORD}", "score"),
+        (rf"(.+?){_SEPARATOR}{_SCORE_WORD}{one}", "score"),
         (rf"(.+){_SEPARATOR}{_LABEL_WORD}", "label"),
         (rf"{_SCORE_WORD}{_SEPARATOR}(.+)", "score"),
         (rf"{_LABEL_WORD}{_SEPARATOR}(.+)", "label"),
@@ -450,7 +585,9 @@ def find_score_class(column: str, classes: Sequence[str]) -> str | None:
 def _match_class(name: str, classes: Sequence[str]) -> str | None:
     if name in classes:
         return name
-    return next((label for label in classes if label.lower() == name.lower()), None)
+    same_letters = next((label for label in classes if label.lower() == name.lower()), None)
+    is_answer = name.isdigit() or len(name) > 1  # a single letter is part of a name such as y_score
+    return same_letters or (find_duplicate_labels([name], classes).get(name) if is_answer else None)
 
 
 def _is_number(column: pd.Series[Any]) -> bool:
@@ -500,6 +637,29 @@ def check_score_column(column: pd.Series[Any], model: str) -> None:
     )
 
 
+def _check_prediction_column(column: pd.Series[Any], model: str, classes: Sequence[str]) -> None:
+    """Refuse a column named as predicted labels whose labels are as many as the classes but cannot be matched to them."""
+    labels = format_labels(column)
+    name = str(column.name)
+    is_named = re.fullmatch(rf"(.+){_SEPARATOR}{_PREDICTION_WORD}|{_PREDICTION_WORD}{_SEPARATOR}(.+)", name, re.IGNORECASE)
+    if is_named and 0 < len(labels) <= len(classes):
+        raise InputError(
+            f"predicted labels of model {model!r} must be labels of y_true ({join_names(classes, 6)}), got {labels[0]!r} in "
+            f"column {name!r}: convert the labels, or rename the column if it does not contain predicted labels"
+        )
+
+
+def is_named_prediction(column: str) -> bool:
+    """Whether the name of a column announces predicted labels or scores.
+
+    >>> [is_named_prediction(name) for name in ("svm_proba", "pred_svm", "y_hat", "score_time", "size")]
+    [True, True, True, False, False]
+    """
+    words = rf"(?:{_PREDICTION_WORD}|{_SCORE_WORD})"
+    pattern = rf"(?:(.+){_SEPARATOR})?{words}(?:{_SEPARATOR}?\d+)?|{_PREDICTION_WORD}{_SEPARATOR}(.+)|prob[a-z]*{_SEPARATOR}.+"
+    return bool(re.fullmatch(pattern, column, re.IGNORECASE)) or normalize_name(column) in (*PREDICTION_NAMES, *SCORE_NAMES)
+
+
 def check_misspelled(frame: pd.DataFrame, free: Sequence[str], classes: Sequence[str], y_true: str) -> None:
     """Reject a text column that would be a column of predicted labels, except that one label is misspelled."""
     for column in free:
@@ -514,6 +674,26 @@ def check_misspelled(frame: pd.DataFrame, free: Sequence[str], classes: Sequence
             )
 
 
+def find_undeclared_clusters(frame: pd.DataFrame, unused: Sequence[str], columns: Mapping[str, str]) -> tuple[Finding, ...]:
+    """Find an unused column with a name like an id whose values repeat: its rows may depend on each other.
+
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"patient": ["p1", "p1", "p2", "p3"], "age": [60, 60, 70, 70]})
+    >>> [(finding["column"], finding["values"], finding["rows"]) for finding in find_undeclared_clusters(table, table, {})]
+    [('patient', 3, 4)]
+    """
+    if "cluster" in columns:
+        return ()
+    keys = [columns[role] for role in ("dataset", "model", "repeat", "fold", "condition", "level") if role in columns]
+    first = frame[(frame[keys] == frame[keys].iloc[0]).all(axis=1)] if keys and len(frame) else frame
+    for column in unused:
+        present = first[column].dropna()
+        n_values = present.nunique()
+        if (is_id_name(column) or normalize_name(column) in _CLUSTER_NAMES) and 1 < n_values < len(present):
+            return (Finding.of("undeclared_clusters", column=column, values=n_values, rows=len(present)),)
+    return ()
+
+
 def explain_unused(frame: pd.DataFrame, unused: Sequence[str], classes: Sequence[str]) -> tuple[Finding, ...]:
     """Explain why columns that seem to contain labels are not used.
 
@@ -523,7 +703,15 @@ def explain_unused(frame: pd.DataFrame, unused: Sequence[str], classes: Sequence
     [('unused_unknown_label', 'svm'), ('unused_second_labels', 'again')]
     """
     findings = []
+    probabilities: list[str] = []
     for column in unused:
+        if is_named_prediction(column):
+            findings.append(Finding.of("unused_prediction", column=column))
+            continue
+        if _is_fraction(frame[column]):
+            values = frame[column].dropna()
+            probabilities += [column] if values.between(0, 1).all() else []
+            continue
         labels = format_labels(frame[column])
         unknown = [label for label in labels if label not in classes]
         n_known = len(labels) - len(unknown)
@@ -531,6 +719,8 @@ def explain_unused(frame: pd.DataFrame, unused: Sequence[str], classes: Sequence
             findings.append(Finding.of("unused_second_labels", column=column))
         elif n_known and len(unknown) <= n_known:
             findings.append(Finding.of("unused_unknown_label", column=column, label=unknown[0]))
+    if probabilities:
+        findings.append(Finding.of("unused_probabilities", columns=tuple(probabilities)))
     return tuple(findings)
 
 
@@ -564,13 +754,56 @@ def normalize_label(value: Any) -> Any:
 
 
 def find_duplicate_labels(labels: Sequence[str], classes: Sequence[str]) -> dict[str, str]:
-    """Map labels 1 and 0 to the classes True and False, or the other way round; empty if the labels are something else.
+    """Map labels that are coded differently to the classes; empty if they are coded alike, or if the mapping is ambiguous.
 
-    >>> find_duplicate_labels(["0", "1"], ["False", "True"]), find_duplicate_labels(["a"], ["False", "True"])
-    ({'0': 'False', '1': 'True'}, {})
+    Labels are coded differently if they differ in case or blanks only, or if both say yes and no in other words. The mapping
+    must be one-to-one.
+
+    >>> find_duplicate_labels(["0", "1"], ["No", "Yes"]), find_duplicate_labels(["a"], ["False", "True"])
+    ({'0': 'No', '1': 'Yes'}, {})
     """
-    lower_classes = {name.lower(): name for name in classes}
-    duplicates = {label: lower_classes.get(_BOOLEAN_EQUIVALENTS.get(label.lower(), "")) for label in labels}
-    boolean = set(lower_classes) <= {"true", "false"} or set(lower_classes) <= {"0", "1"}
-    has_no_match = not boolean or set(labels) & set(classes) or None in duplicates.values()
-    return {} if has_no_match else {label: str(class_name) for label, class_name in duplicates.items()}
+    if not labels or set(labels) <= set(classes):
+        return {}
+    for fold in (_fold_case, _fold_answer):
+        by_folded = {fold(name): name for name in classes}
+        folded_labels = [fold(label) for label in labels]
+        is_unambiguous = len(by_folded) == len(classes) and len(set(folded_labels)) == len(labels) and None not in by_folded
+        if is_unambiguous and set(folded_labels) <= set(by_folded):
+            # One odd spelling among labels that match is a misspelling, not another coding.
+            has_odd_spelling = fold is _fold_case and bool(set(labels) & set(classes))
+            mapping = {label: by_folded[folded] for label, folded in zip(labels, folded_labels, strict=True)}
+            return {} if has_odd_spelling else mapping
+    return {}
+
+
+def _fold_case(label: str) -> str | None:
+    return label.strip().casefold()
+
+
+def _fold_answer(label: str) -> str | None:
+    """Return yes or no if a label means that, else None."""
+    word = label.strip().casefold()
+    return "yes" if word in _YES_WORDS else "no" if word in _NO_WORDS else None
+
+
+def find_usual_positive(classes: Sequence[str]) -> str | None:
+    """Find the one of two classes that has the usual name of a positive class, or whose opposite has that of a negative one.
+
+    >>> find_usual_positive(["fraud", "legit"]), find_usual_positive(["1", "2"]), find_usual_positive(["no churn", "churn"])
+    ('fraud', None, 'churn')
+    """
+    if len(classes) != 2:
+        return None
+    first, second = (label.strip().casefold() for label in classes)
+    if (first, second) in _CODE_PAIRS or (second, first) in _CODE_PAIRS:
+        return classes[(first, second) in _CODE_PAIRS]
+    ratings = [_rate_class_name(name, other) for name, other in ((first, second), (second, first))]
+    return None if ratings[0] == ratings[1] else classes[int(ratings[1] > ratings[0])]
+
+
+def _rate_class_name(name: str, other: str) -> int:
+    """Return 1 for the usual name of a positive class, -1 for that of a negative class or a negation of the other, else 0."""
+    word, opposite = normalize_name(name), normalize_name(other)
+    if word in _NEGATIVE_NAMES or word in (f"no{opposite}", f"not{opposite}", f"non{opposite}"):
+        return -1
+    return int(word in _POSITIVE_NAMES)

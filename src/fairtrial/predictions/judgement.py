@@ -16,7 +16,7 @@ import numpy as np
 
 from fairtrial import _check
 from fairtrial._findings import Finding, PairDifference, Ranking
-from fairtrial._narrative import name_place, render, render_all, render_ranking
+from fairtrial._narrative import name_argument, name_place, render, render_all, render_ranking
 from fairtrial._registry import suggest_name
 from fairtrial._text import (
     choose_p_format,
@@ -35,7 +35,7 @@ from fairtrial.errors import InputError
 from fairtrial.measures import Measure, get_measure
 from fairtrial.predictions.archive import PredictionArchive
 from fairtrial.predictions.columns import Roles
-from fairtrial.predictions.pairs import build_pair_table
+from fairtrial.predictions.pairs import UNDECIDED, build_pair_tables
 from fairtrial.predictions.read import PARQUET, PredictionFile, Source, list_paths, read_predictions
 from fairtrial.predictions.statistics import (
     MEAN_LOSSES,
@@ -86,7 +86,9 @@ _INTERVAL_NAMES = {
 _MAX_LINES, _MAX_READ_AS, _MAX_DATASETS = 12, 2, 3
 
 IMPORTANT_NOTES = (
-    *("below_chance", "no_test", "rows_unidentified", "disjoint_rows", "unequal_rows", "unknown_label", "missing_labels"),
+    *("undeclared_clusters", "below_chance", "no_test", "rows_unidentified", "disjoint_rows", "unequal_rows"),
+    *("unknown_label", "missing_labels"),
+    *("dropped_missing", "duplicated_lines", "duplicated_rows", "matched_labels", "unused_prediction"),
     *("unused_unknown_label", "not_probabilities", "zero_scores", "several_conditions", "rows_in_file_order"),
 )
 """Kinds of notes that affect the answer: the short form shows them."""
@@ -128,7 +130,10 @@ class Judgement:
     scores : DataFrame
         One row per data set, model and measure, with confidence limits.
     pairs : DataFrame
-        One row per pair of models and test, with adjusted p-values.
+        One row per pair of models: difference in the main measure with limits, deciding test, p-value, p-value adjusted over
+        all pairs (Holm), and outcome of the first model: better, worse, no significant difference or cannot be decided.
+    tests : DataFrame
+        One row per pair of models and test, including tests of accuracy and AUC if they are not the main measure.
     classes : DataFrame
         Precision, recall, F score and AUC of each class.
     subgroups : DataFrame
@@ -166,6 +171,7 @@ class Judgement:
     alpha: float
     scores: pd.DataFrame
     pairs: pd.DataFrame
+    tests: pd.DataFrame
     classes: pd.DataFrame
     subgroups: pd.DataFrame
     calibration: pd.DataFrame
@@ -344,12 +350,12 @@ class Judgement:
             previous = key
         return _align(rows, left=3 if has_many_datasets else 2)
 
-    def _format_pairs(self) -> list[str]:
+    def _format_tests(self) -> list[str]:
         """Format all comparisons, the better model first; a star marks the tests that decide."""
         has_many_datasets = len(self.findings) > 1
         header = ["pair", "test", "measure", "difference", f"{format_percentage(self.level)} CI", "p", "adjusted p"]
         rows = [[*(["data set"] if has_many_datasets else []), *header]]
-        for line in order_best_first(self.pairs, self.scores, self.main).to_dict("records"):
+        for line in order_best_first(self.tests, self.scores, self.main).to_dict("records"):
             p_values = [self._format_p(line[name], bool(line["at_minimum"])) for name in ("p_value", "p_adjusted")]
             rows.append(
                 [
@@ -387,7 +393,7 @@ class Judgement:
         blocks = [
             [line for text in (*self.summary, *reasons) for line in wrap_lines(text)],
             self._format_measures(),
-            self._format_pairs() if len(self.pairs) else [],
+            self._format_tests() if len(self.tests) else [],
             [line for text in self._render_methodology() for line in wrap_item(text, "!")],
             [line for note in self.notes for line in wrap_item(render(note, "model"), "-")],
             wrap_lines(self._get_read_as(), indent="  "),
@@ -397,7 +403,7 @@ class Judgement:
     def _find_disagreements(self) -> list[Finding]:
         """Find the pairs whose interval excludes zero although their difference is not significant."""
         findings = []
-        for line in self.pairs[self.pairs["primary"]].to_dict("records"):
+        for line in self.pairs[self.pairs["outcome"] != UNDECIDED].to_dict("records"):
             excludes_zero = line["low"] > 0 or line["high"] < 0
             if excludes_zero and line["p_adjusted"] > self.alpha:
                 kind = "interval_unadjusted" if line["p_value"] <= self.alpha else "interval_of_other_method"
@@ -474,7 +480,8 @@ def judge(
         Whether DuckDB streams the rows instead of reading them into memory. Default: only if there are more than 5 million
         lines.
     **roles
-        Columns, as in `read_predictions`: y_true, prediction, model, scores, dataset, row, weight, subgroup, repeat, fold.
+        Columns, as in `read_predictions`: y_true, prediction, model, scores, dataset, row, weight, subgroup, repeat, fold; and
+        `drop_missing`.
 
     Returns
     -------
@@ -505,7 +512,7 @@ def judge(
         if stream or (stream is None and paths and is_too_long(paths)):
             notes = Notes()
             with StreamedFile(paths, **{role: value for role, value in roles.items() if value is not None}) as file:
-                notes.extend(file.roles.reasons)
+                notes.extend((*file.notes, *file.roles.reasons))
                 return _judge(StreamedModels(file, positive, notes), measures, positive, settings, notes, origin)
         source = read_predictions(source, positive=positive, **roles)
     elif roles:
@@ -551,11 +558,12 @@ def _judge(
         notes.add("pooled_folds", measure=main.display_name)
     scores = build_scores(models, chosen, settings)
     positives = PositiveClasses.from_models(models, file.roles, positive is not None)
+    _check_score_direction(models, scores, positives, settings)
     _note_score_problems(scores, positives, notes)
-    pairs, unequal_datasets = build_pair_table(models, main, settings, notes)
+    pairs, tests, obstacles, unequal_datasets = build_pair_tables(models, main, settings, notes)
     subgroups = build_subgroups(models, file.roles.subgroups, main, settings, notes)
     verdict = _compare_over_splits(file, main, settings, notes)
-    findings = rank_by_rows(scores, pairs, main, settings)
+    findings = rank_by_rows(scores, pairs, obstacles, main, settings)
     return Judgement(
         source=file.source,
         roles=file.roles,
@@ -564,6 +572,7 @@ def _judge(
         alpha=settings.alpha,
         scores=scores,
         pairs=pairs,
+        tests=tests,
         classes=build_classes(models, settings.level),
         subgroups=subgroups,
         calibration=build_calibration(models, settings.level),
@@ -637,6 +646,26 @@ def _find_binary_only(
     return tuple(measure.name for measure in omitted) if datasets else ()
 
 
+def _check_score_direction(
+    models: Sequence[ModelStatistics], scores: pd.DataFrame, positives: PositiveClasses, settings: JudgeSettings
+) -> None:
+    """Refuse scores that rank the other class first in every model: the best model would be declared the worst."""
+    auc = get_measure("auc")
+    ranking_models = [model for model in models if model.kind is not None and model.positive is not None]
+    labels = {positives.classes[model.dataset] for model in ranking_models}
+    if positives.specified or not positives.can_flip or len(labels) != 1:
+        return
+    if auc.name in set(scores["measure"]):
+        upper_limits = list(scores.loc[scores["measure"] == auc.name, "high"])
+    else:
+        upper_limits = [model.compute_intervals([auc], settings)[0].high for model in ranking_models]
+    if any(high < 0.5 for high in upper_limits) and not any(high >= 0.5 for high in upper_limits):
+        positive, negative = labels.pop()
+        subject = "every model" if len({model.name for model in ranking_models}) > 1 else "the model"
+        remedy = name_argument("positive", "LABEL", shlex.quote(negative)).replace("=LABEL", f"={negative!r}")
+        raise InputError(f"{subject} ranks {negative!r} above {positive!r}, which is the positive class here. Pass {remedy}.")
+
+
 def _note_score_problems(scores: pd.DataFrame, positives: PositiveClasses, notes: Notes) -> None:
     """Note models with fewer rows than others, and AUCs below chance."""
     for dataset, rows in find_unequal_rows(scores).items():
@@ -664,7 +693,13 @@ def _compare_over_splits(file: FileStatistics, main: Measure, settings: JudgeSet
         return None
 
 
-def rank_by_rows(scores: pd.DataFrame, pairs: pd.DataFrame, main: Measure, settings: JudgeSettings) -> tuple[Ranking, ...]:
+def rank_by_rows(
+    scores: pd.DataFrame,
+    pairs: pd.DataFrame,
+    obstacles: Mapping[int, Finding],
+    main: Measure,
+    settings: JudgeSettings,
+) -> tuple[Ranking, ...]:
     """Rank the models of each data set by the main measure, with the deciding comparisons."""
     datasets = list(dict.fromkeys(map(str, scores["dataset"])))
     lower_is_better = main.facts.direction == "min"
@@ -673,9 +708,11 @@ def rank_by_rows(scores: pd.DataFrame, pairs: pd.DataFrame, main: Measure, setti
         main_scores = scores[(scores["dataset"] == dataset) & (scores["measure"] == main.name) & scores["estimate"].notna()]
         ranked = main_scores.sort_values("estimate", ascending=lower_is_better, kind="stable")
         names = tuple(map(str, ranked["model"]))
-        deciding = pairs[(pairs["dataset"] == dataset) & pairs["primary"]]
+        deciding = pairs[(pairs["dataset"] == dataset) & (pairs["test"] != "")]
         differences = _order_differences(deciding, names, lower_is_better)
-        n_tested = int(deciding["p_adjusted"].notna().sum())
+        n_tested = int(pairs["p_adjusted"].notna().sum())
+        is_open = (deciding["outcome"] != UNDECIDED).any()
+        reasons = [obstacles[index] for index in deciding.index if index in obstacles]
         rows = set(deciding["rows"]) if len(deciding) else set(ranked["rows"])
         has_interval = len(ranked) > 0 and bool(np.isfinite(ranked["low"].iloc[0]))
         rankings.append(
@@ -694,10 +731,16 @@ def rank_by_rows(scores: pd.DataFrame, pairs: pd.DataFrame, main: Measure, setti
                 lower_is_better=lower_is_better,
                 interval=(float(ranked["low"].iloc[0]), float(ranked["high"].iloc[0])) if has_interval else None,
                 level=settings.level,
-                chance=main.facts.chance,
+                chance=_get_chance(ranked),
+                undecidable=reasons[0] if reasons and not is_open else None,
             )
         )
     return tuple(rankings)
+
+
+def _get_chance(ranked: pd.DataFrame) -> float | None:
+    """Get the chance level of the main measure; None if it depends on the class proportions."""
+    return None if not len(ranked) or np.isnan(ranked["chance"].iloc[0]) else float(ranked["chance"].iloc[0])
 
 
 def _order_differences(pairs: pd.DataFrame, names: Sequence[str], lower_is_better: bool) -> tuple[PairDifference, ...]:
@@ -713,7 +756,14 @@ def _order_differences(pairs: pd.DataFrame, names: Sequence[str], lower_is_bette
         is_reversed = difference > 0 if lower_is_better else difference < 0
         differences.append(
             PairDifference(
-                better, other, line["p_adjusted"], difference, low, high, bool(line["at_minimum"]), bool(is_reversed)
+                better,
+                other,
+                float("nan") if line["outcome"] == UNDECIDED else line["p_adjusted"],
+                difference,
+                low,
+                high,
+                bool(line["at_minimum"]),
+                bool(is_reversed),
             )
         )
     return tuple(differences)

@@ -1,9 +1,10 @@
-"""Paired tests of models that predict the same rows, from the statistics of each pair."""
+"""Paired comparisons of models that predict the same rows, computed from the statistics of each pair."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,55 +15,94 @@ from fairtrial._findings import Finding
 from fairtrial._narrative import render_all
 from fairtrial.errors import InputError
 from fairtrial.measures import Measure
+from fairtrial.measures.auc_inference import AucContrast
 from fairtrial.measures.intervals import compute_normal_quantile
-from fairtrial.predictions.statistics import JudgeSettings, ModelStatistics, PairStatistics, RankContrast, ignore_warnings
+from fairtrial.predictions.statistics import JudgeSettings, ModelStatistics, PairStatistics, ignore_warnings
 from fairtrial.predictions.validate import Notes, Subject
 from fairtrial.significance import adjust, mcnemar_table
-from fairtrial.significance.counts import compute_paired_newcombe_limits
+from fairtrial.significance.counts import compute_mcnemar_limits
+from fairtrial.significance.delong_test import build_auc_outcome
 from fairtrial.significance.outcome import Effect, Outcome
 
 if TYPE_CHECKING:
     import pandas as pd
 
 PAIR_COLUMNS = (
+    *("dataset", "first", "second", "measure", "difference", "low", "high", "test", "p_value", "p_adjusted"),
+    *("significant", "outcome", "rows", "at_minimum", "note"),
+)
+TEST_COLUMNS = (
     *("dataset", "first", "second", "test", "measure", "statistic", "p_value", "p_adjusted", "difference", "low", "high"),
     *("rows", "primary", "at_minimum", "note"),
 )
+BETTER, WORSE, SIMILAR, UNDECIDED = "better", "worse", "no significant difference", "cannot be decided"
 
-_UNWEIGHTED = Finding.of("unweighted_test")
-_MIN_DELONG_ROWS = 2
+# The smallest adjusted p-value that the permutations can give must be this many times smaller than alpha.
+_RESOLUTION = 10
+_MIN_RESAMPLES = 10_000
 
 
-class PairTable(NamedTuple):
-    """One row per pair of models and test, and the data sets whose models predict different rows."""
+class PairTables(NamedTuple):
+    """One row per pair of models, one row per pair and test, and the data sets whose models predict different rows.
 
-    frame: pd.DataFrame
+    `obstacles` says why the pair in a row cannot be decided.
+    """
+
+    pairs: pd.DataFrame
+    tests: pd.DataFrame
+    obstacles: dict[int, Finding]
     unequal_datasets: tuple[str, ...]
 
 
-def build_pair_table(models: Sequence[ModelStatistics], main: Measure, settings: JudgeSettings, notes: Notes) -> PairTable:
-    """Compare all pairs of models of each data set; Holm's procedure adjusts p over the pairs of a test."""
+class Decision(NamedTuple):
+    """The test that decides a comparison by the main measure, the interval of the difference, and what prevents a decision."""
+
+    outcome: Outcome | None
+    effect: Effect | None
+    obstacle: Finding | None = None
+
+
+def build_pair_tables(models: Sequence[ModelStatistics], main: Measure, settings: JudgeSettings, notes: Notes) -> PairTables:
+    """Compare all pairs of models of each data set; Holm's procedure adjusts p over all of them."""
     import pandas as pd
 
-    lines: list[dict[str, Any]] = []
     overlap = RowOverlap(notes)
+    compared: list[tuple[ModelStatistics, ModelStatistics, PairStatistics]] = []
     for first, second in combinations(models, 2):
-        if first.dataset != second.dataset:
-            continue
-        pair = first.pair_with(second)
+        pair = first.pair_with(second) if first.dataset == second.dataset else None
         if pair is None:
-            notes.add("rows_unidentified")
+            notes.extend([Finding.of("rows_unidentified")] if first.dataset == second.dataset else [])
         elif overlap.record(first, second, pair.rows):
             notes.extend(pair.list_limitations(main))
-            with ignore_warnings():
-                lines += [
-                    _build_pair_row(first, second, *result) for result in _run_tests(first, second, pair, main, settings, notes)
-                ]
+            compared.append((first, second, pair))
     overlap.check()
-    table = pd.DataFrame(lines, columns=list(PAIR_COLUMNS)).astype({"primary": bool})
-    if len(table) and not table["primary"].any():
-        notes.add("no_test", measure=main.display_name)
-    return PairTable(table.assign(p_adjusted=_adjust_p_values(table)), tuple(overlap.unequal_datasets))
+    test_rows: list[dict[str, Any]] = []
+    pair_rows: list[dict[str, Any]] = []
+    obstacles: dict[int, Finding] = {}
+    for first, second, pair in compared:
+        with ignore_warnings():
+            comparison = _Comparison(first, second, pair, main, settings, len(compared))
+            decision = comparison.decide()
+            tests = comparison.list_tests(decision)
+        test_rows += [
+            _build_test_row(first, second, outcome, measure, outcome is decision.outcome) for outcome, measure in tests
+        ]
+        if decision.obstacle is not None:
+            obstacles[len(pair_rows)] = decision.obstacle
+        pair_rows.append(_build_pair_row(first, second, decision, main))
+        if decision.outcome is None and decision.obstacle is None:
+            notes.add("no_test", measure=main.display_name)
+        for outcome, _ in tests:
+            if outcome.test == "auc_test" and any(caveat.kind == "approximate_ranks" for caveat in outcome.caveats):
+                notes.add("delong_approximate", Subject("", first.dataset), marks=_get_marks(outcome))
+    pairs = _adjust_pairs(pd.DataFrame(pair_rows, columns=list(PAIR_COLUMNS)), main, settings.alpha)
+    tests_table = pd.DataFrame(test_rows, columns=list(TEST_COLUMNS)).astype({"primary": bool})
+    tests_table = tests_table.assign(p_adjusted=_adjust_by_test(tests_table))
+    return PairTables(pairs, tests_table, obstacles, tuple(overlap.unequal_datasets))
+
+
+def _get_marks(outcome: Outcome) -> int:
+    return next(int(caveat["marks"]) for caveat in outcome.caveats if caveat.kind == "approximate_ranks")
 
 
 class RowOverlap:
@@ -102,86 +142,110 @@ class RowOverlap:
                 )
 
 
-def _run_tests(
-    first: ModelStatistics,
-    second: ModelStatistics,
-    pair: PairStatistics,
-    main: Measure,
-    settings: JudgeSettings,
-    notes: Notes,
-) -> Iterator[tuple[Outcome, str, bool]]:
-    """Run all tests; yield outcome, measure, and whether the test is the primary one of the main measure."""
-    is_decided, unweighted = False, not first.is_weighted
-    labels = pair.count_labels()
-    if labels is not None:
-        is_decided = main.name in ("accuracy", "error_rate") and unweighted
-        yield _test_labels(labels, settings.level), "accuracy", is_decided
-    contrast = pair.contrast_ranks()
-    if contrast is not None and _has_enough_rows(contrast, first.dataset, notes):
-        decides = main.name in ("auc", "gini") and unweighted
-        is_decided = is_decided or decides
-        yield _test_ranks(contrast, settings.level), "auc", decides
-    if not first.find_missing_input(main) and not second.find_missing_input(main):
-        bootstrap = pair.resample_difference(main, settings, is_decided)
-        if bootstrap is not None:
-            yield bootstrap, main.name, not is_decided
-        permutation = pair.permute_difference(main, settings)
-        if permutation is not None:
-            yield permutation, main.name, False
+class _Comparison:
+    """Compares two models: chooses the test that decides, and runs others that readers may expect.
+
+    Accuracies are compared by McNemar's test, AUCs by the adjusted DeLong test, other measures and weighted rows by a
+    permutation test. With very many rows, a z test with a bootstrap standard error replaces the permutation test. Otherwise the
+    bootstrap gives only the interval.
+    """
+
+    def __init__(
+        self,
+        first: ModelStatistics,
+        second: ModelStatistics,
+        pair: PairStatistics,
+        main: Measure,
+        settings: JudgeSettings,
+        pairs: int,
+    ) -> None:
+        self.first, self.second, self.pair, self.main, self.settings, self.pairs = first, second, pair, main, settings, pairs
+        self.labels = None if first.is_weighted else pair.count_labels()
+        self.contrast = None if first.is_weighted else pair.contrast_ranks()
+        self._lacks_input = bool(first.find_missing_input(main) or second.find_missing_input(main))
+
+    def decide(self) -> Decision:
+        """Run the test that decides; without one, say why no decision is possible if the reason is in the data."""
+        if self._lacks_input:
+            return Decision(None, None)
+        if self.main.name in ("accuracy", "error_rate") and self.labels is not None:
+            outcome = self._test_labels(self.labels, -1.0 if self.main.name == "error_rate" else 1.0)
+            return self._check_resolution(_make_consistent(outcome, outcome.effect, self.settings.alpha))
+        if self.main.name in ("auc", "gini") and self.contrast is not None:
+            outcome = self._test_ranks(self.contrast, 2.0 if self.main.name == "gini" else 1.0)
+            obstacle = next((caveat for caveat in outcome.caveats if caveat.kind == "few_cases"), None)
+            return Decision(outcome, outcome.effect, obstacle)
+        resampled = self.pair.resample_difference(self.main, self.settings)
+        permuted = self.pair.permute_difference(self.main, self.settings, self._count_resamples())
+        deciding = permuted or resampled
+        if deciding is None:
+            return Decision(None, None)
+        effect = resampled.effect if resampled is not None else None
+        return self._check_resolution(_make_consistent(deciding, effect, self.settings.alpha))
+
+    def list_tests(self, decision: Decision) -> list[tuple[Outcome, str]]:
+        """List the deciding test, and the tests of accuracies and AUCs; each with its measure."""
+        tests = [] if decision.outcome is None else [(decision.outcome, self.main.name)]
+        if self.labels is not None and self.main.name not in ("accuracy", "error_rate"):
+            tests.append((self._test_labels(self.labels), "accuracy"))
+        if self.contrast is not None and self.main.name not in ("auc", "gini"):
+            tests.append((self._test_ranks(self.contrast), "auc"))
+        return tests
+
+    def _count_resamples(self) -> int:
+        """Count the permutations that can separate this many pairs."""
+        return max(_MIN_RESAMPLES, self.settings.resamples, math.ceil(_RESOLUTION * self.pairs / self.settings.alpha))
+
+    def _check_resolution(self, decision: Decision) -> Decision:
+        """Add the reason if even the clearest result could not be significant with so few rows or clusters."""
+        units = self.pair.units
+        smallest = min(1.0, 2.0 ** (1 - units)) if units < 60 else 0.0
+        if smallest * self.pairs <= self.settings.alpha:
+            return decision
+        kind = "few_clusters_to_decide" if units < self.pair.rows else "few_rows_to_decide"
+        return decision._replace(obstacle=Finding.of(kind, units=units, smallest=min(1.0, smallest * self.pairs)))
+
+    def _test_labels(self, cells: FloatArray, sign: float = 1.0) -> Outcome:
+        """Run McNemar's test on counts by true class and both predicted classes, or on clusters."""
+        if self.pair.units < self.pair.rows:
+            outcome = self.pair.compare_clustered_accuracies(self.settings.level)
+            effect = outcome.effect
+        else:
+            k = np.arange(len(cells))
+            rows, both = int(cells.sum()), int(cells[k, k, k].sum())
+            b, c = (int(cells.sum(axis=axis)[k, k].sum()) - both for axis in (2, 1))
+            outcome = mcnemar_table(b, c, level=self.settings.level)
+            limits = compute_mcnemar_limits(both, b, c, rows - both - b - c, self.settings.level)
+            effect = Effect("difference in accuracy", (b - c) / rows, *limits, self.settings.level)
+            outcome = replace(outcome, n=rows)
+        if sign < 0 and effect is not None:
+            effect = replace(
+                effect, name="difference in error rate", estimate=-effect.estimate, low=-effect.high, high=-effect.low
+            )
+        return replace(outcome, effect=effect)
+
+    def _test_ranks(self, contrast: AucContrast, scale: float = 1.0) -> Outcome:
+        name = "Gini coefficient" if scale != 1 else "AUC"
+        return build_auc_outcome(contrast, self.settings.level, scale, name)
 
 
-def _test_labels(cells: FloatArray, level: float) -> Outcome:
-    """Run McNemar's test on counts by true class and both predicted classes."""
-    k = np.arange(len(cells))
-    rows, both = int(cells.sum()), int(cells[k, k, k].sum())
-    b, c = (int(cells.sum(axis=axis)[k, k].sum()) - both for axis in (2, 1))
-    test = mcnemar_table(b, c, level=level)
-    limits = compute_paired_newcombe_limits(both, b, c, rows - both - b - c, level)
-    effect = Effect("difference in accuracy", (b - c) / rows, *limits, level)
-    return Outcome("mcnemar", test.statistic, test.p_value, n=rows, variant=test.variant, effect=effect, caveats=test.caveats)
+def _make_consistent(outcome: Outcome, effect: Effect | None, alpha: float) -> Decision:
+    """Replace an interval that contradicts the p-value by the test-based interval (Miettinen 1976)."""
+    if effect is None or not np.isfinite([effect.low, effect.high, outcome.p_value]).all():
+        return Decision(replace(outcome, effect=effect), effect)
+    excludes_zero = effect.low > 0 or effect.high < 0
+    if not math.isclose(1 - effect.level, alpha) or excludes_zero == (outcome.p_value <= alpha) or effect.estimate == 0:
+        return Decision(replace(outcome, effect=effect), effect)
+    z = compute_normal_quantile(1 - outcome.p_value)
+    half = math.inf if z == 0 else abs(effect.estimate) * compute_normal_quantile(effect.level) / z
+    effect = replace(effect, low=effect.estimate - half, high=effect.estimate + half, note="test-based")
+    return Decision(replace(outcome, effect=effect), effect)
 
 
-def _has_enough_rows(contrast: RankContrast, dataset: str, notes: Notes) -> bool:
-    """Return whether both classes have enough rows for DeLong's test. Add a note if they do not, or if ranks are
-    approximate."""
-    if min(contrast.positives, contrast.negatives) < _MIN_DELONG_ROWS:
-        notes.add("delong_omitted", Subject("", dataset), needed=_MIN_DELONG_ROWS)
-        return False
-    if contrast.marks:
-        notes.add("delong_approximate", Subject("", dataset), marks=contrast.marks)
-    return True
-
-
-def _test_ranks(contrast: RankContrast, level: float) -> Outcome:
-    """Run DeLong's test on a contrast of two AUCs."""
-    from scipy.special import ndtr
-
-    estimate, error = contrast.estimate, contrast.error
-    statistic = 0.0 if estimate == 0 else estimate / error if error else math.nan
-    half = compute_normal_quantile(level) * error
-    caveats = [Finding.of("same_ranking")] if estimate == 0 and error == 0 else []
-    if contrast.marks:
-        caveats.append(Finding.of("approximate_ranks", marks=contrast.marks))
-    return Outcome(
-        "delong",
-        statistic,
-        float(2 * ndtr(-abs(statistic))),
-        n=contrast.positives + contrast.negatives,
-        variant="z",
-        effect=Effect("difference in AUC", estimate, max(-1.0, estimate - half), min(1.0, estimate + half), level),
-        caveats=tuple(caveats),
-    )
-
-
-def _build_pair_row(
+def _build_test_row(
     first: ModelStatistics, second: ModelStatistics, outcome: Outcome, measure: str, decides: bool
 ) -> dict[str, Any]:
-    effect = outcome.effect
-    nan = float("nan")
-    limits = None if outcome.test == "permutation_test" else effect  # its interval would come from a different test
-    caveats = [caveat for caveat in outcome.caveats if caveat.kind != "fixed_training_set"]
-    if first.is_weighted and outcome.test != "bootstrap_difference":
-        caveats.append(_UNWEIGHTED)
+    effect, nan = outcome.effect, float("nan")
     return {
         "dataset": first.dataset,
         "first": first.name,
@@ -191,35 +255,70 @@ def _build_pair_row(
         "statistic": outcome.statistic,
         "p_value": outcome.p_value,
         "p_adjusted": nan,
-        "difference": effect.estimate if effect else nan,
-        "low": limits.low if limits else nan,
-        "high": limits.high if limits else nan,
+        "difference": effect.estimate if effect else outcome.statistic,
+        "low": effect.low if effect else nan,
+        "high": effect.high if effect else nan,
         "rows": outcome.n,
         "primary": decides,
         "at_minimum": _is_p_at_minimum(outcome),
-        "note": _format_note(outcome.variant, caveats),
+        "note": _format_note(outcome.variant, outcome.caveats),
     }
+
+
+def _build_pair_row(first: ModelStatistics, second: ModelStatistics, decision: Decision, main: Measure) -> dict[str, Any]:
+    outcome, effect, nan = decision.outcome, decision.effect, float("nan")
+    estimate = effect.estimate if effect else outcome.statistic if outcome else nan
+    caveats = [] if outcome is None else [caveat for caveat in outcome.caveats if caveat != decision.obstacle]
+    obstacles = [] if decision.obstacle is None else [decision.obstacle]
+    return {
+        "dataset": first.dataset,
+        "first": first.name,
+        "second": second.name,
+        "measure": main.name,
+        "difference": estimate,
+        "low": effect.low if effect else nan,
+        "high": effect.high if effect else nan,
+        "test": outcome.test if outcome else "",
+        "p_value": outcome.p_value if outcome else nan,
+        "p_adjusted": nan,
+        "significant": False,
+        "outcome": UNDECIDED if decision.obstacle is not None or outcome is None else "",
+        "rows": outcome.n if outcome else 0,
+        "at_minimum": outcome is not None and _is_p_at_minimum(outcome),
+        "note": _format_note(outcome.variant if outcome else "", [*obstacles, *caveats]),
+    }
+
+
+def _adjust_pairs(pairs: pd.DataFrame, main: Measure, alpha: float) -> pd.DataFrame:
+    """Adjust p over all pairs, and decide each one that can be decided."""
+    p_adjusted = np.full(len(pairs), np.nan)
+    is_defined = pairs["p_value"].notna().to_numpy()
+    if is_defined.any():
+        p_adjusted[is_defined] = adjust(pairs["p_value"].to_numpy(dtype=float)[is_defined], "holm")
+    is_open = (pairs["outcome"] == "").to_numpy() & is_defined
+    significant = is_open & (p_adjusted <= alpha)
+    is_first_better = (pairs["difference"] > 0).to_numpy() != (main.facts.direction == "min")
+    outcomes = np.where(is_open, np.where(significant, np.where(is_first_better, BETTER, WORSE), SIMILAR), UNDECIDED)
+    return pairs.assign(p_adjusted=p_adjusted, significant=significant, outcome=outcomes.astype(object))
 
 
 def _format_note(variant: str, caveats: Iterable[Finding]) -> str:
     """Format the variant of a test and its caveats."""
-    texts = render_all(caveats, "model")
+    texts = render_all([caveat for caveat in caveats if caveat.kind != "fixed_training_set"], "model")
     return " ".join([f"{variant}." if variant else "", *texts]).strip() if texts else variant
 
 
 def _is_p_at_minimum(outcome: Outcome) -> bool:
-    """Return whether p is the smallest value that the resamples can give; the true p may be even smaller."""
-    if outcome.resamples is None or np.isnan(outcome.p_value):
+    """Whether p is the smallest value that the resamples can give; the true value may be smaller."""
+    if outcome.resamples is None or outcome.test != "permutation_test" or np.isnan(outcome.p_value):
         return False
-    if outcome.test == "permutation_test":
-        return outcome.p_value * (1 + outcome.resamples) <= 1 + 1e-9
-    return outcome.p_value * (1 + outcome.resamples - outcome.undefined_resamples) <= 2 + 1e-9
+    return outcome.p_value * (1 + outcome.resamples) <= 1 + 1e-9
 
 
-def _adjust_p_values(table: pd.DataFrame) -> FloatArray:
-    """Adjust p-values over the pairs of each data set and test."""
-    p_adjusted = np.full(len(table), np.nan)
-    is_defined = table["p_value"].notna().to_numpy()
-    for _, part in table[is_defined].groupby(["dataset", "test"], sort=False):
-        p_adjusted[table.index.get_indexer(part.index)] = adjust(part["p_value"].to_numpy(dtype=float), "holm")
+def _adjust_by_test(tests: pd.DataFrame) -> FloatArray:
+    """Adjust p-values over all pairs of each test and measure."""
+    p_adjusted = np.full(len(tests), np.nan)
+    is_defined = tests["p_value"].notna().to_numpy()
+    for _, part in tests[is_defined].groupby(["test", "measure"], sort=False):
+        p_adjusted[tests.index.get_indexer(part.index)] = adjust(part["p_value"].to_numpy(dtype=float), "holm")
     return p_adjusted

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from fairtrial._check import FloatArray, IntArray
 from fairtrial._findings import Finding
+from fairtrial._frames import to_pandas
 from fairtrial._narrative import name_argument, render_all
 from fairtrial._registry import format_similar_name, suggest_name
 from fairtrial._text import format_count
@@ -39,8 +40,11 @@ from fairtrial.predictions.validate import (
     check_labels,
     check_predicted,
     choose_condition,
+    choose_positive,
     note_condition,
+    note_dropped_rows,
     note_duplicate_labels,
+    note_duplicated_lines,
     note_label_source,
     note_missing_labels,
     resolve_positive_index,
@@ -58,7 +62,14 @@ ScoreKind = Literal["probability", "decision"]
 
 PARQUET = (".parquet", ".pq")
 _SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods")
-_TEXT = (".csv", ".tsv", ".tab", ".txt")
+JSON_LINES = (".jsonl", ".ndjson")
+_TEXT = (".csv", ".tsv", ".tab", ".txt", *JSON_LINES)
+
+# Lines are compared with each other up to this number.
+MAX_COMPARED_LINES = 200_000
+
+# Columns with these roles must not have missing values.
+REQUIRED_ROLES = ("y_true", "dataset", "model", "row", "cluster", "repeat", "fold")
 
 # "null" and "None" are not listed because they may be classes.
 MISSING_STRINGS = ["", "NA", "N/A", "NaN", "nan", "<NA>"]
@@ -132,10 +143,14 @@ class DatasetPredictions:
         Index of the true class of each row.
     weights : array or None
         Weight of each row.
+    clusters : array of int or None
+        Code of the cluster of each row; rows of a cluster may depend on each other.
     subgroups : mapping of str to array
         For each subgroup column, the subgroup of each row.
     models : mapping of str to ModelPredictions
         Predictions by model.
+    scored_class : str or None
+        Class that the score columns name, as in `p_fraud`: the positive class by default.
     """
 
     name: str
@@ -145,10 +160,12 @@ class DatasetPredictions:
     weights: FloatArray | None
     subgroups: Mapping[str, npt.NDArray[Any]]
     models: Mapping[str, ModelPredictions]
+    scored_class: str | None = None
+    clusters: IntArray | None = None
 
     def get_positive_index(self, positive: object) -> int | None:
-        """Find the index of the positive class: the given class, else the second of two."""
-        return resolve_positive_index([format_label(label) for label in self.classes], positive, self.name)
+        """Find the index of the positive class: the given one, else by score columns, usual names or sort order."""
+        return resolve_positive_index([format_label(label) for label in self.classes], positive, self.name, self.scored_class)
 
     def count_classes(self) -> dict[str, int]:
         """Count the rows of each class."""
@@ -224,10 +241,12 @@ def read_predictions(
     dataset: str | None = None,
     row: str | None = None,
     weight: str | None = None,
+    cluster: str | None = None,
     subgroup: Any = None,
     repeat: str | None = None,
     fold: str | None = None,
     positive: object = None,
+    drop_missing: bool = False,
 ) -> PredictionFile:
     """Read predictions of one or more models from a file or a frame.
 
@@ -239,8 +258,9 @@ def read_predictions(
     Parameters
     ----------
     source : path, list of paths, or dataframe
-        CSV, TSV or Parquet files; a path may be a pattern such as `*.csv`.
-    y_true, model, dataset, row, weight, repeat, fold : str, optional
+        CSV, TSV, JSON Lines or Parquet files; a path may be a pattern such as `*.csv`. The encoding (UTF-8, UTF-16, Latin-1),
+        the delimiter and decimal commas are detected. Or a frame of pandas, polars or pyarrow.
+    y_true, model, dataset, row, weight, cluster, repeat, fold : str, optional
         Column with this role. Default: guessed from common names and from contents.
     prediction, scores : str, list or mapping, optional
         Columns of predicted labels and of scores. Wide files take a mapping of model to column, or to a mapping of class to
@@ -248,7 +268,10 @@ def read_predictions(
     subgroup : str or list of str, optional
         Columns that define subgroups for which results are reported separately.
     positive : label, optional
-        Class that a single column of scores refers to. Default: the second of two classes.
+        Class that a single column of scores refers to. Default: the class that score columns name, else the class with a usual
+        name such as yes, fraud or churn, else the second of two in sort order.
+    drop_missing : bool, default False
+        Remove rows with missing values for all models instead of refusing them; a note says how many.
 
     Returns
     -------
@@ -270,7 +293,7 @@ def read_predictions(
        data   tree     3            3        2              given        none
        data forest     3            3        2 from probabilities probability
     """
-    table, name = read_table(source)
+    table, name, file_notes = read_source(source)
     roles = guess_roles(
         table,
         y_true=y_true,
@@ -280,12 +303,13 @@ def read_predictions(
         dataset=dataset,
         row=row,
         weight=weight,
+        cluster=cluster,
         subgroup=subgroup,
         repeat=repeat,
         fold=fold,
     )
-    datasets, notes = build_datasets(table, roles, positive)
-    return PredictionFile(name, roles, datasets, notes)
+    datasets, notes = build_datasets(table, roles, positive, drop_missing)
+    return PredictionFile(name, roles, datasets, (*file_notes, *notes))
 
 
 def list_paths(source: Source) -> list[Path]:
@@ -321,11 +345,17 @@ def _check_kind(path: Path) -> None:
 
 def read_table(source: Source) -> tuple[pd.DataFrame, str]:
     """Read a source into one table, and name it."""
+    return read_source(source)[:2]
+
+
+def read_source(source: Source) -> tuple[pd.DataFrame, str, tuple[Finding, ...]]:
+    """Read a source into one table, name it, and note an unusual format of its files."""
     import pandas as pd
 
     paths = list_paths(source)
+    peculiarities: dict[str, None] = {}
     if paths:
-        frames = [_read_file(path) for path in paths]
+        frames = [_read_file(path, peculiarities) for path in paths]
         for path, frame in zip(paths[1:], frames[1:], strict=True):
             if set(frame.columns) != set(frames[0].columns):
                 odd = sorted(set(frame.columns) ^ set(frames[0].columns))[0]
@@ -342,46 +372,54 @@ def read_table(source: Source) -> tuple[pd.DataFrame, str]:
     repeated = next((column for i, column in enumerate(names) if column in names[:i]), None)
     if repeated is not None:
         raise InputError(f"column names of {name} must be unique, got {repeated!r} more than once: rename one")
-    return table.set_axis(names, axis=1), name
+    notes = (Finding.of("file_format", peculiarities=tuple(peculiarities)),) if peculiarities else ()
+    return table.set_axis(names, axis=1), name, notes
 
 
 def _to_frame(source: Source) -> pd.DataFrame:
     import pandas as pd
 
-    if isinstance(source, pd.DataFrame):
-        index_names = [index_name for index_name in source.index.names if index_name is not None]
-        return source.reset_index(drop=not index_names)
-    if hasattr(source, "to_pandas"):
-        return pd.DataFrame(source.to_pandas())
+    frame = to_pandas(source)
+    if frame is not None:
+        index_names = [index_name for index_name in frame.index.names if index_name is not None]
+        return frame.reset_index(drop=not index_names)
     try:
         return pd.DataFrame(source)
     except (TypeError, ValueError):
         raise InputError(f"predictions must be a file or a frame, got {type(source).__name__}: pass one") from None
 
 
-def _read_file(path: Path) -> pd.DataFrame:
+def _read_file(path: Path, peculiarities: dict[str, None]) -> pd.DataFrame:
+    """Read a file; what is unusual in the format of a text table is added to `peculiarities`."""
     import pandas as pd
 
-    from fairtrial.data.text_tables import read_typed_table
+    from fairtrial.data.text_tables import read_formatted_table, read_json_lines
 
     try:
         if path.suffix.lower() in PARQUET:
             return pd.read_parquet(path)
-        return read_typed_table(path, MISSING_STRINGS)
+        if path.suffix.lower() in JSON_LINES:
+            return read_json_lines(path)
+        table, text_format = read_formatted_table(path, MISSING_STRINGS)
+        peculiarities |= dict.fromkeys(text_format.list_peculiarities(path))
+        return table
     except InputError:
         raise
     except (ValueError, OSError) as error:
         message = str(error).split("\n")[0]
-        raise InputError(f"{path.name} must be a CSV, TSV or Parquet file: {message}") from None
+        raise InputError(f"{path.name} must be a CSV, TSV, JSON Lines or Parquet file: {message}") from None
 
 
 def build_datasets(
-    table: pd.DataFrame, roles: Roles, positive: object
+    table: pd.DataFrame, roles: Roles, positive: object, drop_missing: bool = False
 ) -> tuple[tuple[DatasetPredictions, ...], tuple[Finding, ...]]:
     """Build the data sets of a table, and collect notes about them."""
     notes = Notes()
     notes.extend(roles.reasons)
     table = _select_condition(table, roles, notes)
+    if drop_missing:
+        table = _drop_incomplete_rows(table, roles, notes)
+    table = _drop_duplicates(table, roles, notes)
     columns = _SharedColumns(table, roles, notes)
     datasets = tuple(
         _DatasetBuilder(columns, str(name), np.flatnonzero(columns.dataset.codes == i), positive, notes).build()
@@ -406,6 +444,54 @@ def _select_condition(table: pd.DataFrame, roles: Roles, notes: Notes) -> pd.Dat
     selected = table.loc[np.logical_and.reduce(masks)].reset_index(drop=True)
     note_condition(len(conditions), len(selected), condition, notes)
     return selected
+
+
+def _drop_incomplete_rows(table: pd.DataFrame, roles: Roles, notes: Notes) -> pd.DataFrame:
+    """Remove rows with missing values, for all models; a column that is empty for a model or data set is not missing there."""
+    keys = roles.list_columns("dataset", "model")
+    incomplete = table[roles.list_columns(*REQUIRED_ROLES, "weight")].isna().any(axis=1)
+    for column in dict.fromkeys(column for model_columns in roles.models for column in model_columns.columns):
+        is_missing = table[column].isna()
+        if is_missing.any():
+            is_empty = is_missing & bool(is_missing.all())
+            if keys:
+                is_empty = is_missing.groupby([table[key] for key in keys]).transform("all")
+            incomplete |= is_missing & ~is_empty
+    identity = table[roles.list_columns("dataset", "row")]
+    if roles.get("model") is not None and roles.get("row") is None:
+        lines = roles.list_columns("dataset", "model", "repeat")
+        identity = identity.assign(line=table.groupby(lines, dropna=False).cumcount())
+    elif roles.get("row") is None:
+        identity = identity.assign(line=range(len(table)))
+    rows = identity.groupby(list(identity.columns), dropna=False).ngroup()
+    incomplete |= rows.isin(rows[incomplete])
+    return _keep_complete(table, incomplete, rows, notes)
+
+
+def _keep_complete(table: pd.DataFrame, incomplete: pd.Series[Any], rows: pd.Series[Any], notes: Notes) -> pd.DataFrame:
+    if not incomplete.any():
+        return table
+    note_dropped_rows(int(rows[incomplete].nunique()), int(rows.nunique()), notes)
+    return table[~incomplete].reset_index(drop=True)
+
+
+def _drop_duplicates(table: pd.DataFrame, roles: Roles, notes: Notes) -> pd.DataFrame:
+    """Remove lines that repeat an earlier line of the same row exactly; without row ids, note lines that repeat exactly."""
+    if roles.get("row") is None:
+        if len(table) <= MAX_COMPARED_LINES:
+            fractions = [column for column in table.columns if table[column].dtype.kind == "f"]
+            n_lines = len(table.drop_duplicates())
+            n_fractions = len(table[fractions].drop_duplicates()) if fractions else 0
+            note_duplicated_lines(len(table), n_lines, n_fractions, notes)
+        return table
+    keys = roles.list_columns("dataset", "model", "row", "repeat", "fold")
+    if not table.duplicated(keys).any():
+        return table
+    is_duplicate = table.duplicated(list(roles.used_columns))
+    if int(is_duplicate.sum()) < int(table.duplicated(keys).sum()):
+        return table
+    notes.add("duplicated_rows", lines=int(is_duplicate.sum()))
+    return table[~is_duplicate].reset_index(drop=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -447,6 +533,7 @@ class _SharedColumns:
             if model_columns.label is not None
         }
         self.subgroups = {name: EncodedColumn.from_column(table[name]) for name in roles.subgroups}
+        self.cluster = self._encode_complete("cluster") if roles.get("cluster") else None
         weight = roles.get("weight")
         self.weight = None if weight is None else _check_weights(_to_floats(table[weight], "weight"), weight)
 
@@ -455,9 +542,10 @@ class _SharedColumns:
         encoded = EncodedColumn.from_column(self.table[column])
         missing = encoded.codes < 0
         if missing.any():
+            count = format_count(int(missing.sum()), "such line")
             raise InputError(
                 f"{role} must not be missing, got an empty cell in column {column!r}, line {int(np.argmax(missing)) + 1} "
-                f"({format_count(int(missing.sum()), 'such line')}): drop these lines or fill the cells"
+                f"({count}): fill the cells, or pass {name_argument('drop_missing', 'True')}"
             )
         return encoded
 
@@ -510,7 +598,7 @@ class _DatasetBuilder:
         models = {
             name: self._build_model(name, model_columns, indices, class_names) for name, model_columns, indices in model_inputs
         }
-        roles, weight = self.columns.roles, self.columns.weight
+        roles, weight, cluster = self.columns.roles, self.columns.weight, self.columns.cluster
         y_true = self._require_agreement(
             _encode_as_classes(self.columns.y_true, class_names)[self.lines], "y_true", roles.get("y_true"), suggest_y_true()
         )
@@ -519,7 +607,13 @@ class _DatasetBuilder:
             name: _decode_values(self._require_agreement(encoded.codes[self.lines], f"subgroup {name!r}", name), encoded)
             for name, encoded in self.columns.subgroups.items()
         }
-        return DatasetPredictions(self.name, tuple(classes), self.row_ids, y_true, weights, subgroups, models)
+        clusters = (
+            None if cluster is None else self._require_agreement(cluster.codes[self.lines], "cluster", roles.get("cluster"))
+        )
+        scored_class = roles.scored_class
+        return DatasetPredictions(
+            self.name, tuple(classes), self.row_ids, y_true, weights, subgroups, models, scored_class, clusters
+        )
 
     def _index_rows(self) -> tuple[IntArray, npt.NDArray[Any]]:
         """Return the row index of each line and the ids of the rows; lines without ids are numbered within each model."""
@@ -579,7 +673,10 @@ class _DatasetBuilder:
         row_indices, repeat, fold = self.row_indices[indices], self.columns.repeat[lines], self.columns.fold[lines]
         _check_predicted_once(row_indices, repeat, fold, self.row_ids, subject)
         ids = self.row_ids[row_indices]
-        scores = build_scores(self.columns.table, model_columns, lines, classes, self.positive, ids, subject, self.notes)
+        positive = self.positive
+        if positive is None and len(classes) == 2:
+            positive = classes[choose_positive(classes, self.columns.roles.scored_class)[0] or 0]
+        scores = build_scores(self.columns.table, model_columns, lines, classes, positive, ids, subject, self.notes)
         labels = (
             None
             if model_columns.label is None
@@ -771,7 +868,7 @@ def _check_finite(values: FloatArray, column: str, row_ids: npt.NDArray[Any], su
         problem = "a missing score" if np.isnan(values[line]) else f"{values[line]}"
         raise InputError(
             f"scores of {subject} must be finite numbers, got {problem} in column {column!r} at row {row_ids[line]!r} "
-            f"({format_count(int(bad.sum()), 'such line')}): drop these lines or give them a score"
+            f"({format_count(int(bad.sum()), 'such line')}): give them a score, or pass {name_argument('drop_missing', 'True')}"
         )
     return values
 

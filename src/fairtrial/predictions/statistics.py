@@ -6,9 +6,9 @@ import shlex
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -17,18 +17,27 @@ from fairtrial._check import FloatArray, IntArray
 from fairtrial._findings import Finding
 from fairtrial._text import join_names
 from fairtrial.errors import FallbackWarning, UndefinedMeasureWarning
-from fairtrial.kernels.delong import compute_auc_variance
 from fairtrial.measures import Measure, auc, calibration_curve, evaluate, intervals as closed
-from fairtrial.measures.bootstrap import Resamples, compute_bca_limits, compute_percentile_limits
+from fairtrial.measures.auc_inference import AucContrast, contrast_aucs
+from fairtrial.measures.bootstrap import compute_bca_limits, compute_percentile_limits
 from fairtrial.measures.confusion import Cells, Confusion
-from fairtrial.measures.intervals import BoundMeasure, Interval
+from fairtrial.measures.intervals import BoundMeasure, Interval, IntervalPlan, read_clusters
 from fairtrial.measures.measure import LabelMeasure, average_over_classes, registry
 from fairtrial.measures.rows import DrawCounts
 from fairtrial.measures.tally import ScoreTally, tally_scores
 from fairtrial.predictions.columns import Roles, format_label
 from fairtrial.predictions.read import DatasetPredictions, PredictionFile, ScoreKind, list_codes
-from fairtrial.significance import bootstrap_difference, delong, permutation_test
+from fairtrial.predictions.validate import choose_positive
+from fairtrial.significance import mcnemar
+from fairtrial.significance.names import register_method
 from fairtrial.significance.outcome import Effect, Outcome
+from fairtrial.significance.permutation import (
+    LabelSwaps,
+    RowSwaps,
+    compute_permutation_p,
+    list_permutation_caveats,
+    prepare_swaps,
+)
 from fairtrial.study.records import ABSTAINED
 
 if TYPE_CHECKING:
@@ -40,11 +49,16 @@ MANY_ROWS = 50_000
 REDUCED_RESAMPLES = 200
 MAX_COUNT_RESAMPLES = 500
 
+STOP_AFTER = 100
+"""A permutation test stops after this many swaps that are at least as extreme as the observed difference."""
+
+register_method("bootstrap_z", "z test with a bootstrap standard error", cite="Efron & Tibshirani 1993", statistic="difference")
+
 MEAN_LOSSES = ("brier", "log_loss")
 BINS = 4096
 
 _BATCH_SIZE, _JACKKNIFE_GROUPS = 250, 500
-_MAX_DELONG_AUC, _MIN_AUC_CLASS_ROWS = 0.95, 20
+_MAX_ANSWERS = 1 << 20
 _MEANS_OF_RECALLS = ("balanced_accuracy", "g_mean")
 
 SplitValue = tuple[str, str, int, int, float]
@@ -91,6 +105,9 @@ class ModelStatistics(Protocol):
     def count_confusion(self) -> Confusion | None:
         """Count (or sum the weights of) rows by codes of the true and the predicted class; None if there are no labels."""
 
+    def count_cluster_tables(self) -> FloatArray | None:
+        """Count the rows of each cluster by codes of the true and the predicted class; None without clusters or labels."""
+
     def sum_support(self) -> FloatArray:
         """Sum the weights of the rows of each class."""
 
@@ -123,17 +140,23 @@ class PairStatistics(Protocol):
     def rows(self) -> int:
         """The number of rows that both models predict."""
 
+    @property
+    def units(self) -> int:
+        """The number of rows, or of clusters if rows are clustered."""
+
     def count_labels(self) -> FloatArray | None:
         """Count rows by codes of the true class and of both predicted classes; None if a model has no labels."""
 
-    def contrast_ranks(self) -> RankContrast | None:
-        """Compute the contrast of the AUCs as in DeLong's test; None if there are no scores of a positive class."""
+    def compare_clustered_accuracies(self, level: float) -> Outcome:
+        """Compare the accuracies of clustered rows; both models have labels."""
 
-    def resample_difference(self, measure: Measure, settings: JudgeSettings, is_decided: bool) -> Outcome | None:
-        """Bootstrap the difference in a measure. None if this is impossible, or if it would be slow and another test
-        decides."""
+    def contrast_ranks(self) -> AucContrast | None:
+        """Contrast the AUCs; None if there are no scores of a positive class."""
 
-    def permute_difference(self, measure: Measure, settings: JudgeSettings) -> Outcome | None:
+    def resample_difference(self, measure: Measure, settings: JudgeSettings) -> Outcome | None:
+        """Bootstrap the difference in a measure for its interval; None if this is impossible."""
+
+    def permute_difference(self, measure: Measure, settings: JudgeSettings, resamples: int) -> Outcome | None:
         """Run the permutation test of a measure; None if rows are not in memory or there are too many."""
 
     def list_limitations(self, measure: Measure) -> list[Finding]:
@@ -170,19 +193,6 @@ class FileStatistics(Protocol):
 
     def compute_split_values(self, measure: Measure) -> list[SplitValue]:
         """Compute a measure on each split of each data set; empty if rows are not in memory."""
-
-
-class RankContrast(NamedTuple):
-    """The first AUC minus the second, its standard error, and the rows of both classes.
-
-    `marks` is 0 if every rank is exact; otherwise it is the number of scores between which ranks are interpolated.
-    """
-
-    estimate: float
-    error: float
-    positives: int
-    negatives: int
-    marks: int = 0
 
 
 @dataclass(frozen=True)
@@ -244,29 +254,34 @@ class PositiveClasses:
     specified : bool
         Whether the user chose the positive class.
     can_flip : bool
-        Whether choosing the other class as positive would reverse the scores. It would not if the score columns name their
-        classes.
+        Whether another positive class would reverse the scores. It would not if the score columns name their classes.
+    reasons : mapping of str to str
+        Data set to the reason for its positive class, if the user did not choose it.
     """
 
     classes: Mapping[str, tuple[str, str]]
     specified: bool = False
     can_flip: bool = True
+    reasons: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def from_models(cls, models: Iterable[ModelStatistics], roles: Roles, specified: bool) -> PositiveClasses:
         """Collect the positive classes of the data sets of several models."""
-        classes = {}
+        classes, reasons = {}, {}
         for model in models:
             if model.positive is not None:
                 names = [format_label(label) for label in model.classes]
                 classes[model.dataset] = names[model.positive], names[1 - model.positive] if len(names) == 2 else "LABEL"
+                reasons[model.dataset] = choose_positive(names, roles.scored_class)[1]
         can_flip = any(name is None for model_columns in roles.models for name, _ in model_columns.scores)
-        return cls(classes, specified, can_flip)
+        return cls(classes, specified, can_flip, {} if specified else reasons)
 
     @property
     def reason(self) -> str:
         """How the positive class was chosen."""
-        return "as requested" if self.specified else "second in sort order"
+        if self.specified:
+            return "as requested"
+        return join_names(dict.fromkeys(self.reasons.values())) or "second in sort order"
 
     @property
     def summary(self) -> str:
@@ -276,10 +291,15 @@ class PositiveClasses:
         'positive class yes'
         >>> PositiveClasses({"a": ("yes", "no"), "b": ("1", "0")}).summary
         'positive class yes on a, 1 on b'
+        >>> PositiveClasses({"a": ("fraud", "legit")}, reasons={"a": "usual name of a positive class"}).summary
+        'positive class fraud (usual name of a positive class)'
         """
         labels = list(dict.fromkeys(label for label, _ in self.classes.values()))
         if len(labels) < 2:
-            return "".join(f"positive class {label}" for label in labels)
+            # The second class in sort order needs no explanation.
+            is_first = any(positive < negative for positive, negative in self.classes.values())
+            reason = f" ({self.reason})" if self.reasons and is_first else ""
+            return "".join(f"positive class {label}{reason}" for label in labels)
         by_label = {label: [name for name, (positive, _) in self.classes.items() if positive == label] for label in labels}
         return "positive class " + ", ".join(f"{label} on {join_names(names)}" for label, names in by_label.items())
 
@@ -315,13 +335,23 @@ class InMemoryModel:
     kind: ScoreKind | None
     weights: FloatArray | None
     subgroups: Mapping[str, npt.NDArray[Any]]
+    clusters: IntArray | None = None
+    answers: IntArray | None = None
+    """Number of each prediction among those of the same row; None if each row is predicted once."""
+    dataset_weights: FloatArray | None = None
+    """Weight of each row of the data set."""
 
     @classmethod
     def from_dataset(cls, dataset: DatasetPredictions, name: str, positive: int | None) -> InMemoryModel:
-        """Take the model's first prediction of each row."""
+        """Take all predictions of the model. Repeated predictions of a row form a cluster; all rows have the same weight."""
         model = dataset.models[name]
-        lines = model.first_lines
+        lines = np.argsort(model.row_indices, kind="stable") if model.has_repeats else model.first_lines
         row_indices = model.row_indices[lines]
+        answers, clusters = None, dataset.clusters
+        if model.has_repeats:
+            starts = np.flatnonzero(np.diff(row_indices, prepend=-1))
+            answers = np.arange(len(lines)) - np.repeat(starts, np.diff(starts, append=len(lines)))
+            clusters = np.arange(len(dataset.row_ids)) if clusters is None else clusters
         return cls(
             dataset.name,
             name,
@@ -332,8 +362,11 @@ class InMemoryModel:
             model.prediction[lines] if model.has_labels else None,
             None if model.scores is None else model.scores[lines],
             model.score_kind,
-            None if dataset.weights is None else dataset.weights[row_indices],
+            _share_weights(row_indices, dataset.weights),
             dataset.subgroups,
+            None if clusters is None else clusters[row_indices],
+            answers,
+            dataset.weights,
         )
 
     def select_rows(self, selection: npt.NDArray[Any]) -> InMemoryModel:
@@ -345,7 +378,14 @@ class InMemoryModel:
             y_pred=None if self.y_pred is None else self.y_pred[selection],
             scores=None if self.scores is None else self.scores[selection],
             weights=None if self.weights is None else self.weights[selection],
+            clusters=None if self.clusters is None else self.clusters[selection],
+            answers=None if self.answers is None else self.answers[selection],
         )
+
+    @property
+    def keys(self) -> IntArray:
+        """Key of each prediction: its row, and its number among those of the row."""
+        return self.row_indices if self.answers is None else self.row_indices * _MAX_ANSWERS + self.answers
 
     @property
     def rows(self) -> int:
@@ -399,6 +439,16 @@ class InMemoryModel:
         options = self.get_measure_options(self.has_unknown_labels)
         return Confusion.from_labels(self.y_true, self.y_pred, sample_weight=self.weights, **options)
 
+    def count_cluster_tables(self) -> FloatArray | None:
+        """Count the rows of each cluster by codes of the true and the predicted class; None without clusters or labels."""
+        if self.clusters is None or self.y_pred is None:
+            return None
+        k = len(self.classes) + 1
+        codes = np.unique(self.clusters, return_inverse=True)[1]
+        predicted = np.where(self.y_pred == ABSTAINED, k - 1, self.y_pred)
+        cells = (codes * k + self.y_true) * k + predicted
+        return np.bincount(cells, minlength=(codes.max() + 1) * k * k).reshape(-1, k, k).astype(np.float64)
+
     def sum_support(self) -> FloatArray:
         """Sum the weights of the rows of each class."""
         return np.bincount(self.y_true, self.weights, minlength=len(self.classes)).astype(np.float64)
@@ -430,7 +480,9 @@ class InMemoryModel:
             outcome, probability = self.y_true == self.positive, scores[:, self.positive]
         else:
             outcome, probability = self.y_true == scores.argmax(axis=1), scores.max(axis=1)
-        return calibration_curve(outcome, probability, sample_weight=self.weights, level=level)
+        if self.weights is not None:
+            return calibration_curve(outcome, probability, sample_weight=self.weights, level=level)
+        return calibration_curve(outcome, probability, level=level, cluster=self.clusters)
 
     def count_subgroups(self, column: str) -> dict[str, int]:
         """Count the rows of each subgroup that a column defines."""
@@ -445,16 +497,27 @@ class InMemoryModel:
 
     def pair_with(self, other: InMemoryModel) -> InMemoryPair:
         """Pair two models on the rows that both predict."""
-        if np.array_equal(self.row_indices, other.row_indices):
+        if (self.answers is None) != (other.answers is None):
+            return self._select_first_answers().pair_with(other._select_first_answers())
+        if np.array_equal(self.keys, other.keys):
             return InMemoryPair(self, other)
-        _, first, second = np.intersect1d(self.row_indices, other.row_indices, return_indices=True)
-        return InMemoryPair(self.select_rows(first), other.select_rows(second))
+        _, first, second = np.intersect1d(self.keys, other.keys, return_indices=True)
+        common = self.select_rows(first), other.select_rows(second)
+        weights = _share_weights(common[0].row_indices, self.dataset_weights)
+        return InMemoryPair(*(replace(model, weights=weights) for model in common))
+
+    def _select_first_answers(self) -> InMemoryModel:
+        """Select the first prediction of each row."""
+        if self.answers is None:
+            return self
+        firsts = self.select_rows(self.answers == 0)
+        return replace(firsts, answers=None, weights=_share_weights(firsts.row_indices, self.dataset_weights))
 
     def compute_intervals(self, measures: Sequence[Measure], settings: JudgeSettings) -> list[Interval]:
         """Compute measures with intervals. A measure that cannot be computed is NaN, with the reason as a note."""
         available = [measure for measure in measures if not settings.explain_unavailable(self, measure)]
         by_measure: dict[str, Interval] = {}
-        if len(self.y_true) > MANY_ROWS and self.weights is None:
+        if len(self.y_true) > MANY_ROWS and self.weights is None and self.clusters is None:
             by_measure = {interval.measure: interval for interval in self._compute_count_intervals(available, settings)}
         remaining = [measure for measure in available if measure.name not in by_measure]
         if remaining:
@@ -506,8 +569,19 @@ class InMemoryModel:
                 resamples=settings.limit_resamples(len(self.y_true)),
                 seed=settings.seed,
                 sample_weight=self.weights,
+                cluster=self.clusters,
                 **self.get_measure_options(has_unknown),
             ).intervals
+
+
+def _share_weights(row_indices: IntArray, weights: FloatArray | None) -> FloatArray | None:
+    """Divide the weight of each row among its predictions; None if all rows have the same weight and number of predictions."""
+    if not len(row_indices):
+        return None if weights is None else weights[row_indices]
+    counts = np.bincount(row_indices)[row_indices]
+    if (counts == counts[0]).all():
+        return None if weights is None else weights[row_indices]
+    return np.asarray((1.0 if weights is None else weights[row_indices]) / counts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -532,56 +606,71 @@ class InMemoryPair:
         cells = (self.first.y_true * k + first) * k + second
         return np.bincount(cells, minlength=k**3).reshape(k, k, k).astype(np.float64)
 
-    def contrast_ranks(self) -> RankContrast | None:
-        """Compute the contrast of the AUCs as in `delong`; None if there are no scores of a positive class."""
+    @property
+    def units(self) -> int:
+        """The number of rows, or of clusters if rows are clustered."""
+        return self.rows if self.first.clusters is None else len(np.unique(self.first.clusters))
+
+    def compare_clustered_accuracies(self, level: float) -> Outcome:
+        """Compare the accuracies of clustered rows; both models have labels."""
+        assert self.first.y_pred is not None
+        assert self.second.y_pred is not None
+        return mcnemar(self.first.y_true, self.first.y_pred, self.second.y_pred, level=level, cluster=self.first.clusters)
+
+    def contrast_ranks(self) -> AucContrast | None:
+        """Contrast the AUCs; None if there are no scores of a positive class."""
         positive = self.first.positive
         if self.first.scores is None or self.second.scores is None or positive is None:
             return None
-        y_true = (self.first.y_true == positive).astype(np.intp)
-        positives = int(y_true.sum())
-        negatives = len(y_true) - positives
-        if min(positives, negatives) < 2:
-            return RankContrast(float("nan"), float("nan"), positives, negatives)
         first, second = (np.ascontiguousarray(scores[:, positive]) for scores in (self.first.scores, self.second.scores))
-        outcome = delong(y_true, first, second, positive=1)
-        estimate = outcome.effect.estimate if outcome.effect else float("nan")
-        return RankContrast(estimate, outcome.details["standard error"], positives, negatives)
+        return contrast_aucs(first, second, self.first.y_true == positive, self.first.clusters)
 
-    def resample_difference(self, measure: Measure, settings: JudgeSettings, is_decided: bool) -> Outcome | None:
-        """Bootstrap the difference in a measure; None if there are more than `MANY_ROWS` rows and another test decides."""
+    def resample_difference(self, measure: Measure, settings: JudgeSettings) -> Outcome | None:
+        """Bootstrap the difference in a measure for its interval."""
+        adapted_measure, measure_options = self._adapt_measure(measure)
+        options = {**measure_options, "sample_weight": self.first.weights}
+        bound = [
+            BoundMeasure(
+                adapted_measure,
+                adapted_measure.read_rows(model.y_true, model.select_input(measure), **options),
+                {"average": "auto"},
+            )
+            for model in (self.first, self.second)
+        ]
+        clusters = read_clusters(self.first.clusters, self.first.weights)
+        resamples = settings.limit_resamples(self.rows)
+        plan = IntervalPlan(
+            "auto" if self.rows <= MANY_ROWS else "percentile", settings.level, resamples, settings.seed, False, clusters
+        )
+
+        def compute(drawn: DrawCounts) -> FloatArray:
+            with np.errstate(invalid="ignore"):
+                return np.asarray(bound[0].compute_resampled(drawn) - bound[1].compute_resampled(drawn))[:, None]
+
+        draws = plan.build_resamples(bound[0].rows)
+        values = draws.compute_values(compute)[:, 0]
+        jackknife = None if plan.method == "percentile" else draws.compute_jackknife(compute)[:, 0]
+        estimate = bound[0].estimate() - bound[1].estimate()
+        return summarize_resamples(measure, estimate, values, self.rows, settings.level, jackknife)
+
+    def permute_difference(self, measure: Measure, settings: JudgeSettings, resamples: int) -> Outcome | None:
+        """Run the permutation test of a measure; omitted beyond `MANY_ROWS` rows unless labels can be counted."""
+        adapted_measure, options = self._adapt_measure(measure)
         has_many_rows = self.rows > MANY_ROWS
-        if is_decided and has_many_rows:
+        if has_many_rows and (
+            measure.facts.needs != "labels" or self.first.weights is not None or self.first.clusters is not None
+        ):
             return None
-        if self.first.weights is not None:
-            return self._resample_weighted_difference(measure, settings)
-        adapted_measure, options = self._adapt_measure(measure)
-        return bootstrap_difference(
+        swaps = prepare_swaps(
             adapted_measure,
             self.first.y_true,
             self.first.select_input(measure),
             self.second.select_input(measure),
-            method="percentile" if has_many_rows else "bca",
-            level=settings.level,
-            resamples=settings.limit_resamples(self.rows),
-            seed=settings.seed,
-            **options,
+            {**options, "sample_weight": self.first.weights},
+            {"average": "auto"},
+            read_clusters(self.first.clusters, self.first.weights),
         )
-
-    def permute_difference(self, measure: Measure, settings: JudgeSettings) -> Outcome | None:
-        """Run the permutation test of a measure; None if there are more than `MANY_ROWS` rows."""
-        if self.rows > MANY_ROWS:
-            return None
-        adapted_measure, options = self._adapt_measure(measure)
-        return permutation_test(
-            self.first.y_true,
-            self.first.select_input(measure),
-            self.second.select_input(measure),
-            adapted_measure,
-            resamples=settings.resamples,
-            seed=settings.seed,
-            level=settings.level,
-            **options,
-        )
+        return run_swaps(adapted_measure, swaps, settings, resamples, self.rows)
 
     def list_limitations(self, measure: Measure) -> list[Finding]:
         """List the tests that are omitted because there are too many rows."""
@@ -593,48 +682,56 @@ class InMemoryPair:
         has_unknown = measure.facts.needs == "labels" and (self.first.has_unknown_labels or self.second.has_unknown_labels)
         return (allow_unknown_labels(measure) if has_unknown else measure), self.first.get_measure_options(has_unknown)
 
-    def _resample_weighted_difference(self, measure: Measure, settings: JudgeSettings) -> Outcome:
-        """Bootstrap the difference between the two models on weighted rows."""
-        adapted_measure, measure_options = self._adapt_measure(measure)
-        options = {**measure_options, "sample_weight": self.first.weights}
-        bound = [
-            BoundMeasure(
-                adapted_measure,
-                adapted_measure.read_rows(model.y_true, model.select_input(measure), **options),
-                {"average": "auto"},
-            )
-            for model in (self.first, self.second)
-        ]
 
-        def compute(drawn: DrawCounts) -> FloatArray:
-            return np.asarray(bound[0].compute_resampled(drawn) - bound[1].compute_resampled(drawn))[:, None]
-
-        estimate = bound[0].estimate() - bound[1].estimate()
-        resamples = settings.limit_resamples(self.rows)
-        values = Resamples(len(bound[0].rows.true), resamples, settings.seed).compute_values(compute)[:, 0]
-        return summarize_resamples(measure, estimate, values, self.rows, settings.level, "resamples, weighted")
+def run_swaps(measure: Measure, swaps: LabelSwaps | RowSwaps, settings: JudgeSettings, resamples: int, rows: int) -> Outcome:
+    """Run a permutation test that stops early if the difference is far from significant."""
+    observed = swaps.compute_observed()
+    result = compute_permutation_p(swaps, observed, resamples, settings.seed, STOP_AFTER)
+    return Outcome(
+        "permutation_test",
+        observed[0] - observed[1],
+        result.p_value,
+        n=rows,
+        variant="exact" if result.is_exact else f"{result.n_swaps:,} resamples",
+        caveats=list_permutation_caveats(measure, result.undefined),
+        resamples=None if result.is_exact else result.n_swaps,
+        undefined_resamples=result.undefined,
+    )
 
 
 def summarize_resamples(
-    measure: Measure, estimate: float, values: FloatArray, rows: int, level: float, description: str
+    measure: Measure, estimate: float, values: FloatArray, rows: int, level: float, jackknife: FloatArray | None = None
 ) -> Outcome:
-    """Summarize resampled differences: percentile limits, and p, the significance level at which a limit touches zero."""
+    """Summarize resampled differences: limits (BCa with a jackknife, else percentiles) and their standard error.
+
+    The p-value is that of a normal test with this standard error, which is valid only for very many rows.
+    """
     defined = values[~np.isnan(values)]
-    limits, p = (float("nan"), float("nan")), float("nan")
-    if len(defined):
-        limits = compute_percentile_limits(defined, level)
-        tail = min(int((defined <= 0).sum()), int((defined >= 0).sum()))
-        p = min(1.0, 2 * (tail + 1) / (len(defined) + 1))
+    limits, error = (float("nan"), float("nan")), float("nan")
+    if len(defined) > 1 and np.isfinite(estimate):
+        bca = None if jackknife is None else compute_bca_limits(defined, estimate, jackknife, level)
+        limits = compute_percentile_limits(defined, level) if bca is None else bca
+        error = float(defined.std(ddof=1)) if np.isfinite(defined).all() else float("nan")
     return Outcome(
-        "bootstrap_difference",
+        "bootstrap_z",
         estimate,
-        p,
+        compute_normal_p(estimate, error),
         n=rows,
-        variant=f"percentile, {len(values)} {description}",
+        variant=f"{len(values):,} resamples",
         effect=Effect(f"difference in {measure.name}", estimate, *limits, level),
+        details={"standard error": error},
         resamples=len(values),
         undefined_resamples=len(values) - len(defined),
     )
+
+
+def compute_normal_p(estimate: float, error: float) -> float:
+    """Compute the two-sided p-value of an estimate that is normal with this standard error."""
+    from scipy.special import ndtr
+
+    if estimate == 0:
+        return 1.0
+    return float(2 * ndtr(-abs(estimate) / error)) if error > 0 else float("nan")
 
 
 class InMemoryModels:
@@ -687,6 +784,8 @@ def _compute_split_values(dataset: DatasetPredictions, model: InMemoryModel, mea
             y_pred=predictions.prediction[lines],
             scores=None if predictions.scores is None else predictions.scores[lines],
             weights=None if dataset.weights is None else dataset.weights[row_indices],
+            clusters=None,
+            answers=None,
         )
         values.append((dataset.name, model.name, repeat, fold, split_model.compute_value(measure)))
     return values
@@ -707,7 +806,7 @@ class CountIntervals:
             estimate = float(measure.of(table))  # type: ignore[attr-defined]
             if not self.unweighted:
                 return self._make_empty(measure.name, estimate)
-            proportion = _get_proportion_counts(measure, table)
+            proportion = get_proportion_counts(measure, table)
             if proportion is not None and proportion[1] > 0:
                 limits = closed.compute_wilson_limits(*proportion, self.settings.level)
                 return self._make(measure.name, estimate, limits, "wilson")
@@ -750,12 +849,7 @@ class CountIntervals:
     def _compute_auc_interval(self, estimate: float, tally: ScoreTally) -> Interval:
         if np.isnan(estimate):
             return self._make_empty("auc", estimate)
-        level = self.settings.level
-        _, variance = compute_auc_variance(tally.pos, tally.neg)
-        is_small = min(float(tally.positives), float(tally.negatives)) < _MIN_AUC_CLASS_ROWS
-        if 0 < estimate < 1 and variance > 0 and not is_small and 1 - _MAX_DELONG_AUC <= estimate <= _MAX_DELONG_AUC:
-            return self._make("auc", estimate, closed.compute_delong_limits(estimate, variance, level), "delong")
-        return self._make("auc", estimate, closed.compute_newcombe_limits(estimate, tally, level), "newcombe")
+        return self._make("auc", estimate, closed.build_auc_estimate(tally).compute_limits(self.settings.level), "score")
 
     def _resample(self, name: str, estimate: float, cells: FloatArray, compute: Callable[[FloatArray], FloatArray]) -> Interval:
         """Compute limits from redrawn counts: BCa as for rows in memory, or percentiles if there are very many rows."""
@@ -802,7 +896,7 @@ def _compute_jackknife_counts(cells: FloatArray, seed: int) -> FloatArray:
     return (flat - out).reshape(-1, *cells.shape)
 
 
-def _get_proportion_counts(measure: Measure, table: Confusion) -> tuple[float, float] | None:
+def get_proportion_counts(measure: Measure, table: Confusion) -> tuple[float, float] | None:
     """Return numerator and denominator if the measure is a proportion of rows."""
     facts = measure.facts
     if not facts.proportion or (facts.per_class and table.positive is None):

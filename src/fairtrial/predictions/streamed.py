@@ -21,10 +21,12 @@ from fairtrial._text import format_count
 from fairtrial.errors import InputError
 from fairtrial.kernels.sorting import order_scores
 from fairtrial.measures import Measure, auc
+from fairtrial.measures.auc_inference import AucContrast, VariancePart
 from fairtrial.measures.confusion import Confusion
-from fairtrial.measures.intervals import Interval, compute_weighted_wilson_limits
+from fairtrial.measures.intervals import Interval, compute_clustered_wilson_limits, compute_weighted_wilson_limits
 from fairtrial.measures.tally import ScoreTally, quote_identifier
 from fairtrial.predictions.columns import (
+    ALIASES,
     ModelColumns,
     Roles,
     find_duplicate_labels,
@@ -32,20 +34,33 @@ from fairtrial.predictions.columns import (
     guess_roles,
     is_named_probability,
     normalize_label,
+    normalize_name,
 )
-from fairtrial.predictions.read import MISSING_STRINGS, ONLY_DATA_SET, ONLY_MODEL, PARQUET, ScoreKind, list_codes
+from fairtrial.predictions.read import (
+    JSON_LINES,
+    MAX_COMPARED_LINES,
+    MISSING_STRINGS,
+    ONLY_DATA_SET,
+    ONLY_MODEL,
+    PARQUET,
+    REQUIRED_ROLES,
+    ScoreKind,
+    list_codes,
+)
 from fairtrial.predictions.statistics import (
     BINS,
     MAX_COUNT_RESAMPLES,
     MEAN_LOSSES,
     CountIntervals,
     JudgeSettings,
-    RankContrast,
     SplitValue,
     allow_unknown_labels,
     draw_counts,
     find_missing_input,
+    get_proportion_counts,
     merge_into_bins,
+    prepare_table,
+    run_swaps,
     summarize_resamples,
 )
 from fairtrial.predictions.validate import (
@@ -58,13 +73,17 @@ from fairtrial.predictions.validate import (
     check_predicted,
     choose_condition,
     note_condition,
+    note_dropped_rows,
     note_duplicate_labels,
+    note_duplicated_lines,
     note_label_source,
     note_missing_labels,
     resolve_positive_index,
     suggest_y_true,
 )
+from fairtrial.significance.counts import build_clustered_outcome
 from fairtrial.significance.outcome import Outcome
+from fairtrial.significance.permutation import LabelSwaps
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,7 +101,10 @@ _MAX_CLASSES = 1000
 # If there are fewer distinct scores than this fraction of the rows, grouping equal scores is faster than sorting all of them.
 _MAX_DISTINCT_FRACTION = 0.1
 
-_REQUIRED_ROLES = ("y_true", "dataset", "model", "row", "repeat", "fold")
+_LINE_ROLES = ("dataset", "model", "row", "repeat", "fold")
+
+# Columns of the table of repeated predictions: the number of the prediction, and how many the model has for the row.
+_ANSWER, _ANSWERS = '"fairtrial answer"', '"fairtrial answers"'
 
 
 class StreamedFile:
@@ -102,11 +124,14 @@ class StreamedFile:
     >>> folder.cleanup()
     """
 
-    def __init__(self, paths: list[Path], **specified: Any) -> None:
+    def __init__(self, paths: list[Path], *, drop_missing: bool = False, **specified: Any) -> None:
         import duckdb
 
+        self.drop_missing = drop_missing
+        self.has_answers = False
         self._resources = ExitStack()
-        spill = self._resources.enter_context(tempfile.TemporaryDirectory(prefix="fairtrial-"))
+        self._folder = spill = self._resources.enter_context(tempfile.TemporaryDirectory(prefix="fairtrial-"))
+        self.notes: tuple[Finding, ...] = ()
         self._connection = self._resources.enter_context(duckdb.connect())
         for setting in (
             f"memory_limit = '{MEMORY}'",
@@ -161,18 +186,14 @@ class StreamedFile:
         self.row_filter = f"{self.row_filter} AND {condition}"
         self.fetch_rows(f"CREATE OR REPLACE VIEW judged AS SELECT * FROM lines WHERE {self.row_filter}")
 
-    def keep_first(self, keys: str, order: str) -> None:
-        """Restrict `judged` to the first line of each key; these lines are written to a table that spills to disk."""
-        roles = self.roles
-        used = [
-            *roles.columns.values(),
-            *roles.subgroups,
-            *(column for model_columns in roles.models for column in model_columns.columns),
-        ]
-        columns = ", ".join(map(quote_identifier, dict.fromkeys(used)))
-        first = f"QUALIFY row_number() OVER (PARTITION BY {keys} ORDER BY {order}) = 1"
-        self.fetch_rows(f"CREATE TEMP TABLE firsts AS SELECT {columns} FROM judged {first}")
-        self.fetch_rows("CREATE OR REPLACE VIEW judged AS SELECT * FROM firsts")
+    def number_answers(self, keys: str, order: str) -> None:
+        """Number the lines of each key, in a table that spills to disk: repeated predictions of a row."""
+        columns = ", ".join(map(quote_identifier, self.roles.used_columns))
+        window = f"OVER (PARTITION BY {keys}"
+        answers = f"row_number() {window} ORDER BY {order}) AS {_ANSWER}, count(*) {window}) AS {_ANSWERS}"
+        self.fetch_rows(f"CREATE TEMP TABLE answered AS SELECT {columns}, {answers} FROM judged")
+        self.fetch_rows("CREATE OR REPLACE VIEW judged AS SELECT * FROM answered")
+        self.has_answers = True
 
     def build_missing_condition(self, column: str) -> str:
         """Build the SQL condition that a cell is missing."""
@@ -201,15 +222,35 @@ class StreamedFile:
 
     def _build_reader_sql(self, paths: list[Path]) -> str:
         """Build SQL that reads the files."""
-        from fairtrial.data.text_tables import WHITESPACE, TextFormat
+        from fairtrial.data.text_tables import WHITESPACE, TextFormat, copy_as_utf8
 
         path_list = ", ".join(quote_literal(str(path)) for path in paths)
         if all(path.suffix.lower() in PARQUET for path in paths):
             return f"read_parquet([{path_list}])"
         if any(path.suffix.lower() in PARQUET for path in paths):
             raise InputError("files must be all Parquet or all text to be streamed, got both: convert some")
+        is_json = [path.suffix.lower() in JSON_LINES for path in paths]
+        if all(is_json):
+            return f"read_json([{path_list}], format = 'newline_delimited')"
+        if any(is_json):
+            raise InputError("files must be all JSON Lines or all delimited text to be streamed, got both: convert some")
         null_strings = ", ".join(map(quote_literal, MISSING_STRINGS))
-        text_format = TextFormat.detect(paths[0], MISSING_STRINGS)
+        formats = [TextFormat.detect(path, MISSING_STRINGS) for path in paths]
+        text_format = formats[0]
+        peculiarities = dict.fromkeys(
+            text for path, file_format in zip(paths, formats, strict=True) for text in file_format.list_peculiarities(path)
+        )
+        if peculiarities:
+            self.notes = (Finding.of("file_format", peculiarities=tuple(peculiarities)),)
+        for i, (path, file_format) in enumerate(zip(paths, formats, strict=True)):
+            if file_format.encoding != "utf-8":
+                copy_as_utf8(path, file_format.encoding, Path(self._folder) / f"{i}.csv")
+        path_list = ", ".join(
+            quote_literal(str(path) if file_format.encoding == "utf-8" else f"{self._folder}/{i}.csv")
+            for i, (path, file_format) in enumerate(zip(paths, formats, strict=True))
+        )
+        if any(file_format[:2] != text_format[:2] for file_format in formats):
+            raise InputError("files must have the same delimiter and decimal sign to be streamed, got several: convert some")
         if text_format.delimiter == WHITESPACE:
             raise InputError(f"{paths[0].name} must not separate its columns by blanks to be streamed: save it as CSV")
         options = f"delim = {quote_literal(text_format.delimiter)}, header = true, sample_size = 100000"
@@ -227,15 +268,37 @@ class StreamedFile:
         sample = self._connection.execute(f"SELECT * FROM lines LIMIT {_SAMPLE}").df()
         if not len(sample):
             raise InputError(f"{self.source} must contain at least 1 line of predictions, got none")
-        column = guess_roles(sample, **specified).columns["y_true"]
+        try:
+            column = guess_roles(sample, **specified).columns["y_true"]
+        except InputError:
+            # The first lines may have one class only.
+            query = f"SELECT * FROM lines USING SAMPLE reservoir({_SAMPLE} ROWS) REPEATABLE (0)"
+            sample = self._connection.execute(query).df()
+            column = guess_roles(sample, **specified).columns["y_true"]
         distinct_rows = self.fetch_rows(f"SELECT DISTINCT {quote_identifier(column)} FROM lines LIMIT {_MAX_CLASSES}")
         if len(distinct_rows) >= _MAX_CLASSES:
             raise InputError(
                 f"y_true must contain class labels, got {_MAX_CLASSES} or more different values in column {column!r}"
             )
-        return guess_roles(
-            pd.concat([sample, pd.DataFrame({column: [value for (value,) in distinct_rows]})], ignore_index=True), **specified
-        )
+        sample = pd.concat([sample, pd.DataFrame({column: [value for (value,) in distinct_rows]})], ignore_index=True)
+        roles = guess_roles(sample, **specified)
+        row = roles.get("row")
+        is_found_by_values = row is not None and "row" not in specified and normalize_name(row) not in ALIASES["row"]
+        if is_found_by_values and not self._is_row_id(roles):
+            roles = guess_roles(sample.drop(columns=row), **specified)
+            roles = replace(roles, unused=(*roles.unused, str(row)))
+        return roles
+
+    def _is_row_id(self, roles: Roles) -> bool:
+        """Whether the guessed row ids are complete in the whole file, and repeat only in lines that repeat exactly."""
+        keys = ", ".join(map(quote_identifier, roles.list_columns(*_LINE_ROLES, "condition", "level")))
+        missing = self.build_missing_condition(str(roles.get("row")))
+        counts = f"count(*), count(*) FILTER (WHERE {missing}), count(DISTINCT ({keys},))"
+        lines, n_missing, n_keys = self.fetch_rows(f"SELECT {counts} FROM lines")[0]
+        if n_missing or n_keys == lines:
+            return not n_missing
+        n_distinct = self.fetch_rows("SELECT count(*) FROM (SELECT DISTINCT * FROM lines)")[0][0]
+        return bool(2 * n_keys > lines and n_distinct == n_keys)
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,7 +341,8 @@ class StreamedModel:
     def compute_intervals(self, measures: Sequence[Measure], settings: JudgeSettings) -> list[Interval]:
         """Compute measures with intervals from counts. A measure that cannot be computed is NaN, with the reason as a note."""
         available = [measure for measure in measures if not settings.explain_unavailable(self, measure)]
-        counts = CountIntervals(settings, not self.is_weighted)
+        is_plain = not self.is_weighted and self.streamed.cluster is None
+        counts = CountIntervals(settings, is_plain)
         intervals = self._scan_scores([measure for measure in available if measure.facts.needs == "scores"], settings)
         if self.kind == "probability":
             intervals |= self._compute_loss_intervals(counts)
@@ -286,10 +350,44 @@ class StreamedModel:
         if table is not None:
             label_measures = [measure for measure in available if measure.facts.needs == "labels"]
             intervals |= {measure.name: counts.from_table(measure, table) for measure in label_measures}
+            if self.streamed.cluster is not None and not self.is_weighted:
+                intervals |= self._compute_clustered_proportions(label_measures, table, settings.level)
         return [
             intervals[measure.name] if measure in available else settings.make_undefined_interval(self, measure)
             for measure in measures
         ]
+
+    def count_cluster_tables(self) -> FloatArray | None:
+        """Count the rows of each cluster by codes of the true and the predicted class; None without clusters or labels."""
+        if self.streamed.cluster is None or self.label is None:
+            return None
+        k = len(list_codes(len(self.classes), self.has_unknown_labels))
+        columns = f"dense_rank() OVER (ORDER BY {self.streamed.cluster}) - 1 AS c, {self.y_true} AS t, {self.label} AS l"
+        cells = f"SELECT {columns} FROM judged WHERE {self.where}"
+        counts = self.streamed.file.fetch_rows(f"SELECT c, t, l, count(*) FROM ({cells}) GROUP BY c, t, l")
+        codes = np.array(counts, dtype=np.int64)
+        tables = np.zeros((int(codes[:, 0].max()) + 1, k, k))
+        tables[codes[:, 0], codes[:, 1], codes[:, 2]] = codes[:, 3]
+        return tables
+
+    def _compute_clustered_proportions(
+        self, measures: Sequence[Measure], table: Confusion, level: float
+    ) -> dict[str, Interval]:
+        """Compute intervals of proportions from the counts of each cluster."""
+        tables = self.count_cluster_tables()
+        assert tables is not None
+        intervals = {}
+        for measure in measures:
+            adapted: Any = allow_unknown_labels(measure)
+            proportion = get_proportion_counts(measure, prepare_table(measure, table))
+            if proportion is None or not proportion[1]:
+                continue
+            batch = prepare_table(measure, Confusion(tables, table.labels, table.positive))
+            counts: tuple[FloatArray, FloatArray] = adapted.count_table_successes(batch)
+            limits = compute_clustered_wilson_limits(counts[0], counts[1], level)
+            estimate = proportion[0] / proportion[1]
+            intervals[measure.name] = Interval(measure.name, estimate, *limits, level, "wilson")
+        return intervals
 
     @cached_property
     def _cells(self) -> tuple[FloatArray, FloatArray]:
@@ -335,13 +433,24 @@ class StreamedModel:
             tally = self.streamed.file.tally(score, is_positive, self.where, self.streamed.weight)
             self._binned_tallies[code] = merge_into_bins(tally, 4 * BINS)
             is_reported = self.positive in (None, code)
-            counts = CountIntervals(settings, not self.is_weighted and self.positive is not None and is_reported)
+            is_plain = not self.is_weighted and self.streamed.cluster is None
+            counts = CountIntervals(settings, is_plain and self.positive is not None and is_reported)
             for measure in dict.fromkeys([*(measures if is_reported else []), auc]):
                 interval = counts.from_tally(measure, tally, self._binned_tallies[code])
                 by_measure.setdefault(measure.name, []).extend([interval] if is_reported else [])
                 if measure is auc:
                     self._aucs[code] = interval.estimate
+        if self.streamed.cluster is not None and self.positive is not None and "auc" in by_measure and not self.is_weighted:
+            by_measure["auc"] = [self._compute_clustered_auc(by_measure["auc"][0], self.positive, settings.level)]
         return {name: _average_classes(name, intervals, settings.level) for name, intervals in by_measure.items()}
+
+    def _compute_clustered_auc(self, interval: Interval, positive: int, level: float) -> Interval:
+        score = (self.scores or ())[positive]
+        columns = f"{self.y_true} AS t, {score} AS s1, {score} AS s2, {self.streamed.cluster} AS c"
+        lines = f"(SELECT {columns} FROM judged WHERE {self.where})"
+        contrast = compute_rank_contrast(self.streamed.file, lines, positive, clustered=True)
+        low, high = contrast.estimates[0].compute_limits(level)
+        return replace(interval, low=low, high=high, method="score")
 
     def _list_tally_classes(self) -> Sequence[int]:
         """List the classes whose scores are tallied; one of two classes is sufficient."""
@@ -499,47 +608,61 @@ class StreamedPair:
         """Count rows by codes of the true class and of both predicted classes; None if a model has no labels."""
         return None if self.first.label is None or self.second.label is None else self._label_sums[0]
 
-    def contrast_ranks(self) -> RankContrast | None:
-        """Compute the contrast of the AUCs as in DeLong's test. An approximate difference is replaced with that of the exact
-        AUCs."""
+    @cached_property
+    def units(self) -> int:
+        """The number of rows, or of clusters if rows are clustered."""
+        if self.streamed.cluster is None:
+            return int(self.rows)
+        return int(self.streamed.file.fetch_rows(f"SELECT count(DISTINCT c) FROM {self.joined_sql}")[0][0])
+
+    def compare_clustered_accuracies(self, level: float) -> Outcome:
+        """Compare the accuracies of clustered rows; both models have labels."""
+        query = f"SELECT sum((l1 = t)::INT - (l2 = t)::INT), count(*) FROM {self.joined_sql} GROUP BY c"
+        sums, sizes = np.array(self.streamed.file.fetch_rows(query), dtype=np.float64).T
+        return build_clustered_outcome(sums, sizes, level)
+
+    def contrast_ranks(self) -> AucContrast | None:
+        """Contrast the AUCs; an approximate difference is replaced by that of the exact AUCs."""
         positive = self.first.positive
         if not self.first.scores or not self.second.scores or positive is None:
             return None
-        contrast = compute_rank_contrast(self.streamed.file, self.joined_sql, positive)
-        if not contrast.marks or self.first.is_weighted or not self.rows == self.first.rows == self.second.rows:
+        contrast = compute_rank_contrast(self.streamed.file, self.joined_sql, positive, self.streamed.cluster is not None)
+        if not contrast.marks or not self.rows == self.first.rows == self.second.rows:
             return contrast
         first, second = (model.compute_class_aucs()[positive] for model in (self.first, self.second))
-        return contrast._replace(estimate=first - second)
+        return replace(contrast, first=first, second=second)
 
-    def resample_difference(self, measure: Measure, settings: JudgeSettings, is_decided: bool) -> Outcome | None:
-        """Bootstrap the difference in a measure of labels by redrawn counts; None for other measures.
+    def resample_difference(self, measure: Measure, settings: JudgeSettings) -> Outcome | None:
+        """Bootstrap the difference in a measure of labels by redrawn counts; None for other measures and for clusters.
 
         If rows are weighted, the total weight of each cell is drawn like a sum of the weights of its rows.
         """
-        del is_decided
-        if measure.facts.needs != "labels" or self.first.label is None or self.second.label is None:
+        if not self._has_countable_labels(measure):
             return None
-        adapted_measure: Any = allow_unknown_labels(measure)
         cells, weights, squares = self._label_sums
-        resamples = min(settings.resamples, MAX_COUNT_RESAMPLES)
-        drawn, description = np.concatenate([*draw_counts(cells, resamples, settings.seed)]), "resamples of counts"
+        drawn = np.concatenate([*draw_counts(cells, min(settings.resamples, MAX_COUNT_RESAMPLES), settings.seed)])
         if self.first.is_weighted:
-            drawn, description = (
-                _resample_weights(drawn, cells, weights, squares, settings.seed),
-                "resamples of weighted counts",
-            )
+            drawn = _resample_weights(drawn, cells, weights, squares, settings.seed)
+        adapted_measure: Any = allow_unknown_labels(measure)
 
         def compute_difference(tables: FloatArray) -> FloatArray:
             parts = [Confusion(tables.sum(axis=axis), tuple(self.codes), self.first.positive) for axis in (-1, -2)]
             return np.asarray(adapted_measure.of(parts[0]) - adapted_measure.of(parts[1]))
 
         estimate, values = float(compute_difference(weights)), compute_difference(drawn)
-        return summarize_resamples(measure, estimate, values, self.rows, settings.level, description)
+        return summarize_resamples(measure, estimate, values, self.rows, settings.level)
 
-    def permute_difference(self, measure: Measure, settings: JudgeSettings) -> Outcome | None:
-        """Return None: the permutation test needs rows in memory."""
-        del measure, settings
-        return None
+    def permute_difference(self, measure: Measure, settings: JudgeSettings, resamples: int) -> Outcome | None:
+        """Run the permutation test of a measure of labels on counts; None for other measures, weights and clusters."""
+        if not self._has_countable_labels(measure) or self.first.is_weighted:
+            return None
+        adapted_measure: Any = allow_unknown_labels(measure)
+        swaps = LabelSwaps.from_counts(adapted_measure, tuple(self.codes), self.first.positive, self._label_sums[0])
+        return run_swaps(adapted_measure, swaps, settings, resamples, self.rows)
+
+    def _has_countable_labels(self, measure: Measure) -> bool:
+        has_labels = self.first.label is not None and self.second.label is not None
+        return measure.facts.needs == "labels" and has_labels and self.streamed.cluster is None
 
     def list_limitations(self, measure: Measure) -> list[Finding]:
         """Return nothing: the limitations of a streamed file are the same for all pairs."""
@@ -569,6 +692,11 @@ class StreamedModels:
         self.weight = None if weight is None else _cast_to_double(weight)
         self.amount = "count(*)" if self.weight is None else f"sum({self.weight})"
         self._check_weights(weight)
+        cluster = file.roles.get("cluster") or (file.roles.get("row") if file.has_answers else None)
+        self.cluster = None if cluster is None else quote_identifier(cluster)
+        if file.has_answers and len(file.fetch_rows(f"SELECT DISTINCT {_ANSWERS} FROM judged")) > 1:
+            self.weight = f"{self.weight or '1.0'} / {_ANSWERS}"
+            self.amount = f"sum({self.weight})"
         self._true_labels = self._list_distinct_values(str(file.roles.get("y_true")), "TRUE")
         check_labels([normalize_label(value) for value in self._true_labels.values()])
         self._duplicates = {
@@ -587,7 +715,8 @@ class StreamedModels:
     def list_limitations(self, settings: JudgeSettings) -> list[Finding]:
         """List what cannot be computed from counts."""
         del settings
-        return [Finding.of("streamed_file"), *([] if self.weight is None else [Finding.of("streamed_weights")])]
+        optional = {"streamed_weights": self.weight, "streamed_clusters": self.cluster}
+        return [Finding.of("streamed_file"), *(Finding.of(kind) for kind, column in optional.items() if column is not None)]
 
     def compute_split_values(self, measure: Measure) -> list[SplitValue]:
         """Return nothing: values of splits need rows in memory."""
@@ -618,22 +747,26 @@ class StreamedModels:
     def build_join_sql(self, first: StreamedModel, second: StreamedModel) -> str | None:
         """Build SQL for the rows that both models predict; None if no column identifies the rows.
 
-        Its columns are the true classes t and u, the predicted classes l1 and l2, the scores s1 and s2, and the weight w.
+        Its columns are the true classes t and u, the predicted classes l1 and l2, the scores s1 and s2, the weight w and
+        the cluster c.
         """
         column_lists = [_build_columns_sql(model, i) for i, model in enumerate((first, second), 1)]
-        weight = self.weight or "1"
+        weight, cluster = self.weight or "1", self.cluster or "NULL"
         if first.where == second.where:
             y_true = f"{first.y_true} AS t, {second.y_true} AS u"
-            return f"(SELECT {y_true}, {column_lists[0]}, {column_lists[1]}, {weight} AS w FROM judged WHERE {first.where})"
+            columns = f"{y_true}, {column_lists[0]}, {column_lists[1]}, {weight} AS w, {cluster} AS c"
+            return f"(SELECT {columns} FROM judged WHERE {first.where})"
         row = self.file.roles.get("row")
         if row is None:
             return None
+        answer = _ANSWER if self.file.has_answers else "1"
         parts = [
-            f"(SELECT {quote_identifier(row)} AS r, {model.y_true} AS t{i}, {columns}, {weight} AS w{i} "
+            f"(SELECT {quote_identifier(row)} AS r, {answer} AS n, {model.y_true} AS t{i}, {columns}, {weight} AS w{i}, "
+            f"{cluster} AS c{i} "
             f"FROM judged WHERE {model.where})"
             for i, (model, columns) in enumerate(zip((first, second), column_lists, strict=True), 1)
         ]
-        return f"(SELECT t1 AS t, t2 AS u, l1, s1, l2, s2, w1 AS w FROM {parts[0]} JOIN {parts[1]} USING (r))"
+        return f"(SELECT t1 AS t, t2 AS u, l1, s1, l2, s2, w1 AS w, c1 AS c FROM {parts[0]} JOIN {parts[1]} USING (r, n))"
 
     def _check_weights(self, column: str | None) -> None:
         if self.weight is None:
@@ -683,7 +816,7 @@ class StreamedModels:
                     classes[text] = text
                     self.notes.add("class_without_rows", Subject("", dataset if location else ""), label=text)
         texts = sorted(classes, key=_get_sort_key(classes))
-        positive_index = resolve_positive_index(texts, self.positive, dataset)
+        positive_index = resolve_positive_index(texts, self.positive, dataset, self.roles.scored_class)
         ordered = tuple(classes[text] for text in texts)
         return [self._build_model(dataset, raw_model, ordered, positive_index, true_labels) for raw_model in raw_models]
 
@@ -791,10 +924,13 @@ class _ScoreSummary(NamedTuple):
 
 def _choose_lines(file: StreamedFile, notes: Notes) -> None:
     """Check the columns that identify lines, and restrict `judged` to the same lines as in memory."""
-    _check_complete(file)
     _keep_one_condition(file, notes)
+    if file.drop_missing:
+        _drop_incomplete_rows(file, notes)
+    _check_complete(file)
+    _note_duplicates(file, notes)
     if file.roles.get("row") is not None:
-        _keep_first_predictions(file, notes)
+        _number_predictions(file, notes)
     elif file.roles.get("repeat") is not None:
         _keep_first_repeat(file, notes)
 
@@ -804,14 +940,55 @@ def _list_key_columns(file: StreamedFile, *roles: str) -> list[str]:
 
 
 def _check_complete(file: StreamedFile) -> None:
-    present = [(role, column) for role in _REQUIRED_ROLES if (column := file.roles.get(role)) is not None]
+    present = [(role, column) for role in REQUIRED_ROLES if (column := file.roles.get(role)) is not None]
     counts = ", ".join(f"count(*) FILTER (WHERE {file.build_missing_condition(column)})" for _, column in present)
-    for (role, column), count in zip(present, file.fetch_rows(f"SELECT {counts} FROM lines")[0], strict=True):
+    for (role, column), count in zip(present, file.fetch_rows(f"SELECT {counts} FROM judged")[0], strict=True):
         if count:
             raise InputError(
-                f"{role} must not be missing, got {count:,} empty cells in column {column!r}: drop these lines or fill the "
-                "cells"
+                f"{role} must not be missing, got {format_count(count, 'empty cell')} in column {column!r}: fill the cells, or "
+                f"pass {name_argument('drop_missing', 'True')}"
             )
+
+
+def _drop_incomplete_rows(file: StreamedFile, notes: Notes) -> None:
+    """Remove rows with missing values, for all models; a column that is empty for a model or data set is not missing there."""
+    roles = file.roles
+    keys = _list_key_columns(file, "dataset", "model")
+    predicted = list(dict.fromkeys(column for model_columns in roles.models for column in model_columns.columns))
+    parts = [file.build_missing_condition(column) for column in roles.list_columns(*REQUIRED_ROLES, "weight")]
+    present = ", ".join(f"count(*) FILTER (WHERE NOT {file.build_missing_condition(column)})" for column in predicted)
+    for line in file.fetch_rows(f"SELECT {', '.join([*keys, present])} FROM judged GROUP BY ALL"):
+        group = [f"{key} IS NOT DISTINCT FROM {quote_literal(value)}" for key, value in zip(keys, line, strict=False)]
+        missing = [
+            file.build_missing_condition(column) for column, count in zip(predicted, line[len(keys) :], strict=True) if count
+        ]
+        parts += [f"({' AND '.join([*group, '(' + ' OR '.join(missing) + ')'])})"] if missing else []
+    incomplete = f"({' OR '.join(parts)})"
+    row_keys = _list_key_columns(file, "dataset", "row")
+    if roles.get("row") is None:
+        dropped, total = file.fetch_rows(f"SELECT count(*) FILTER (WHERE {incomplete}), count(*) FROM judged")[0]
+        condition = f"NOT {incomplete}"
+    else:
+        rows = f"SELECT DISTINCT {', '.join(row_keys)} FROM judged"
+        file.fetch_rows(f"CREATE TEMP TABLE incomplete AS {rows} WHERE {incomplete}")
+        dropped, total = (file.fetch_rows(f"SELECT count(*) FROM {table}")[0][0] for table in ("incomplete", f"({rows})"))
+        same = " AND ".join(f"lines.{key} IS NOT DISTINCT FROM incomplete.{key}" for key in row_keys)
+        condition = f"NOT EXISTS (SELECT 1 FROM incomplete WHERE {same})"
+    if dropped:
+        note_dropped_rows(dropped, total, notes)
+        file.keep_lines(condition)
+
+
+def _note_duplicates(file: StreamedFile, notes: Notes) -> None:
+    """Note lines that repeat an earlier line exactly, if no column identifies the rows."""
+    lines = file.fetch_rows("SELECT count(*) FROM judged")[0][0]
+    if file.roles.get("row") is not None or lines > MAX_COMPARED_LINES:
+        return
+    fractions = [quote_identifier(name) for name, kind in file.column_types.items() if kind in ("DOUBLE", "FLOAT")]
+    n_lines = file.fetch_rows("SELECT count(*) FROM (SELECT DISTINCT * FROM judged)")[0][0]
+    distinct = f"SELECT DISTINCT {', '.join(fractions)} FROM judged"
+    n_fractions = file.fetch_rows(f"SELECT count(*) FROM ({distinct})")[0][0] if fractions else 0
+    note_duplicated_lines(lines, n_lines, n_fractions, notes)
 
 
 def _keep_one_condition(file: StreamedFile, notes: Notes) -> None:
@@ -826,22 +1003,38 @@ def _keep_one_condition(file: StreamedFile, notes: Notes) -> None:
         note_condition(len(conditions), count, selected, notes)
 
 
-def _keep_first_predictions(file: StreamedFile, notes: Notes) -> None:
-    """Check that a model predicts a row once per repeat and fold, and keep the first prediction of each row."""
+def _number_predictions(file: StreamedFile, notes: Notes) -> None:
+    """Check that a model predicts a row once per repeat and fold, and number the predictions of each row."""
     keys, splits = ", ".join(_list_key_columns(file, "dataset", "model", "row")), _list_key_columns(file, "repeat", "fold")
     distinct = f"count(DISTINCT ({', '.join(splits)}))" if splits else "1"
     lines = f"SELECT {keys}, count(*) AS n, {distinct} AS d FROM judged GROUP BY {keys} HAVING count(*) > 1"
     n_multiple, n_repeated = file.fetch_rows(f"SELECT count(*), coalesce(sum(n - d), 0) FROM ({lines})")[0]
-    if n_repeated:
+    if n_repeated and _drop_duplicate_lines(file, notes):
+        _number_predictions(file, notes)
+    elif n_repeated:
         row = str(file.roles.get("row"))
         example = file.fetch_rows(f"SELECT {quote_identifier(row)} FROM ({lines}) WHERE n > d LIMIT 1")[0][0]
         raise InputError(
             f"models must predict each row once, got row {example!r} of column {row!r} more than once "
             f"({format_count(int(n_repeated), 'such line')}): drop the repeated lines, or add columns repeat and fold"
         )
-    if n_multiple:
-        file.keep_first(keys, ", ".join(splits))
+    elif n_multiple:
+        file.number_answers(keys, ", ".join(splits))
         notes.add("repeated_predictions")
+
+
+def _drop_duplicate_lines(file: StreamedFile, notes: Notes) -> bool:
+    """Remove lines that repeat an earlier line of the same row exactly, if all repeated lines do; return whether they do."""
+    keys = ", ".join(_list_key_columns(file, *_LINE_ROLES))
+    lines, n_keys = file.fetch_rows(f"SELECT count(*), count(DISTINCT ({keys},)) FROM judged")[0]
+    columns = ", ".join(map(quote_identifier, file.roles.used_columns))
+    distinct = f"SELECT DISTINCT {columns} FROM judged"
+    if file.fetch_rows(f"SELECT count(*) FROM ({distinct})")[0][0] != n_keys:
+        return False
+    file.fetch_rows(f"CREATE TEMP TABLE singles AS {distinct}")
+    file.fetch_rows("CREATE OR REPLACE VIEW judged AS SELECT * FROM singles")
+    notes.add("duplicated_rows", lines=lines - n_keys)
+    return True
 
 
 def _keep_first_repeat(file: StreamedFile, notes: Notes) -> None:
@@ -870,7 +1063,7 @@ def _find_score_columns(file: StreamedFile, model_columns: ModelColumns, where: 
         if n_present and n_finite < rows:
             raise InputError(
                 f"scores of {subject} must be finite numbers, got {rows - n_finite:,} invalid lines in column "
-                f"{column!r}: drop these lines or give them a score"
+                f"{column!r}: give them a score, or pass {name_argument('drop_missing', 'True')}"
             )
         if n_present:
             columns[text] = column
@@ -1063,38 +1256,54 @@ def _expand_dtype(counts: npt.NDArray[Any], incoming: npt.NDArray[Any]) -> npt.N
     return counts.astype(np.min_scalar_type(int(incoming.max())))
 
 
-def compute_rank_contrast(file: StreamedFile, lines: str, positive: int) -> RankContrast:
-    """Compute the contrast of two models on the same rows, as in DeLong's test; NaN if a class has fewer than two rows.
+def compute_rank_contrast(file: StreamedFile, lines: str, positive: int, clustered: bool = False) -> AucContrast:
+    """Contrast the AUCs of two models on the same rows; NaN if a class has no rows.
 
-    `lines` is SQL that returns true classes t and scores s1 and s2. The rows are written to a table that spills to disk, so
-    models are joined once. Only the scores of the rarer class are kept in memory. Every other score equals one of these scores
-    or lies between two of them. This determines the number of rows of one class below each row of the other class.
+    `lines` is SQL that gives true classes t, scores s1 and s2, and clusters c. The rows are written to a table that spills to
+    disk, so the models are joined only once. Only the scores of the rarer class are kept in memory. Every other score equals
+    one of them or lies between two of them. This gives the number of rows of one class below each row of the other class.
     """
-    file.fetch_rows(f"CREATE OR REPLACE TEMP TABLE met AS SELECT t = {positive} AS p, s1, s2 FROM {lines}")
+    cluster = "dense_rank() OVER (ORDER BY c) - 1" if clustered else "0"
+    file.fetch_rows(f"CREATE OR REPLACE TEMP TABLE met AS SELECT t = {positive} AS p, s1, s2, {cluster} AS c FROM {lines}")
     try:
-        return _compute_contrast(file)
+        return _compute_contrast(file, clustered)
     finally:
         file.fetch_rows("DROP TABLE met")
 
 
-def _compute_contrast(file: StreamedFile) -> RankContrast:
-    positives, negatives = file.fetch_rows("SELECT count(*) FILTER (WHERE p), count(*) FILTER (WHERE NOT p) FROM met")[0]
-    if min(positives, negatives) < 2:
-        return RankContrast(math.nan, math.nan, positives, negatives)
-    few, many = sorted((positives, negatives))
+def _compute_contrast(file: StreamedFile, clustered: bool) -> AucContrast:
+    counts = "count(*) FILTER (WHERE p), count(*) FILTER (WHERE NOT p), max(c)"
+    positives, negatives, last_cluster = file.fetch_rows(f"SELECT {counts} FROM met")[0]
+    if not positives or not negatives:
+        return AucContrast(math.nan, math.nan, positives, negatives, (), positives + negatives)
+    few = min(positives, negatives)
     rare, common = ("p", "NOT p") if positives <= negatives else ("NOT p", "p")
     marks = [_select_marks(file, column, rare, few) for column in ("s1", "s2")]
     is_exact = few <= MAX_MARKS or _are_all_marked(file, marks, rare)
-    slot_rows = _SlotRows(file, marks)
+    slot_rows = _SlotRows(file, marks, last_cluster + 1 if clustered else 0)
     rare_below, _ = slot_rows.count_below(rare)
     common_below, over_common = slot_rows.count_below(common, rare_below)
-    over_rare = slot_rows.sum_contrasts(rare, common_below)
-    mean, variance = 0.0, 0.0
-    for sums, size in ((over_common, few), (over_rare, many)):
-        mean = sums.mean / (2 * size)
-        variance += sums.squares / (2 * size) ** 2 / (sums.rows - 1) / sums.rows
-    estimate = mean if rare == "p" else -mean
-    return RankContrast(estimate, math.sqrt(variance), positives, negatives, 0 if is_exact else MAX_MARKS)
+    over_rare = slot_rows.sum_placements(rare, common_below)
+    over_positives, over_negatives = (over_rare, over_common) if rare == "p" else (over_common, over_rare)
+    first, second = (moments.mean / (2 * negatives) for moments in over_positives.moments[:2])
+    if clustered:
+        deviations = over_positives.compute_deviations(2 * negatives), -over_negatives.compute_deviations(2 * positives)
+        masks = over_positives.sizes > 0, over_negatives.sizes > 0
+        numbers = [int(masks[0].sum()), int(masks[1].sum()), last_cluster + 1]
+        products = [deviations[0] ** 2, deviations[1] ** 2, 2 * deviations[0] * deviations[1]]
+        factors = [number / (number - 1) if number > 1 else 0.0 for number in numbers]
+        parts = tuple(
+            VariancePart.from_values((factor * product.sum(axis=1)).tolist(), number - 1.0)
+            for factor, product, number in zip(factors, products, numbers, strict=True)
+        )
+        sizes = numbers[0], numbers[1]
+    else:
+        parts = tuple(
+            VariancePart.from_values([moments.compute_mean_variance(2 * other) for moments in sums.moments], size - 1.0)
+            for sums, size, other in ((over_positives, positives, negatives), (over_negatives, negatives, positives))
+        )
+        sizes = positives, negatives
+    return AucContrast(first, second, *sizes, parts, positives + negatives, 0 if is_exact else MAX_MARKS)
 
 
 def _select_marks(file: StreamedFile, column: str, rare: str, rows: int) -> FloatArray:
@@ -1118,32 +1327,54 @@ def _are_all_marked(file: StreamedFile, marks: Sequence[FloatArray], rare: str) 
 
 
 class _SlotRows:
-    """The rows of the joined table by slots: slot 2i lies below mark i, and slot 2i + 1 lies on it."""
+    """The rows of the joined table by slots: slot 2i lies below mark i, slot 2i + 1 on it."""
 
-    def __init__(self, file: StreamedFile, marks: Sequence[FloatArray]) -> None:
-        self.file, self.marks = file, marks
+    def __init__(self, file: StreamedFile, marks: Sequence[FloatArray], clusters: int) -> None:
+        self.file, self.marks, self.clusters = file, marks, clusters
 
-    def _iter_slots(self, which: str) -> Iterator[list[IntArray]]:
-        for batch in self.file.fetch_batches(f"SELECT s1, s2 FROM met WHERE {which}"):
-            yield [_find_slots(marks, scores) for marks, scores in zip(self.marks, batch, strict=True)]
+    def _iter_slots(self, which: str) -> Iterator[tuple[list[IntArray], npt.NDArray[Any]]]:
+        for *batch, codes in self.file.fetch_batches(f"SELECT s1, s2, c FROM met WHERE {which}"):
+            yield [_find_slots(marks, scores) for marks, scores in zip(self.marks, batch, strict=True)], codes
 
-    def count_below(self, which: str, below: Sequence[FloatArray] = ()) -> tuple[list[FloatArray], _RunningMoments]:
-        """Return twice the number of rows of a class below each slot (a row in the slot counts half), and the sum of their
-        contrasts given `below`."""
-        counts, sums = [np.zeros(2 * len(marks) + 1) for marks in self.marks], _RunningMoments()
-        for slots in self._iter_slots(which):
+    def count_below(self, which: str, below: Sequence[FloatArray] = ()) -> tuple[list[FloatArray], _PlacementSums]:
+        """Count twice the rows of a class below each slot (half of those in it), and sum their placements given `below`."""
+        counts, sums = [np.zeros(2 * len(marks) + 1) for marks in self.marks], _PlacementSums(self.clusters)
+        for slots, codes in self._iter_slots(which):
             for count, slot in zip(counts, slots, strict=True):
                 np.add.at(count, slot, 1.0)
             if below:
-                sums.add(below[0][slots[0]] - below[1][slots[1]])
+                sums.add(below[0][slots[0]], below[1][slots[1]], codes)
         return [_compute_twice_below(count) for count in counts], sums
 
-    def sum_contrasts(self, which: str, below: Sequence[FloatArray]) -> _RunningMoments:
-        """Sum the contrasts of the two placements over the rows of a class; `below` comes from the other class."""
-        sums = _RunningMoments()
-        for slots in self._iter_slots(which):
-            sums.add(below[0][slots[0]] - below[1][slots[1]])
+    def sum_placements(self, which: str, below: Sequence[FloatArray]) -> _PlacementSums:
+        """Sum the two placements over the rows of a class; `below` comes from the other class."""
+        sums = _PlacementSums(self.clusters)
+        for slots, codes in self._iter_slots(which):
+            sums.add(below[0][slots[0]], below[1][slots[1]], codes)
         return sums
+
+
+class _PlacementSums:
+    """Moments of the placements of two models and of their difference, and sums of each cluster."""
+
+    def __init__(self, clusters: int) -> None:
+        self.moments = tuple(_RunningMoments() for _ in range(3))
+        self.sums, self.sizes = np.zeros((3, clusters)), np.zeros(clusters)
+
+    def add(self, first: FloatArray, second: FloatArray, codes: npt.NDArray[Any]) -> None:
+        """Add the placements of some rows."""
+        columns = first, second, first - second
+        for moments, column in zip(self.moments, columns, strict=True):
+            moments.add(column)
+        if len(self.sizes):
+            for sums, column in zip(self.sums, columns, strict=True):
+                np.add.at(sums, codes, column)
+            np.add.at(self.sizes, codes, 1.0)
+
+    def compute_deviations(self, scale: float) -> FloatArray:
+        """Compute the sums of deviations of each cluster, divided by the number of rows and by `scale`."""
+        means = np.array([moments.mean for moments in self.moments])
+        return np.asarray((self.sums - means[:, None] * self.sizes) / (scale * self.sizes.sum()))
 
 
 class _RunningMoments:
@@ -1161,6 +1392,10 @@ class _RunningMoments:
         self.squares += float(((values - mean) ** 2).sum()) + delta**2 * self.rows * len(values) / rows
         self.mean += delta * len(values) / rows
         self.rows = rows
+
+    def compute_mean_variance(self, scale: float) -> float:
+        """Compute the variance of the mean of values divided by `scale`; 0 for a single value."""
+        return self.squares / scale**2 / (self.rows - 1) / self.rows if self.rows > 1 else 0.0
 
 
 def _find_slots(marks: FloatArray, scores: FloatArray) -> IntArray:

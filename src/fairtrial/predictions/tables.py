@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtrial import measures as curve_measures
+from fairtrial._check import FloatArray
 from fairtrial._findings import Finding
 from fairtrial._narrative import render
 from fairtrial.errors import InputError
 from fairtrial.measures import Measure, get_measure
-from fairtrial.measures.intervals import Interval, compute_wilson_limits
+from fairtrial.measures.intervals import Interval, compute_clustered_wilson_limits, compute_wilson_limits
 from fairtrial.predictions.columns import format_label
 from fairtrial.predictions.statistics import JudgeSettings, ModelStatistics, ignore_warnings, prepare_class_table
 from fairtrial.predictions.validate import Notes
@@ -74,7 +75,7 @@ def _build_score_row(model: ModelStatistics, measure: Measure, interval: Interva
         "high": interval.high,
         "method": interval.method,
         "better": "higher" if measure.facts.direction == "max" else "lower",
-        "chance": np.nan if measure.facts.chance is None else measure.facts.chance,
+        "chance": measure.facts.get_chance(len(model.classes)),
         "rows": model.rows,
         "note": interval.note,
     }
@@ -93,6 +94,7 @@ def _build_class_rows(model: ModelStatistics, level: float) -> list[dict[str, An
     confusion = model.count_confusion()
     table = None if confusion is None else prepare_class_table(confusion)
     support, aucs, unweighted = model.sum_support(), model.compute_class_aucs(), not model.is_weighted
+    clusters = model.count_cluster_tables() if unweighted else None
     lines = []
     for code, label in enumerate(model.classes):
         line: dict[str, Any] = {"dataset": model.dataset, "model": model.name, "class": str(label)}
@@ -102,11 +104,22 @@ def _build_class_rows(model: ModelStatistics, level: float) -> list[dict[str, An
             line["predicted"] = float(predicted)
             line.update(_compute_rate("precision", hits, predicted, level, unweighted))
             line.update(_compute_rate("recall", hits, support[code], level, unweighted))
+            if clusters is not None:
+                line.update(_limit_clustered_rates(clusters, code, level))
             both = float(predicted + support[code])
             line["f_score"] = 2 * float(hits) / both if both else float("nan")
         line["auc"] = aucs[code]
         lines.append(line)
     return lines
+
+
+def _limit_clustered_rates(clusters: FloatArray, code: int, level: float) -> dict[str, float]:
+    """Compute limits of precision and recall of a class from the confusion tables of clusters."""
+    limits: dict[str, float] = {}
+    for name, totals in (("precision", clusters[:, :, code].sum(axis=1)), ("recall", clusters[:, code, :].sum(axis=1))):
+        pair = compute_clustered_wilson_limits(clusters[:, code, code], totals, level)
+        limits |= {f"{name}_low": pair[0], f"{name}_high": pair[1]}
+    return limits
 
 
 def _compute_rate(name: str, hits: float, total: float, level: float, unweighted: bool) -> dict[str, float]:

@@ -10,7 +10,7 @@ from fairtrial._narrative import name_argument
 from fairtrial._registry import suggest_name
 from fairtrial._text import join_names
 from fairtrial.errors import InputError
-from fairtrial.predictions.columns import format_label
+from fairtrial.predictions.columns import find_usual_positive, format_label
 
 LabelSource = Literal["file", "probabilities", "scores", "none"]
 
@@ -118,6 +118,12 @@ def check_predicted(true_labels: Sequence[str], predicted: Sequence[str], subjec
             f"predicted labels of {subject} must be labels of y_true ({join_names(true_labels)}), got none of them but "
             f"{unknown[0]!r}: convert the labels"
         )
+    never_predicted = [label for label in true_labels if label not in predicted]
+    if unknown and never_predicted and _is_shifted(true_labels, predicted):
+        raise InputError(
+            f"predicted labels of {subject} must be labels of y_true ({join_names(true_labels)}), got {unknown[0]!r} and never "
+            f"{never_predicted[0]!r}: the codes differ, convert them"
+        )
     folded = {label.strip().lower(): label for label in true_labels}
     for label in unknown:
         true_label = folded.get(label.strip().lower())
@@ -126,15 +132,38 @@ def check_predicted(true_labels: Sequence[str], predicted: Sequence[str], subjec
                 f"predicted labels of {subject} must be labels of y_true, got {label!r}: {suggest_name(label, [true_label])}"
             )
         notes.add("unknown_label", subject, label=label)
-    for label in true_labels:
-        if label not in predicted:
-            notes.add("class_never_predicted", subject, label=label)
+    for label in never_predicted:
+        notes.add("class_never_predicted", subject, label=label)
 
 
-def resolve_positive_index(texts: Sequence[str], positive: object, dataset: str) -> int | None:
-    """Find the index of the positive class: the given class, else the second of two."""
+def _is_shifted(true_labels: Sequence[str], predicted: Sequence[str]) -> bool:
+    """Whether all labels are whole numbers, and there are two classes or all predicted labels are shifted by one."""
+    if not all(label.removeprefix("-").isdigit() for label in (*true_labels, *predicted)):
+        return False
+    codes, predicted_codes = ({int(label) for label in labels} for labels in (true_labels, predicted))
+    return len(codes) == 2 or any(predicted_codes == {code + step for code in codes} for step in (-1, 1))
+
+
+def choose_positive(texts: Sequence[str], scored_class: str | None) -> tuple[int | None, str]:
+    """Choose the index of the positive class of two, and give the reason; None if there are more classes.
+
+    `scored_class` is the class that score columns name. Else a usual name decides, else the sort order.
+
+    >>> choose_positive(["fraud", "legit"], None), choose_positive(["a", "b"], "a"), choose_positive(["a", "b"], None)
+    ((0, 'usual name of a positive class'), (0, 'named by the score columns'), (1, 'second in sort order'))
+    """
+    if len(texts) != 2:
+        return None, ""
+    if scored_class in texts:
+        return list(texts).index(str(scored_class)), "named by the score columns"
+    usual = find_usual_positive(texts)
+    return (1, "second in sort order") if usual is None else (list(texts).index(usual), "usual name of a positive class")
+
+
+def resolve_positive_index(texts: Sequence[str], positive: object, dataset: str, scored_class: str | None = None) -> int | None:
+    """Find the index of the positive class: the given one, else the one that `choose_positive` chooses."""
     if positive is None:
-        return 1 if len(texts) == 2 else None
+        return choose_positive(texts, scored_class)[0]
     if str(positive) not in texts:
         raise InputError(
             f"positive must be a class of data set {dataset!r}, got {positive!r}: {suggest_name(positive, list(texts))}"
@@ -157,6 +186,25 @@ def note_duplicate_labels(duplicates: Mapping[str, str], subject: Subject, notes
     """Note that predicted labels are different spellings of the true labels."""
     aliases = tuple(f"{label} = {true_label}" for label, true_label in sorted(duplicates.items()))
     notes.add("matched_labels", subject, aliases=aliases)
+
+
+def note_dropped_rows(rows: int, total: int, notes: Notes) -> None:
+    """Note how many incomplete rows were removed; refuse to remove all."""
+    if rows == total:
+        raise InputError(f"the file must contain complete rows, got missing values in all {total:,} rows: fill the cells")
+    notes.add("dropped_missing", rows=rows, total=total)
+
+
+def note_duplicated_lines(lines: int, distinct_lines: int, distinct_scores: int, notes: Notes) -> None:
+    """Note lines that occur more than once, unless their numbers are so coarse that equal lines are to be expected.
+
+    `distinct_scores` counts the different combinations of all columns of fractional numbers. If there are few, or if equal
+    combinations occur in lines that differ elsewhere, equal lines may be different rows.
+    """
+    coincidences = distinct_lines - distinct_scores
+    is_fine = distinct_scores >= 0.99 * distinct_lines and distinct_scores >= lines / 4
+    if is_fine and lines - distinct_lines > 20 * coincidences:
+        notes.add("duplicated_lines", lines=lines - distinct_lines)
 
 
 def note_missing_labels(n_missing: int, rows: int, subject: Subject, notes: Notes) -> None:

@@ -52,7 +52,7 @@ class CheckFinding:
     --------
     >>> from fairtrial import compare
     >>> from fairtrial.report.checks import registry
-    >>> finding = registry["FT008"](compare([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6]]))
+    >>> finding = registry["FT008"](compare([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6]], rows="datasets"))
     >>> finding.outcome, finding.finding["limit"]
     ('raised', 6)
     """
@@ -175,11 +175,13 @@ class Check:
         Takes a `ReportSource` and returns a `CheckAnswer`.
     serves : tuple of {"study", "judgement", "comparison"}
         Kinds of reports to which the check applies.
+    affects_answer : bool
+        Whether the answer itself mentions the check if it is raised, because it may change the conclusion.
 
     Examples
     --------
     >>> from fairtrial import compare
-    >>> verdict = compare([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6]])
+    >>> verdict = compare([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6]], rows="datasets")
     >>> nothing = Check("LAB001", "Nothing", "nothing", "...", "...", "", {"passed": "no problem."}, lambda _: report_passed())
     >>> nothing.table, nothing(verdict).outcome, nothing(verdict).text
     ('checks-lab001', 'passed', 'No problem.')
@@ -194,6 +196,7 @@ class Check:
     texts: Mapping[str, str]
     function: Callable[[ReportSource], CheckAnswer]
     serves: tuple[ReportKind, ...] = ("study",)
+    affects_answer: bool = False
 
     def __post_init__(self) -> None:
         if not _NUMBER.fullmatch(self.number):
@@ -228,6 +231,7 @@ def check(
     cite: str,
     texts: Mapping[str, str],
     serves: tuple[ReportKind, ...] = ("study",),
+    affects_answer: bool = False,
 ) -> Callable[[Callable[[ReportSource], CheckAnswer]], Check]:
     """Register a function as a methodology check.
 
@@ -236,7 +240,7 @@ def check(
 
     Parameters
     ----------
-    number, title, looks_for, why, remedy, cite, texts, serves
+    number, title, looks_for, why, remedy, cite, texts, serves, affects_answer
         See `Check`.
 
     Returns
@@ -251,7 +255,7 @@ def check(
     """
 
     def register(function: Callable[[ReportSource], CheckAnswer]) -> Check:
-        new_check = Check(number, title, looks_for, why, remedy, cite, texts, function, serves)
+        new_check = Check(number, title, looks_for, why, remedy, cite, texts, function, serves, affects_answer)
         registry.add(number, new_check)
         return new_check
 
@@ -271,7 +275,7 @@ class CheckResult(NamedTuple):
     Examples
     --------
     >>> from fairtrial import compare
-    >>> check, finding = run_checks(compare([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6]]))[0]
+    >>> check, finding = run_checks(compare([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6]], rows="datasets"))[0]
     >>> check.number, finding.outcome
     ('FT008', 'raised')
     """
@@ -302,7 +306,7 @@ def run_checks(results: Any, checks: Iterable[Check] | None = None) -> tuple[Che
     Examples
     --------
     >>> from fairtrial import compare
-    >>> verdict = compare([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6], [0.9, 0.5], [0.8, 0.7]])
+    >>> verdict = compare([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6], [0.9, 0.5], [0.8, 0.7]], rows="datasets")
     >>> [result.check.number for result in run_checks(verdict) if result.finding.outcome == "raised"]
     ['FT008']
     """
@@ -315,6 +319,30 @@ def run_checks(results: Any, checks: Iterable[Check] | None = None) -> tuple[Che
     if cached is None or {result.check.number: result.check for result in cached} != {item.number: item for item in serving}:
         _results[key] = run_checks(source, serving)
     return _results[key]
+
+
+def list_answer_warnings(results: Any) -> list[CheckResult]:
+    """Run the checks that affect the answer, and list those that are raised.
+
+    Parameters
+    ----------
+    results : Results, Judgement, Verdict or ReportSource
+        What to check.
+
+    Returns
+    -------
+    list of CheckResult
+
+    Examples
+    --------
+    >>> from fairtrial import compare
+    >>> verdict = compare([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6], [0.9, 0.5], [0.8, 0.7]], rows="datasets")
+    >>> [result.check.number for result in list_answer_warnings(verdict)]
+    ['FT008']
+    """
+    source = _get_source(results)
+    checks = [each for each in registry.values() if each.affects_answer and source.kind in each.serves]
+    return [result for result in run_checks(source, checks) if result.finding.outcome == "raised"]
 
 
 def _get_source(results: Any) -> ReportSource:

@@ -217,7 +217,7 @@ def write_comparison(verdict: Verdict, folder: str | Path, formats: str | Iterab
     >>> from fairtrial import compare
     >>> scores = {"tree": [0.9, 0.8, 0.9, 0.6], "bayes": [0.8, 0.9, 0.7, 0.5], "rule": [0.7, 0.6, 0.6, 0.4]}
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     paths = write_comparison(compare(pd.DataFrame(scores)), folder)
+    ...     paths = write_comparison(compare(pd.DataFrame(scores), rows="datasets"), folder)
     >>> [path.name for path in paths[:6]]
     ['scores.csv', 'pairs.csv', 'ranks.csv', 'table.tex', 'table.md', 'verdict.txt']
     """

@@ -61,7 +61,7 @@ def build_facts_frame(judgement: Judgement) -> pd.DataFrame:
         "models": len(list_models(judgement)),
         "rows": sum(count_rows(judgement).values()),
         "measures": judgement.scores["measure"].nunique(),
-        "paired tests": len(judgement.pairs),
+        "paired tests": len(judgement.tests),
         LEVEL: round(100 * judgement.level, 10),
         ALPHA: judgement.alpha,
     }
@@ -91,12 +91,12 @@ def rank_judged_models(judgement: Judgement, dataset: str) -> list[str]:
 
 
 def order_pairs_best_first(judgement: Judgement) -> pd.DataFrame:
-    """Put the model with the better main measure first in each pair. The rows are those of `judgement.pairs`."""
-    return order_best_first(judgement.pairs, judgement.scores, judgement.main)
+    """Put the model with the better main measure first in each pair; the rows are those of `judgement.tests`."""
+    return order_best_first(judgement.tests, judgement.scores, judgement.main)
 
 
 def build_pairs_frame(judgement: Judgement) -> pd.DataFrame:
-    """Build the frame of the table of all tests. Its rows are those of `judgement.pairs`."""
+    """Build the frame of the table of all tests; its rows are those of `judgement.tests`."""
     pairs = order_pairs_best_first(judgement)
     table = pairs.assign(
         test=[get_display_name(name) for name in pairs["test"]],

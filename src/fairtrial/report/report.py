@@ -51,7 +51,7 @@ def write_report(results: Reportable, path: str | os.PathLike[str], *, title: st
     --------
     >>> import tempfile
     >>> import fairtrial
-    >>> verdict = fairtrial.compare([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6], [0.9, 0.5], [0.8, 0.7]])
+    >>> verdict = fairtrial.compare([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6], [0.9, 0.5], [0.8, 0.7]], rows="datasets")
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     fairtrial.write_report(verdict, f"{folder}/page.html", title="Tree and bayes").name
     'page.html'

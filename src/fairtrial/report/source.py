@@ -89,7 +89,7 @@ def describe_source(results: object) -> ReportSource:
     """Wrap results, a judgement or a verdict as the source of a report.
 
     >>> from fairtrial import compare
-    >>> describe_source(compare([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6], [0.9, 0.5], [0.8, 0.7]])).subtitle
+    >>> describe_source(compare([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6], [0.9, 0.5], [0.8, 0.7]], rows="datasets")).subtitle
     '2 learners, 5 data sets'
     """
     type_name = type(results).__name__

@@ -7,6 +7,7 @@ from fairtrial.resampling.estimate import ErrorEstimates, Estimate, NoInformatio
 from fairtrial.resampling.grouped import GroupKFold, LeaveGroupOut, StratifiedGroupKFold
 from fairtrial.resampling.layout import AuditFinding
 from fairtrial.resampling.nested import Nested, nested
+from fairtrial.resampling.scikit_learn import ScikitLearnSplitter
 from fairtrial.resampling.splits import Split, Splits, read_splits
 from fairtrial.resampling.splitter import FoldSplitter, Splitter, scheme
 from fairtrial.resampling.splitters import (
@@ -20,6 +21,7 @@ from fairtrial.resampling.splitters import (
     StratifiedKFold,
     TenByTen,
 )
+from fairtrial.resampling.temporal import TemporalSplit
 from fairtrial.resampling.weka import WekaFolds
 
 __all__ = [
@@ -42,11 +44,13 @@ __all__ = [
     "NoInformation",
     "RandomSubsampling",
     "Repeated",
+    "ScikitLearnSplitter",
     "Split",
     "Splits",
     "Splitter",
     "StratifiedGroupKFold",
     "StratifiedKFold",
+    "TemporalSplit",
     "TenByTen",
     "WekaFolds",
     "audit",

@@ -94,7 +94,7 @@ def estimate(
     -----
     Standard errors use the delta method of Efron & Tibshirani, corrected for the finite number of samples. The standard errors
     of .632 and .632+ treat the predictions on the training cases as fixed. If the leave-one-out bootstrap exceeds the
-    no-information rate, .632+ uses the no-information rate instead.
+    no-information rate, .632+ is 0.632 times the former plus 0.368 times the latter.
 
     Examples
     --------

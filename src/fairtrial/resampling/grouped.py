@@ -12,9 +12,10 @@ import numpy as np
 from fairtrial._check import IntArray, check_whole_number
 from fairtrial.errors import InputError
 from fairtrial.resampling.splits import Split
-from fairtrial.resampling.splitter import FoldSplitter, Seed, Splitter, SplitterInput, check_class_sizes
+from fairtrial.resampling.splitter import FoldSplitter, Seed, Splitter, SplitterInput, check_class_sizes, scheme
 
 
+@scheme("group")
 class GroupKFold(FoldSplitter):
     """Folds of whole groups.
 
@@ -56,6 +57,7 @@ class GroupKFold(FoldSplitter):
         return rng.permutation(self.n_splits)[fold_of][groups]
 
 
+@scheme("stratified-group")
 class StratifiedGroupKFold(FoldSplitter):
     """Folds of whole groups with class proportions that are as equal as the groups allow.
 
@@ -98,6 +100,7 @@ class StratifiedGroupKFold(FoldSplitter):
         return rng.permutation(self.n_splits)[fold_of][groups]
 
 
+@scheme("leave-group-out")
 class LeaveGroupOut(Splitter):
     """Each combination of `n_groups` groups is the test set once.
 

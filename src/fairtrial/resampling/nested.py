@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,14 +10,16 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
-from fairtrial._check import check_generator
+from fairtrial._check import check_column, check_generator, check_same_length
 from fairtrial._findings import Finding
 from fairtrial._narrative import render_all
 from fairtrial._text import format_count
 from fairtrial.errors import InputError, LearnerError
+from fairtrial.resampling.grouped import GroupKFold, StratifiedGroupKFold
 from fairtrial.resampling.splits import Split, Splits, count_rows
-from fairtrial.resampling.splitter import Seed, Splitter
+from fairtrial.resampling.splitter import Seed, Splitter, encode_groups
 from fairtrial.resampling.splitters import KFold, StratifiedKFold
 
 if TYPE_CHECKING:
@@ -139,11 +142,12 @@ def nested(
     X, y : array-like
         Data.
     inner, outer : splitter, optional
-        Splitters of this package or of scikit-learn. Default: five folds, stratified for classifiers.
+        Splitters of this package or of scikit-learn. Default: five folds, stratified for classifiers, of whole groups if
+        `groups` are given.
     scoring : str or callable, optional
         A scikit-learn scorer; higher is better.
     groups : array-like of shape (n,), optional
-        Group of each row, for splitters that use groups.
+        Group of each row. No group may be in both sets of an inner or outer split.
     n_jobs : int, optional
         Number of parallel jobs of the search.
     random_state : int, Generator, SeedSequence or RandomState, optional
@@ -152,6 +156,11 @@ def nested(
     Returns
     -------
     Nested
+
+    Raises
+    ------
+    InputError
+        If `groups` are given and a split puts rows of a group into both sets.
 
     Examples
     --------
@@ -162,16 +171,22 @@ def nested(
     >>> len(result.folds), bool(0.9 < result.estimate < 1)
     (5, True)
     """
-    inner, outer = (_check_splitter(name, cv, learner) for name, cv in (("inner", inner), ("outer", outer)))
+    grouped = groups is not None
+    inner, outer = (_check_splitter(name, cv, learner, grouped) for name, cv in (("inner", inner), ("outer", outer)))
+    groups = check_column("groups", groups) if grouped else None
+    if grouped:
+        check_same_length(X=np.empty(count_rows(X)), groups=groups)
     rng = check_generator("random_state", random_state)
-    splits = _freeze_splits(outer, X, y, groups, rng)
+    splits = _freeze_splits("outer", outer, X, y, groups, rng)
     folds = tuple(_run_outer_fold(learner, grid, (X, y, groups), split, inner, scoring, n_jobs, rng) for split in splits)
     return Nested(folds, _get_scoring_name(learner, scoring))
 
 
-def _check_splitter(name: str, cv: Any, learner: Any) -> Any:
+def _check_splitter(name: str, cv: Any, learner: Any, grouped: bool) -> Any:
     from sklearn.base import is_classifier
 
+    if cv is None and grouped:
+        return StratifiedGroupKFold(5) if is_classifier(learner) else GroupKFold(5)
     if cv is None:
         return StratifiedKFold(5) if is_classifier(learner) else KFold(5)
     if not callable(getattr(cv, "split", None)) or isinstance(cv, str):
@@ -181,11 +196,30 @@ def _check_splitter(name: str, cv: Any, learner: Any) -> Any:
     return cv
 
 
-def _freeze_splits(cv: Any, X: Any, y: Any, groups: Any, rng: np.random.Generator) -> Splits:
-    if not isinstance(cv, Splitter):
-        return cv if isinstance(cv, Splits) else Splits.from_pairs(cv.split(X, y, groups), count_rows(X))
-    seed = rng.integers(2**63)
-    return cv.freeze(X, y, groups, random_state=None if cv._has_seed else np.random.default_rng(seed))
+def _freeze_splits(name: str, cv: Any, X: Any, y: Any, groups: Any, rng: np.random.Generator) -> Splits:
+    if isinstance(cv, Splitter):
+        seed = rng.integers(2**63)
+        splits = cv.freeze(X, y, groups, random_state=None if cv._has_seed else np.random.default_rng(seed))
+    else:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)  # groups are checked below
+            splits = cv if isinstance(cv, Splits) else Splits.from_pairs(cv.split(X, y, groups), count_rows(X))
+    if groups is not None:
+        _check_whole_groups(name, cv, splits, groups)
+    return splits
+
+
+def _check_whole_groups(name: str, cv: Any, splits: Splits, groups: npt.NDArray[Any]) -> None:
+    """Refuse splits with rows of a group in both sets."""
+    codes = encode_groups(groups)
+    for split in splits:
+        shared = np.isin(codes[split.test], codes[split.train])
+        if shared.any():
+            group = groups[split.test][shared].tolist()[0]
+            raise InputError(
+                f"{name} must keep groups together, got {cv!r}, which puts rows of {group!r} into both sets of a split: "
+                "pass GroupKFold(5), or omit groups"
+            )
 
 
 def _run_outer_fold(
@@ -195,7 +229,7 @@ def _run_outer_fold(
     from sklearn.utils import _safe_indexing
 
     train, test = ([None if array is None else _safe_indexing(array, rows) for array in data] for rows in split)
-    splits = _freeze_splits(inner, train[0], train[1], train[2], rng)
+    splits = _freeze_splits("inner", inner, train[0], train[1], train[2], rng)
     search = GridSearchCV(learner, grid, scoring=scoring, cv=splits, n_jobs=n_jobs, error_score="raise")
     try:
         search.fit(*train[:2])

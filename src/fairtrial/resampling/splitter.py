@@ -12,7 +12,15 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from fairtrial._check import IntArray, check_column, check_generator, check_same_length, check_whole_number, encode_labels
+from fairtrial._check import (
+    FloatArray,
+    IntArray,
+    check_column,
+    check_generator,
+    check_same_length,
+    check_whole_number,
+    encode_labels,
+)
 from fairtrial._registry import Registry
 from fairtrial._text import format_count
 from fairtrial.errors import InputError, SuspectInputWarning
@@ -23,13 +31,14 @@ Seed = int | np.random.Generator | np.random.SeedSequence | np.random.RandomStat
 
 @dataclass(frozen=True, eq=False)
 class SplitterInput:
-    """Input of a splitter: number of rows, table, and codes of classes and groups (None if not given)."""
+    """Input of a splitter: number of rows, table, codes of classes and groups, and times (None if not given)."""
 
     n: int
     X: Any
     y: IntArray | None
     groups: IntArray | None
     class_names: tuple[Any, ...] = ()
+    time: FloatArray | None = None
 
     def require_classes(self, scheme: str) -> IntArray:
         """Return the class of each row, or raise an InputError."""
@@ -42,6 +51,12 @@ class SplitterInput:
         if self.groups is None:
             raise InputError(f"groups must be given for {scheme}: pass the group of each row")
         return self.groups
+
+    def require_time(self, scheme: str) -> FloatArray:
+        """Return the time of each row, or raise an InputError."""
+        if self.time is None:
+            raise InputError(f"time must be given for {scheme}: pass the time of each row")
+        return self.time
 
 
 _MAX_FROZEN = 1_000_000
@@ -69,7 +84,9 @@ class Splitter:
     _uses_classes = False
     """Whether the scheme uses y. Only then must y contain classes."""
     _uses_groups = False
-    """Whether the scheme uses groups. Only then must groups be given."""
+    """Whether the scheme uses groups; only then must they be given."""
+    _uses_time = False
+    """Whether the scheme uses the time of rows; only then must it be given."""
     _is_random = True
     """Whether the scheme is random."""
     _keeps_seed = False
@@ -94,7 +111,7 @@ class Splitter:
         """
         raise NotImplementedError
 
-    def freeze(self, X: Any, y: Any = None, groups: Any = None, *, random_state: Seed = None) -> Splits:
+    def freeze(self, X: Any, y: Any = None, groups: Any = None, *, time: Any = None, random_state: Seed = None) -> Splits:
         """Draw the splits once and return them.
 
         Parameters
@@ -105,6 +122,8 @@ class Splitter:
             Class of each row.
         groups : array-like of shape (n,), optional
             Group of each row.
+        time : array-like of shape (n,), optional
+            Time of each row: numbers or dates.
         random_state : int, Generator, SeedSequence or RandomState, optional
             Seed. Default: the seed of the splitter.
 
@@ -112,7 +131,7 @@ class Splitter:
         -------
         Splits
         """
-        rows = self._read_input(X, y, groups)
+        rows = self._read_input(X, y, groups, time)
         n_splits = self.get_n_splits(X, y, groups)
         if n_splits > _MAX_FROZEN:
             raise InputError(
@@ -120,7 +139,7 @@ class Splitter:
             )
         return Splits.from_pairs(self._iter_splits(rows, self._make_generator(random_state)), rows.n, repr(self))
 
-    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[IntArray, IntArray]]:
+    def split(self, X: Any, y: Any = None, groups: Any = None, *, time: Any = None) -> Iterator[tuple[IntArray, IntArray]]:
         """Generate the splits one by one, as scikit-learn does.
 
         Parameters
@@ -131,13 +150,15 @@ class Splitter:
             Class of each row.
         groups : array-like of shape (n,), optional
             Group of each row.
+        time : array-like of shape (n,), optional
+            Time of each row: numbers or dates.
 
         Yields
         ------
         train, test : ndarray of int
             Indices of training and test rows.
         """
-        for split in self._iter_splits(self._read_input(X, y, groups), self._make_generator()):
+        for split in self._iter_splits(self._read_input(X, y, groups, time), self._make_generator()):
             yield split.train, split.test
 
     def _for_repeat(self, repeat: int) -> Splitter:
@@ -158,8 +179,8 @@ class Splitter:
         """Whether the splitter has its own seed."""
         return self.random_state is not None
 
-    def _read_input(self, X: Any, y: Any, groups: Any) -> SplitterInput:
-        return _read_splitter_input(X, y, groups, self._uses_classes, type(self).__name__)
+    def _read_input(self, X: Any, y: Any, groups: Any, time: Any = None) -> SplitterInput:
+        return _read_splitter_input(X, y, groups, time, self._uses_classes, type(self).__name__)
 
     def _make_generator(self, override: Seed = None) -> np.random.Generator:
         return check_generator("random_state", self.random_state if override is None else override)
@@ -283,7 +304,7 @@ def check_class_sizes(rows: SplitterInput, n_splits: int, scheme: str) -> None:
         )
 
 
-def _read_splitter_input(X: Any, y: Any, groups: Any, classes: bool, scheme: str) -> SplitterInput:
+def _read_splitter_input(X: Any, y: Any, groups: Any, time: Any, classes: bool, scheme: str) -> SplitterInput:
     n = count_rows(X)
     if n == 0:
         raise InputError("X must have at least 1 row, got 0")
@@ -295,8 +316,12 @@ def _read_splitter_input(X: Any, y: Any, groups: Any, classes: bool, scheme: str
             codes, names = _encode_class_labels(check_column("y", y), scheme)
     if groups is not None:
         check_same_length(X=np.empty(n), groups=np.empty(count_rows(groups)))
-        group_codes = _encode_groups(check_column("groups", groups))
-    return SplitterInput(n, X, codes, group_codes, names)
+        group_codes = encode_groups(check_column("groups", groups))
+    times = None
+    if time is not None:
+        check_same_length(X=np.empty(n), time=np.empty(count_rows(time)))
+        times = _read_times(check_column("time", time))
+    return SplitterInput(n, X, codes, group_codes, names, times)
 
 
 def _encode_class_labels(labels: npt.NDArray[Any], scheme: str) -> tuple[IntArray, tuple[Any, ...]]:
@@ -311,8 +336,28 @@ def _encode_class_labels(labels: npt.NDArray[Any], scheme: str) -> tuple[IntArra
     return np.searchsorted(present, codes), tuple(encoding.names[present].tolist())
 
 
-def _encode_groups(members: npt.NDArray[Any]) -> IntArray:
-    """Return the codes of the groups; missing groups raise an error, because such rows would form one group."""
+def _read_times(values: npt.NDArray[Any]) -> FloatArray:
+    """Return times as numbers, dates as seconds since 1970; missing times are an error."""
+    if values.dtype.kind == "M":
+        times = np.where(np.isnat(values), np.nan, values.astype("datetime64[us]").astype(np.int64) / 1e6)
+    elif values.dtype.kind in "iuf":
+        times = values.astype(np.float64)
+    else:
+        raise InputError(
+            f"time must contain numbers or dates, got {values.tolist()[0]!r}: convert it, e.g. with pandas.to_datetime"
+        )
+    if not np.isfinite(times).all():
+        row = int(np.argmin(np.isfinite(times)))
+        raise InputError(f"time must not contain missing or infinite values, got one at row {row}: drop these rows")
+    return times
+
+
+def encode_groups(members: npt.NDArray[Any]) -> IntArray:
+    """Return the codes of the groups; missing groups are an error, because such rows would form one group.
+
+    >>> encode_groups(np.array(["bob", "ann", "bob"])).tolist()
+    [1, 0, 1]
+    """
     if members.dtype.kind == "f" and not np.isnan(members).any():
         return np.unique(members, return_inverse=True)[1].astype(np.intp)
     _, (codes,) = encode_labels(None, None, groups=members)

@@ -318,6 +318,10 @@ class Repeated(Splitter):
         self._uses_groups = splitter._uses_groups
 
     @property
+    def _uses_time(self) -> bool:  # type: ignore[override]  # an attribute would change the content keys of tuned learners
+        return self.splitter._uses_time
+
+    @property
     def _has_seed(self) -> bool:
         return super()._has_seed or self.splitter._has_seed
 

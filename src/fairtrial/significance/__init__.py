@@ -4,7 +4,7 @@ from fairtrial.significance.adjust import adjust, rom_critical_values
 from fairtrial.significance.bayes import Posterior, bayes_signed_rank, correlated_t
 from fairtrial.significance.bootstrap_test import bootstrap_difference
 from fairtrial.significance.counts import cochran_q, mcnemar, mcnemar_table, sign_test
-from fairtrial.significance.delong_test import delong
+from fairtrial.significance.delong_test import auc_test, delong
 from fairtrial.significance.effect import (
     akinshin_gamma,
     cliffs_delta,
@@ -15,7 +15,7 @@ from fairtrial.significance.effect import (
     vargha_delaney_a12,
 )
 from fairtrial.significance.hierarchical import HierarchicalPosterior, hierarchical
-from fairtrial.significance.omnibus import aligned_ranks, anova, friedman, iman_davenport, quade
+from fairtrial.significance.omnibus import aligned_ranks, anova, friedman, iman_davenport, page_trend, quade
 from fairtrial.significance.outcome import Effect, Outcome
 from fairtrial.significance.permutation import label_permutation, permutation_test
 from fairtrial.significance.posthoc import Comparison, PostHoc, bergmann, posthoc, shaffer
@@ -41,6 +41,7 @@ __all__ = [
     "akinshin_gamma",
     "aligned_ranks",
     "anova",
+    "auc_test",
     "bayes_signed_rank",
     "bergmann",
     "bootstrap_difference",
@@ -61,6 +62,7 @@ __all__ = [
     "label_permutation",
     "mcnemar",
     "mcnemar_table",
+    "page_trend",
     "paired_t",
     "permutation_test",
     "posthoc",

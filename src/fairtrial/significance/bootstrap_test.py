@@ -11,7 +11,7 @@ from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial._findings import Finding
 from fairtrial.measures.bootstrap import compute_bca_limits, compute_percentile_limits
-from fairtrial.measures.intervals import BoundMeasure, IntervalPlan
+from fairtrial.measures.intervals import BoundMeasure, IntervalPlan, read_clusters
 from fairtrial.measures.measure import Measure, get_measure
 from fairtrial.measures.rows import DrawCounts
 from fairtrial.significance.names import register_method
@@ -36,6 +36,7 @@ def bootstrap_difference(
     positive: object = None,
     labels: Any = None,
     average: Any = "auto",
+    cluster: npt.ArrayLike | None = None,
     **params: Any,
 ) -> Outcome:
     """Test the difference in a measure between two models by the bootstrap.
@@ -68,6 +69,8 @@ def bootstrap_difference(
         All classes. Default: those that occur.
     average : str, default "auto"
         How to average a measure over several classes.
+    cluster : array-like of shape (n,), optional
+        Cluster of each row, e.g. the patient. Whole clusters are drawn.
     **params
         Further parameters of the measure.
 
@@ -87,7 +90,7 @@ def bootstrap_difference(
     (True, True)
     """
     _check.check_one_of("method", method, ("bca", "percentile"))
-    plan = IntervalPlan(method, level, resamples, seed, stratified)
+    plan = IntervalPlan(method, level, resamples, seed, stratified, read_clusters(cluster, stratified=stratified))
     resolved_measure = get_measure(measure)
     if labels is None and resolved_measure.facts.needs == "labels":
         labels = _list_labels(y_true, a, b)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -37,6 +37,7 @@ def compare(
     posthoc: str | None = None,
     test_fraction: float | None = None,
     parametric: bool = False,
+    rows: Literal["datasets", "folds"] | None = None,
 ) -> Verdict:
     """Compare learners from a table of scores with the test that fits the design.
 
@@ -47,9 +48,12 @@ def compare(
     | 2 | 2 or more | `wilcoxon` on the means | sign test; `bayes_signed_rank` if `rope` is given |
     | 3 or more | 2 or more | `iman_davenport` form of the Friedman test, then post-hoc | |
 
-    Repeats and folds never count as independent cases. On several data sets, the mean over repeats and folds is one score. On a
-    single data set, the test accounts for the overlap of their training sets. If scores are missing, data sets or learners are
-    left out, whichever loses fewer scores.
+    With few data sets the p-values of the Friedman test and of the pairs come from permutations. If no result could be
+    significant, the verdict is that nothing can be decided. `five_by_two_f` has no direction: a winner is named only if the
+    interval of the mean difference excludes zero.
+
+    Repeats and folds never count as independent cases. On several data sets, their mean is one score. On a single data set,
+    the test allows for their overlap. If scores are missing, data sets or learners are left out, whichever loses fewer scores.
 
     Parameters
     ----------
@@ -70,8 +74,10 @@ def compare(
     test_fraction : float, optional
         Fraction of rows in each test set, for splits of one data set. Default: one over the number of folds.
     parametric : bool, default False
-        Use the paired t test, or ANOVA with Tukey or Dunnett comparisons, if normality and equal variances of the differences
-        are not rejected.
+        Use the paired t test, or ANOVA with Tukey or Dunnett comparisons, if the differences look normal and equally spread.
+    rows : {"datasets", "folds"}, optional
+        What the rows of a wide table are: different data sets, or the folds of one data set, which the corrected resampled t
+        test compares. Required if nothing names the rows.
 
     Returns
     -------
@@ -87,7 +93,7 @@ def compare(
     --------
     >>> import pandas as pd
     >>> table = pd.DataFrame({"tree": [0.9, 0.8, 0.9, 0.6, 0.7, 0.8], "bayes": [0.8, 0.7, 0.7, 0.5, 0.6, 0.6]})
-    >>> verdict = compare(table, measure="accuracy")
+    >>> verdict = compare(table, measure="accuracy", rows="datasets")
     >>> verdict.choice, verdict.p_value, verdict.groups
     ('wilcoxon', 0.03125, (('tree',), ('bayes',)))
     >>> print(verdict.summary)
@@ -96,7 +102,7 @@ def compare(
     _check.check_between("alpha", alpha, 0, 1)
     if posthoc is not None:
         posthoc = resolve_name("posthoc", posthoc, POSTHOC_METHODS)
-    all_scores = read_scores(scores, measure=measure)
+    all_scores = read_scores(scores, measure=measure, rows=rows)
     resolved_better, name, direction = _resolve_direction(better, measure, all_scores.measure)
     if rope is not None:
         _check.check_number("rope", rope)
@@ -130,6 +136,7 @@ def compare(
             *chosen_test.reasons,
         ),
         caveats=(*missing, *chosen_test.caveats),
+        undecidable=chosen_test.undecidable,
         outcome=chosen_test.outcome,
         table=table,
         better=resolved_better,

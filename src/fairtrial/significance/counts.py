@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -10,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial import _check
+from fairtrial._check import FloatArray
 from fairtrial._findings import Finding
-from fairtrial.errors import InputError
-from fairtrial.measures.intervals import compute_clopper_pearson_limits, compute_wilson_limits
+from fairtrial.errors import InputError, UndefinedMeasureWarning
+from fairtrial.measures.intervals import compute_clopper_pearson_limits, compute_wilson_limits, read_clusters
 from fairtrial.significance.names import register_method, resolve_name
 from fairtrial.significance.outcome import Effect, Outcome
 from fairtrial.significance.scores import compute_differences, read_paired_columns
@@ -21,6 +23,8 @@ register_method("sign_test", "sign test", statistic="wins")
 register_method("mcnemar", "McNemar test", cite="McNemar 1947; Fagerland, Lydersen & Laake 2013; Newcombe 1998", statistic="b")
 register_method("mcnemar (chi2)", "McNemar test (chi2)", statistic="chi2")
 register_method("mcnemar (chi2-uncorrected)", "McNemar test (uncorrected)", statistic="chi2")
+register_method("mcnemar (clustered)", "clustered McNemar test", cite="Obuchowski 1998; Durkalski et al. 2003", statistic="t")
+register_method("cochran_q (clustered)", "clustered Cochran Q test", cite="Hotelling 1931", statistic="F")
 register_method("cochran_q", "Cochran Q test", statistic="Q")
 register_method("cochran_q (chi2)", "Cochran Q test", statistic="Q")
 register_method("wilson", "Wilson interval", cite="Wilson 1927")
@@ -41,6 +45,7 @@ def mcnemar(
     *,
     method: McNemarMethod = "mid-p",
     level: float = 0.95,
+    cluster: npt.ArrayLike | None = None,
 ) -> Outcome:
     """Compare the accuracies of two classifiers on the same rows by the McNemar test.
 
@@ -57,12 +62,17 @@ def mcnemar(
         "chi2-uncorrected" does not (McNemar 1947).
     level : float, default 0.95
         Confidence level of the interval.
+    cluster : array-like of shape (n,), optional
+        Cluster of each row, e.g. the patient. Then a t test compares the sums of the clusters (Obuchowski 1998), and `method`
+        must be "mid-p".
 
     Returns
     -------
     Outcome
         The statistic of the binomial tests is b, the number of rows that only the first classifier predicts correctly.
-        The effect is the difference in accuracy with the paired interval of Newcombe (1998, method 10).
+        The effect is the difference in accuracy with the paired interval of Newcombe (1998, method 10). If that interval
+        disagrees with the test, the interval that inverts the test is reported instead: it excludes zero if and only if p is
+        below 1 - level.
 
     Notes
     -----
@@ -75,14 +85,18 @@ def mcnemar(
     >>> print(mcnemar(y, a, b))
     McNemar test (mid-p): b = 4, p = 0.062, n = 8
     >>> print(mcnemar(y, a, b).effect)
-    difference in accuracy 0.5, 95 % CI 0.0293 to 0.759
+    difference in accuracy 0.5, 95 % CI -0.0271 to 0.5
     """
     method = resolve_name("method", method, MCNEMAR_METHODS)
     _check.check_between("level", level, 0, 1)
     is_correct = _mark_correct(y_true, {"pred_a": pred_a, "pred_b": pred_b})
+    if cluster is not None:
+        if method != "mid-p":
+            raise InputError(f"method must be 'mid-p' with clusters, got {method!r}")
+        return _compare_clustered_accuracies(is_correct, cluster, level)
     both, neither = int(is_correct.all(axis=1).sum()), int((~is_correct).all(axis=1).sum())
     b, c = int((is_correct[:, 0] & ~is_correct[:, 1]).sum()), int((is_correct[:, 1] & ~is_correct[:, 0]).sum())
-    low, high = compute_paired_newcombe_limits(both, b, c, neither, level)
+    low, high = compute_mcnemar_limits(both, b, c, neither, level, method)
     effect = Effect("difference in accuracy", (b - c) / len(is_correct), low, high, level)
     details = {"both right": both, "only first right": b, "only second right": c, "both wrong": neither}
     return _build_mcnemar(b, c, len(is_correct), method, effect, details, (_FIXED_TRAINING_SET,))
@@ -103,7 +117,8 @@ def mcnemar_table(b: int, c: int, *, method: McNemarMethod = "mid-p", level: flo
     Returns
     -------
     Outcome
-        The effect is the odds ratio b/c with limits from the Wilson interval of b/(b + c).
+        The effect is the odds ratio b/c with limits from the Wilson interval of b/(b + c), or from the interval that inverts
+        the test if the two disagree about an odds ratio of 1.
 
     Examples
     --------
@@ -116,7 +131,10 @@ def mcnemar_table(b: int, c: int, *, method: McNemarMethod = "mid-p", level: flo
     details = {"only first right": float(b), "only second right": float(c)}
     effect = None
     if b + c:
-        low, high = (_compute_odds(limit) for limit in compute_wilson_limits(b, b + c, level))
+        limits = compute_wilson_limits(b, b + c, level)
+        if not _agrees_with_test(limits[0] - 0.5, limits[1] - 0.5, b, c, level, method):
+            limits = _invert_mcnemar(b, b + c, level, method)
+        low, high = (_compute_odds(limit) for limit in limits)
         effect = Effect("odds ratio", b / c if c else math.inf, low, high, level)
     return _build_mcnemar(b, c, b + c, method, effect, details, ())
 
@@ -172,7 +190,11 @@ def sign_test(a: npt.ArrayLike, b: npt.ArrayLike, *, ties: Literal["drop", "spli
 
 
 def cochran_q(
-    y_true: npt.ArrayLike, predictions: Mapping[str, npt.ArrayLike] | npt.ArrayLike, *, level: float = 0.95
+    y_true: npt.ArrayLike,
+    predictions: Mapping[str, npt.ArrayLike] | npt.ArrayLike,
+    *,
+    level: float = 0.95,
+    cluster: npt.ArrayLike | None = None,
 ) -> Outcome:
     """Test whether several classifiers are equally accurate by the Cochran Q test.
 
@@ -187,6 +209,8 @@ def cochran_q(
         Predicted labels of the k classifiers.
     level : float, default 0.95
         Confidence level of the interval.
+    cluster : array-like of shape (n,), optional
+        Cluster of each row, e.g. the patient. Then Hotelling's T2 test compares the sums of the clusters.
 
     Returns
     -------
@@ -210,6 +234,8 @@ def cochran_q(
     columns = _read_prediction_columns(predictions)
     is_correct = _mark_correct(y_true, columns).astype(float)
     n, k = is_correct.shape
+    if cluster is not None:
+        return _compare_many_clustered_accuracies(is_correct, tuple(columns), cluster)
     per_learner, per_row = is_correct.sum(axis=0), is_correct.sum(axis=1)
     within = float((per_row * (k - per_row)).sum())
     between = (k - 1) * (k * float((per_learner**2).sum()) - float(per_learner.sum()) ** 2)
@@ -227,6 +253,106 @@ def cochran_q(
         variant="chi2",
         effect=_compute_noncentrality_effect(q, k - 1, n * (k - 1), level) if within else None,
         details={f"accuracy {name}": float(value) for name, value in zip(columns, per_learner / n, strict=True)},
+        caveats=tuple(caveats),
+    )
+
+
+def _sum_clusters(differences: npt.NDArray[Any], cluster: npt.ArrayLike) -> FloatArray:
+    """Sum differences (rows x columns) within clusters."""
+    codes = read_clusters(cluster)
+    assert codes is not None
+    _check.check_same_length(y_true=differences, cluster=codes)
+    count = int(codes.max()) + 1
+    return np.column_stack([np.bincount(codes, weights=column, minlength=count) for column in differences.T])
+
+
+def compute_clustered_error(differences: FloatArray, cluster: npt.ArrayLike) -> tuple[float, int]:
+    """Compute the standard error of a mean of dependent rows, and the number of clusters; NaN if there is only one.
+
+    >>> error, clusters = compute_clustered_error(np.arange(20.0), np.arange(20) % 4)
+    >>> round(error, 4), clusters  # inspect_ai prints 0.645
+    (0.6455, 4)
+    """
+    sums = _sum_clusters((differences - differences.mean())[:, None], cluster)[:, 0]
+    count = len(sums)
+    if count < 2:
+        return math.nan, count
+    return math.sqrt(count / (count - 1) * float((sums**2).sum())) / len(differences), count
+
+
+def _compare_clustered_accuracies(is_correct: npt.NDArray[np.bool_], cluster: npt.ArrayLike, level: float) -> Outcome:
+    differences = is_correct[:, :1].astype(float) - is_correct[:, 1:]
+    sums = _sum_clusters(np.column_stack([differences, np.ones(len(differences))]), cluster)
+    if len(sums) < 2:
+        warnings.warn(
+            "mcnemar is undefined and returns NaN: all rows are in one cluster", UndefinedMeasureWarning, stacklevel=3
+        )
+    return build_clustered_outcome(sums[:, 0], sums[:, 1], level)
+
+
+def build_clustered_outcome(sums: FloatArray, sizes: FloatArray, level: float) -> Outcome:
+    """Compare two accuracies by a t test, given the sum of differences and the number of rows of each cluster."""
+    from scipy.special import stdtr, stdtrit
+
+    count, rows = len(sums), int(sizes.sum())
+    estimate = float(sums.sum()) / rows
+    deviations = sums - estimate * sizes
+    error = math.sqrt(count / (count - 1) * float((deviations**2).sum())) / rows if count > 1 else math.nan
+    caveats = [_FIXED_TRAINING_SET]
+    if not sums.any():
+        caveats.append(_NO_DISCORDANT_ROWS)
+    elif error == 0:
+        caveats.append(Finding.of("constant_clusters"))
+    statistic = 0.0 if not sums.any() else estimate / error if error > 0 else math.nan
+    half = float(stdtrit(count - 1, (1 + level) / 2)) * error if count > 1 else math.nan
+    low, high = (max(-1.0, estimate - half), min(1.0, estimate + half)) if count > 1 else (math.nan, math.nan)
+    return Outcome(
+        "mcnemar",
+        statistic,
+        float(2 * stdtr(count - 1, -abs(statistic))) if count > 1 else math.nan,
+        df=count - 1.0,
+        n=rows,
+        variant="clustered",
+        effect=Effect("difference in accuracy", estimate, low, high, level),
+        details={"clusters": float(count), "standard error": error},
+        caveats=tuple(caveats),
+    )
+
+
+def _compare_many_clustered_accuracies(is_correct: FloatArray, names: tuple[str, ...], cluster: npt.ArrayLike) -> Outcome:
+    from scipy.special import fdtrc
+
+    n, k = is_correct.shape
+    differences = is_correct[:, :-1] - is_correct[:, 1:]
+    means = differences.mean(axis=0)
+    sums = _sum_clusters(differences - means, cluster)
+    count = len(sums)
+    covariance = sums.T @ sums * count / max(1, count - 1) / n**2
+    rank = int(np.linalg.matrix_rank(covariance))
+    caveats = [_FIXED_TRAINING_SET]
+    if not differences.any():
+        statistic, p = 0.0, 1.0
+        caveats.append(_NO_DISCORDANT_ROWS)
+    elif rank < k - 1 or count <= k - 1:
+        statistic, p = math.nan, math.nan
+        warnings.warn(
+            f"cochran_q is undefined and returns NaN: {count} clusters are too few for {k} classifiers",
+            UndefinedMeasureWarning,
+            stacklevel=3,
+        )
+    else:
+        squared = float(means @ np.linalg.solve(covariance, means))
+        statistic = squared * (count - k + 1) / ((count - 1) * (k - 1))
+        p = float(fdtrc(k - 1, count - k + 1, statistic))
+    accuracies = {f"accuracy {name}": float(value) for name, value in zip(names, is_correct.mean(axis=0), strict=True)}
+    return Outcome(
+        "cochran_q",
+        statistic,
+        p,
+        df=(k - 1.0, float(count - k + 1)),
+        n=n,
+        variant="clustered",
+        details=accuracies,
         caveats=tuple(caveats),
     )
 
@@ -251,6 +377,48 @@ def compute_paired_newcombe_limits(both: int, b: int, c: int, neither: int, leve
     up = math.sqrt(max(0.0, _compute_squared_distance(high_1 - first, second - low_2, phi)))
     difference = (b - c) / n
     return max(-1.0, difference - down), min(1.0, difference + up)
+
+
+def compute_mcnemar_limits(
+    both: int, b: int, c: int, neither: int, level: float, method: McNemarMethod = "mid-p"
+) -> tuple[float, float]:
+    """Compute Newcombe limits of a difference in accuracy, or those that invert the McNemar test if the two disagree.
+
+    >>> low, high = compute_mcnemar_limits(3, 4, 0, 1, 0.95)  # p = 0.0625
+    >>> round(low, 3), round(high, 3)
+    (-0.027, 0.5)
+    """
+    low, high = compute_paired_newcombe_limits(both, b, c, neither, level)
+    if _agrees_with_test(low, high, b, c, level, method):
+        return low, high
+    share = (b + c) / (both + b + c + neither)
+    low, high = ((2 * limit - 1) * share for limit in _invert_mcnemar(b, b + c, level, method))
+    return low, high
+
+
+def _agrees_with_test(low: float, high: float, b: int, c: int, level: float, method: McNemarMethod) -> bool:
+    """Return whether an interval excludes zero if and only if the test rejects."""
+    p = _build_mcnemar(b, c, b + c, method, None, {}, ()).p_value
+    return (low > 0 or high < 0) == (p < 1 - level)
+
+
+def _invert_mcnemar(b: int, n: int, level: float, method: McNemarMethod) -> tuple[float, float]:
+    """Compute limits of the expectation of b/n by inverting the two one-sided forms of the test."""
+    from scipy.optimize import brentq
+    from scipy.special import bdtr, ndtr
+
+    def compute_tail(wins: int, share: float) -> float:
+        if method in ("exact", "mid-p"):
+            at_most, below = float(bdtr(wins, n, share)), float(bdtr(wins - 1, n, share))
+            return 1 - below if method == "exact" else 1 - (at_most + below) / 2
+        gap = wins - n * share - (0.5 if method == "chi2" else 0.0)
+        return float(ndtr(gap / -math.sqrt(n * share * (1 - share))))
+
+    def find_lower_limit(wins: int) -> float:
+        edge = 1e-12
+        return 0.0 if wins == 0 else float(brentq(lambda share: compute_tail(wins, share) - (1 - level) / 2, edge, 1 - edge))
+
+    return find_lower_limit(b), 1 - find_lower_limit(n - b)
 
 
 def _compute_squared_distance(first: float, second: float, phi: float) -> float:

@@ -9,16 +9,23 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial import _check
-from fairtrial._check import FloatArray
+from fairtrial._check import FloatArray, IntArray
 from fairtrial._findings import Finding
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.kernels.delong import compute_auc_covariance, compute_placements
-from fairtrial.measures.intervals import compute_normal_quantile
+from fairtrial.measures.auc_inference import MIN_DECIDABLE_CASES, AucContrast, compute_cluster_covariances, contrast_aucs
+from fairtrial.measures.intervals import compute_normal_quantile, read_clusters
 from fairtrial.measures.rows import RankedRows, ScoreRows
 from fairtrial.significance.names import register_method
 from fairtrial.significance.outcome import Effect, Outcome
 
 register_method("delong", "DeLong test", cite="DeLong, DeLong & Clarke-Pearson 1988", statistic="z")
+register_method(
+    "auc_test",
+    "adjusted DeLong test",
+    cite="DeLong, DeLong & Clarke-Pearson 1988; Hanley & McNeil 1982; Zou & Donner 2008",
+    statistic="difference",
+)
 register_method("delong (z)", "DeLong test", statistic="z")
 register_method("delong (chi2)", "DeLong test", statistic="chi2")
 
@@ -33,6 +40,7 @@ def delong(
     *more: npt.ArrayLike,
     positive: object = None,
     level: float = 0.95,
+    cluster: npt.ArrayLike | None = None,
 ) -> Outcome:
     """Test whether two or more AUCs on the same rows are equal by the DeLong test.
 
@@ -46,6 +54,8 @@ def delong(
         The positive class. Default: the larger label.
     level : float, default 0.95
         Confidence level of the interval.
+    cluster : array-like of shape (n,), optional
+        Cluster of each row, e.g. the patient. Rows of a cluster may depend on each other (Obuchowski 1997).
 
     Returns
     -------
@@ -75,12 +85,95 @@ def delong(
     placement_matrix = np.stack([compute_placements(ranked.scores, is_positive) for ranked in rows])
     aucs = placement_matrix[:, is_positive].mean(axis=1)
     # Contrasts of placements are placements of contrasts. Their covariance avoids subtracting nearly equal numbers.
-    contrasts, covariance = compute_auc_covariance(placement_matrix[:-1] - placement_matrix[1:], is_positive)
-    covariance = _remove_noise(placement_matrix[:-1] - placement_matrix[1:], covariance, is_positive)
+    differences = placement_matrix[:-1] - placement_matrix[1:]
+    contrasts, covariance = compute_auc_covariance(differences, is_positive)
+    clusters = _read_test_clusters(cluster, is_positive)
+    if clusters is not None:
+        covariance = np.sum(compute_cluster_covariances(differences, contrasts, is_positive, clusters)[0], axis=0)
+    covariance = _remove_noise(differences, covariance, is_positive)
     names = _NAMES.get(len(rows), tuple(str(i + 1) for i in range(len(rows))))
     details = {f"AUC {name}": float(auc) for name, auc in zip(names, aucs, strict=True)}
     test = _compare_two_aucs if len(rows) == 2 else _compare_many_aucs
     return test(contrasts, covariance, len(is_positive), details, level)
+
+
+def auc_test(
+    y_true: npt.ArrayLike,
+    score_a: npt.ArrayLike,
+    score_b: npt.ArrayLike,
+    *,
+    positive: object = None,
+    level: float = 0.95,
+    cluster: npt.ArrayLike | None = None,
+) -> Outcome:
+    """Test whether two AUCs on the same rows are equal; the test is also right with few cases in a class.
+
+    It is the DeLong test with three adjustments: a larger variance if a class has few cases (Hanley & McNeil 1982), a t
+    distribution (Satterthwaite), and limits that respect the range of an AUC (Zou & Donner 2008). With many cases it agrees
+    with `delong`. The p-value is 1 minus the confidence level at which the interval touches zero.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True labels of two classes.
+    score_a, score_b : array-like of shape (n,)
+        Scores of the two models; a larger score means that the positive class is more likely.
+    positive : label, optional
+        The positive class. Default: the larger label.
+    level : float, default 0.95
+        Confidence level of the interval.
+    cluster : array-like of shape (n,), optional
+        Cluster of each row, e.g. the patient. Rows of a cluster may depend on each other (Obuchowski 1997).
+
+    Returns
+    -------
+    Outcome
+        The statistic and the effect are AUC(a) - AUC(b). With fewer than 5 cases (or clusters with cases) in a class, p is NaN
+        with a caveat: the data cannot decide.
+
+    Examples
+    --------
+    >>> y = [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]
+    >>> a, b = [0.1, 0.2, 0.3, 0.6, 0.4, 0.5, 0.7, 0.8, 0.9, 0.8], [0.1, 0.5, 0.3, 0.8, 0.6, 0.4, 0.2, 0.6, 0.7, 0.3]
+    >>> print(auc_test(y, a, b))
+    adjusted DeLong test: difference = 0.44, p = 0.079, n = 10
+    """
+    _check.check_between("level", level, 0, 1)
+    first, second = (
+        _read_binary(y_true, score, positive, name) for name, score in (("score_a", score_a), ("score_b", score_b))
+    )
+    contrast = contrast_aucs(first.scores, second.scores, first.is_positive, _read_test_clusters(cluster, first.is_positive))
+    if not contrast.positives or not contrast.negatives:
+        raise InputError(f"y_true must have positive and negative rows, got {contrast.positives} and {contrast.negatives}")
+    return build_auc_outcome(contrast, level)
+
+
+def build_auc_outcome(contrast: AucContrast, level: float, scale: float = 1.0, name: str = "AUC") -> Outcome:
+    """Build the outcome of a test of two AUCs, or of a multiple of them such as Gini coefficients."""
+    low, high = contrast.compute_limits(level)
+    caveats = [_SAME_RANKING] if contrast.is_alike else []
+    if contrast.marks:
+        caveats.append(Finding.of("approximate_ranks", marks=contrast.marks))
+    if not contrast.is_decidable:
+        caveats.append(
+            Finding.of("few_cases", positives=contrast.positives, negatives=contrast.negatives, needed=MIN_DECIDABLE_CASES)
+        )
+    return Outcome(
+        "auc_test",
+        scale * contrast.estimate,
+        contrast.compute_p_value(),
+        n=contrast.rows,
+        effect=Effect(f"difference in {name}", scale * contrast.estimate, scale * low, scale * high, level),
+        details={"AUC first": contrast.first, "AUC second": contrast.second, "standard error": contrast.error},
+        caveats=tuple(caveats),
+    )
+
+
+def _read_test_clusters(cluster: npt.ArrayLike | None, is_positive: npt.NDArray[np.bool_]) -> IntArray | None:
+    clusters = read_clusters(cluster)
+    if clusters is not None:
+        _check.check_same_length(y_true=is_positive, cluster=clusters)
+    return clusters
 
 
 def _compare_two_aucs(

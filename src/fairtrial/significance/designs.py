@@ -16,9 +16,20 @@ from fairtrial.errors import InputError
 from fairtrial.significance import bayes, counts, omnibus, resampled, verdict
 from fairtrial.significance.adjust import adjust
 from fairtrial.significance.bayes import Posterior
+from fairtrial.significance.methodology import MIN_PARAMETRIC_DATASETS, compute_min_wilcoxon_n
 from fairtrial.significance.names import get_display_name
 from fairtrial.significance.outcome import Outcome
-from fairtrial.significance.posthoc import ALL_PAIRS, Comparison, Omnibus, PostHoc, bergmann, posthoc, shaffer
+from fairtrial.significance.posthoc import (
+    ALL_PAIRS,
+    Comparison,
+    Omnibus,
+    PostHoc,
+    bergmann,
+    compute_needed_datasets,
+    list_adjustment_caveats,
+    posthoc,
+    shaffer,
+)
 from fairtrial.significance.scores import Better, Design, Scores, ScoreTable, compute_differences, round_noise
 from fairtrial.significance.wilcoxon import wilcoxon
 
@@ -26,7 +37,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _FEWEST, _MOST = 3, 5000
-_MIN_DATASETS = 5
 
 
 @dataclass(frozen=True)
@@ -154,7 +164,11 @@ class ComparisonOptions:
 
 @dataclass(frozen=True)
 class ChosenTest:
-    """A chosen test with its outcome, the reasons for the choice, and caveats."""
+    """A chosen test with its outcome, the reasons for the choice, and caveats.
+
+    `p_value` decides. It differs from that of the outcome if the test has no direction. `undecidable` states why no pair could
+    be significant.
+    """
 
     choice: str
     p_value: float
@@ -163,10 +177,13 @@ class ChosenTest:
     posthoc: PostHoc | None = None
     posterior: Posterior | None = None
     caveats: tuple[Finding, ...] = ()
+    undecidable: Finding | None = None
 
 
-def choose_posthoc(options: ComparisonOptions, k: int, parametric: bool) -> tuple[str, tuple[Finding, ...]]:
-    """Choose the post-hoc procedure, with reasons."""
+def choose_posthoc(
+    options: ComparisonOptions, k: int, parametric: bool, *, exact: bool = False
+) -> tuple[str, tuple[Finding, ...]]:
+    """Choose the post-hoc procedure, with reasons; `exact` states whether the p-values of pairs are exact."""
     default = get_default_posthoc(options.control, k, parametric)
     default_reason = Finding.of(f"posthoc_{default}", limit=MAX_BERGMANN_LEARNERS)
     if options.posthoc in ("tukey", "dunnett") and not parametric:
@@ -176,7 +193,8 @@ def choose_posthoc(options: ComparisonOptions, k: int, parametric: bool) -> tupl
             )
         return default, (Finding.of("posthoc_replaced", method=get_display_name(options.posthoc)), default_reason)
     if options.posthoc is None:
-        return default, (default_reason, Finding.of("posthoc_no_gate"))
+        is_gated = exact and default in ("bergmann", "shaffer")
+        return default, (default_reason, Finding.of("posthoc_gate" if is_gated else "posthoc_no_gate"))
     if options.posthoc == "none":
         return "none", (Finding.of("posthoc_unadjusted"),)
     return options.posthoc, (Finding.of("posthoc_requested", method=get_display_name(options.posthoc)),)
@@ -234,20 +252,21 @@ def compare_on_one_dataset(design: Design, table: ScoreTable, options: Compariso
     reason = Finding.of("test_five_by_two") if five_by_two else Finding.of("test_corrected_t", n=n, fraction=fraction)
     caveats = _list_dataset_caveats(design, options)
 
-    def run_test(i: int, j: int) -> Outcome:
+    def run_test(i: int, j: int, level: float) -> Outcome:
         a, b = table.values[:, i], table.values[:, j]
         if five_by_two:
-            return resampled.five_by_two_f(a.reshape(5, 2), b.reshape(5, 2))
-        return resampled.corrected_resampled_t(a, b, test_fraction=fraction)
+            return resampled.five_by_two_f(a.reshape(5, 2), b.reshape(5, 2), level=level)
+        return resampled.corrected_resampled_t(a, b, test_fraction=fraction, level=level)
 
     if k == 2:
-        outcome = run_test(0, 1)
+        outcome = run_test(0, 1, 1 - options.alpha)
         posterior, rope_reasons = None, []
         if options.rope is not None:
             posterior = bayes.correlated_t(*table.values.T, test_fraction=fraction, rope=options.rope, better=options.better)
             rope_reasons = [Finding.of("rope_used", test=get_display_name(posterior.test), rope=options.rope)]
         reasons = (reason, *explain_unused_posthoc(options), *rope_reasons)
-        return ChosenTest(name, outcome.p_value, outcome, reasons, None, posterior, caveats)
+        caveats = (*caveats, *_find_missing_direction(outcome))
+        return ChosenTest(name, _get_deciding_p(outcome), outcome, reasons, None, posterior, caveats)
     posthoc_result, outcome, pair_reasons, pair_caveats = _compare_pairs(table, options, name, run_test)
     return ChosenTest(
         f"{name} + {posthoc_result.method}",
@@ -257,6 +276,17 @@ def compare_on_one_dataset(design: Design, table: ScoreTable, options: Compariso
         posthoc_result,
         caveats=(*caveats, *pair_caveats),
     )
+
+
+def _get_deciding_p(outcome: Outcome) -> float:
+    """Return the p-value that decides: the 5x2 cv F test has no direction, so its interval must exclude zero as well."""
+    return float(np.maximum(outcome.p_value, outcome.details.get("p_direction", outcome.p_value)))
+
+
+def _find_missing_direction(outcome: Outcome) -> list[Finding]:
+    if outcome.test != "five_by_two_f" or not outcome.p_value < 1:
+        return []
+    return [Finding.of("f_without_direction", p=outcome.p_value)]
 
 
 def _get_test_fraction(design: Design, options: ComparisonOptions) -> float:
@@ -279,13 +309,13 @@ def _list_dataset_caveats(design: Design, options: ComparisonOptions) -> tuple[F
 
 
 def _compare_pairs(
-    table: ScoreTable, options: ComparisonOptions, name: str, run_test: Callable[[int, int], Outcome]
+    table: ScoreTable, options: ComparisonOptions, name: str, run_test: Callable[[int, int, float], Outcome]
 ) -> tuple[PostHoc, Outcome, tuple[Finding, ...], list[Finding]]:
     """Compare each pair by the same test and adjust p; the outcome is that of the pair with the smallest p."""
     method, reasons = _choose_pair_adjustment(options, len(table.learners))
     pairs = verdict.list_pairs(table.learners, options.control)
-    outcomes = [run_test(i, j) for i, j in pairs]
-    p_raw = np.array([outcome.p_value for outcome in outcomes])
+    outcomes = [run_test(i, j, 1 - options.alpha) for i, j in pairs]
+    p_raw = np.array([_get_deciding_p(outcome) for outcome in outcomes])
     p_adjusted = np.where(np.isnan(p_raw), np.nan, _adjust_pair_p_values(method, np.nan_to_num(p_raw, nan=1.0), options.alpha))
     means = table.values.mean(axis=0)
     comparisons = tuple(
@@ -293,14 +323,26 @@ def _compare_pairs(
         for (i, j), outcome, p, adjusted in zip(pairs, outcomes, p_raw.tolist(), p_adjusted.tolist(), strict=True)
     )
     posthoc_result = PostHoc(
-        method, name, options.alpha, 1, table.learners, tuple(means.tolist()), comparisons, options.better, options.control
+        method,
+        name,
+        options.alpha,
+        1,
+        table.learners,
+        tuple(means.tolist()),
+        comparisons,
+        options.better,
+        options.control,
+        caveats=list_adjustment_caveats(method),
     )
     index = verdict.find_smallest(p_raw.tolist())
     smallest = comparisons[index]
     caveats = [Finding.of("pair_of_test", first=smallest.first, second=smallest.second)]
-    caveats += [] if method == "none" else [Finding.of("unadjusted_interval")]
+    caveats += [] if method == "none" else [Finding.of("adjusted_interval")]
     names = {"first": smallest.first, "second": smallest.second}
-    outcome = outcomes[index]
+    # The interval excludes zero if and only if the adjusted p-value is below alpha.
+    factor = smallest.p_adjusted / smallest.p_raw if smallest.p_raw > 0 and smallest.p_adjusted < 1 else len(pairs)
+    outcome = run_test(*pairs[index], 1 - options.alpha / (1 if method == "none" else factor))
+    caveats += [*_find_missing_direction(outcome), *list_adjustment_caveats(method)]
     named = tuple(Finding("same_scores_of_pair", names) if item.kind == "same_scores" else item for item in outcome.caveats)
     return posthoc_result, replace(outcome, p_value=smallest.p_adjusted, caveats=named), reasons, caveats
 
@@ -339,18 +381,19 @@ def _compare_two_learners(table: ScoreTable, options: ComparisonOptions) -> Chos
     parametric, reasons = _choose_parametric(table, options)
     caveats: list[Finding] = []
     if parametric:
-        outcome = replace(resampled.paired_t(a, b), caveats=(Finding.of("independent_datasets"),))
+        outcome = replace(resampled.paired_t(a, b, level=1 - options.alpha), caveats=(Finding.of("independent_datasets"),))
         reasons.append(Finding.of("test_paired_t"))
     else:
-        outcome = wilcoxon(a, b)
+        outcome = wilcoxon(a, b, level=1 - options.alpha)
         reasons.append(Finding.of("test_wilcoxon", n=n))
-        caveats += [*_apply_sign_test(a, b, options.alpha), *_find_smallest_p(outcome.n, options.alpha)]
+        caveats += _apply_sign_test(a, b, options.alpha)
     posterior, rope_reasons = None, []
     if options.rope is not None:
         posterior = bayes.bayes_signed_rank(a, b, rope=options.rope, better=options.better)
         rope_reasons = [Finding.of("rope_used", test=get_display_name(posterior.test), rope=options.rope)]
     reasons += [*explain_unused_posthoc(options), *rope_reasons]
-    return ChosenTest(outcome.test, outcome.p_value, outcome, tuple(reasons), None, posterior, tuple(caveats))
+    undecidable = None if parametric else _find_undecidable_pair(table, outcome.n, options.alpha)
+    return ChosenTest(outcome.test, outcome.p_value, outcome, tuple(reasons), None, posterior, tuple(caveats), undecidable)
 
 
 def _apply_sign_test(a: FloatArray, b: FloatArray, alpha: float) -> list[Finding]:
@@ -369,10 +412,13 @@ def _compute_skewness(d: FloatArray) -> float:
     return float((centred**3).mean()) / spread**1.5 if np.ptp(d) > 0 else 0.0
 
 
-def _find_smallest_p(n: int, alpha: float) -> list[Finding]:
+def _find_undecidable_pair(table: ScoreTable, n: int, alpha: float) -> Finding | None:
     """Report that the Wilcoxon test cannot reach alpha with n differences."""
+    needed, (first, second) = compute_min_wilcoxon_n(alpha), table.learners
+    if n >= needed:
+        return None
     smallest = min(1.0, 2.0 ** (1 - n))
-    return [] if smallest <= alpha else [Finding.of("smallest_p", n=n, smallest=smallest)]
+    return Finding.of("cannot_decide_pair", first=first, second=second, n=n, smallest=smallest, needed=needed, alpha=alpha)
 
 
 def _compare_many_learners(table: ScoreTable, options: ComparisonOptions) -> ChosenTest:
@@ -390,14 +436,30 @@ def _compare_many_learners(table: ScoreTable, options: ComparisonOptions) -> Cho
     else:
         name, outcome = "friedman (iman_davenport)", omnibus.iman_davenport(_to_score_frame(table), better=options.better)
         reasons.append(Finding.of("test_friedman", k=k, n=n))
-    method, method_reasons = choose_posthoc(options, k, parametric)
+    exact = not parametric and omnibus.permutes_by_default(n, k)
+    method, method_reasons = choose_posthoc(options, k, parametric, exact=exact)
     omnibus_name: Omnibus = "anova" if parametric else "friedman"
     comparisons = posthoc(
         _to_score_frame(table), method, options.control, better=options.better, omnibus=omnibus_name, alpha=options.alpha
     )
     reasons += [*method_reasons, *explain_unused_rope(options, k)]
-    caveats = (Finding.of("few_datasets", n=n),) if n < _MIN_DATASETS else ()
-    return ChosenTest(f"{name} + {method}", outcome.p_value, outcome, tuple(reasons), comparisons, caveats=caveats)
+    return ChosenTest(
+        f"{name} + {method}",
+        outcome.p_value,
+        outcome,
+        tuple(reasons),
+        comparisons,
+        caveats=comparisons.caveats,
+        undecidable=_find_undecidable(comparisons),
+    )
+
+
+def _find_undecidable(result: PostHoc) -> Finding | None:
+    """Report that no pair can reach alpha on so few data sets."""
+    if result.can_decide:
+        return None
+    needed = compute_needed_datasets(result.method, len(result.learners), result.alpha, len(result.comparisons))
+    return Finding.of("cannot_decide", n=result.n, smallest=result.smallest_p, needed=needed, alpha=result.alpha)
 
 
 def _to_score_frame(table: ScoreTable) -> pd.DataFrame:
@@ -411,6 +473,9 @@ def _choose_parametric(table: ScoreTable, options: ComparisonOptions) -> tuple[b
     assumptions = check_differences(table.values)
     if not options.parametric:
         return False, [Finding.of("rank_test_default")]
+    n = len(table.datasets)
+    if n < MIN_PARAMETRIC_DATASETS:
+        return False, [Finding.of("few_datasets_parametric", n=n)]
     holds = assumptions.hold(options.alpha)
     kind = "parametric_used" if holds else "parametric_refused"
     return holds, [*assumptions.list_findings(options.alpha), Finding.of(kind)]

@@ -28,8 +28,8 @@ MIN_CLASS_ROWS = 10
 MIN_ROWS = 30
 """With fewer rows, every interval is wide."""
 
-MIN_FRIEDMAN_DATASETS = 10
-"""The F approximation of the Friedman test needs more than about ten data sets (Demšar 2006)."""
+MIN_PARAMETRIC_DATASETS = 10
+"""With fewer data sets, the Shapiro-Wilk test hardly detects differences that are not normal."""
 
 
 def compute_min_wilcoxon_n(alpha: float) -> int:
@@ -69,7 +69,7 @@ def count_cases(verdict: Verdict) -> tuple[int, int]:
     """Return the number of data sets that the test of a verdict can use, and the number that it needs."""
     if verdict.outcome.test == "wilcoxon":
         return verdict.outcome.n, compute_min_wilcoxon_n(verdict.alpha)
-    return len(verdict.table.datasets), max(MIN_FRIEDMAN_DATASETS, len(verdict.table.learners))
+    return len(verdict.table.datasets), 2 if verdict.undecidable is None else verdict.undecidable["needed"]
 
 
 def check_dataset_count(verdict: Verdict) -> list[Finding]:

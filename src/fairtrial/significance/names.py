@@ -20,6 +20,11 @@ ALIASES: dict[str, str] = {
     "dunn-sidak": "sidak",
     "bonferroni-dunn": "bonferroni",
     "tukey-hsd": "tukey",
+    "bh": "benjamini-hochberg",
+    "fdr": "benjamini-hochberg",
+    "fdr-bh": "benjamini-hochberg",
+    "by": "benjamini-yekutieli",
+    "fdr-by": "benjamini-yekutieli",
     "unadjusted": "none",
     "uncorrected": "none",
     "iman-davenport": "friedman",
@@ -70,7 +75,7 @@ def register_method(name: str, display_name: str, *, cite: str = "", statistic: 
 def get_display_name(name: str, variant: str = "") -> str:
     """Return the display name of a test, procedure or effect size, or the name itself if it is unknown.
 
-    A variant is appended in parentheses, unless "name (variant)" is registered.
+    A variant is appended in parentheses (those that end the name, if any), unless "name (variant)" is registered.
 
     >>> get_display_name("iman_davenport"), get_display_name("wilcoxon", "exact"), get_display_name("my_test")
     ('Friedman test (Iman-Davenport)', 'Wilcoxon signed-rank test (exact)', 'my_test')
@@ -78,6 +83,8 @@ def get_display_name(name: str, variant: str = "") -> str:
     if f"{name} ({variant})" in methods:
         return methods[f"{name} ({variant})"].display_name
     display_name = methods[name].display_name if name in methods else name
+    if variant and display_name.endswith(")"):
+        return f"{display_name[:-1]}, {variant})"
     return f"{display_name} ({variant})" if variant else display_name
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.kernels.compiling import run_in_chunks
 from fairtrial.measures.confusion import Confusion
 from fairtrial.measures.differences import difference
+from fairtrial.measures.intervals import read_clusters
 from fairtrial.measures.measure import LabelMeasure, Measure, get_measure
 from fairtrial.measures.rows import LabelRows
 from fairtrial.significance.names import register_method
@@ -28,6 +29,7 @@ register_method("label_permutation", "label permutation test", statistic="score"
 # The test is exact up to this many distinct swaps.
 _MAX_ENUMERATED = 1 << 16
 _CHUNK = 1 << 20
+_BATCH = 1000
 
 
 def permutation_test(
@@ -41,7 +43,10 @@ def permutation_test(
     level: float = 0.95,
     positive: object = None,
     labels: Any = None,
+    sample_weight: npt.ArrayLike | None = None,
     average: Any = "auto",
+    cluster: npt.ArrayLike | None = None,
+    stop_after: int | None = None,
     **params: Any,
 ) -> Outcome:
     """Test the difference in a measure between two models by swapping their predictions.
@@ -68,16 +73,23 @@ def permutation_test(
         The positive class.
     labels : sequence, optional
         All classes. Default: those that occur.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the rows.
     average : str, default "auto"
         How to average a measure over several classes.
+    cluster : array-like of shape (n,), optional
+        Cluster of each row, e.g. the patient. All rows of a cluster are swapped together.
+    stop_after : int, optional
+        Stop as soon as this many random swaps are at least as extreme (Besag & Clifford 1991). Then p is `stop_after` over the
+        number of swaps. This saves time if the difference is far from significant.
     **params
         Further parameters of the measure.
 
     Returns
     -------
     Outcome
-        The statistic is measure(a) - measure(b). The effect is the same difference with its bootstrap interval, or with the
-        DeLong interval for an AUC.
+        The statistic is measure(a) - measure(b). The effect is the same difference with the interval of
+        `fairtrial.measures.difference`.
 
     Notes
     -----
@@ -93,30 +105,42 @@ def permutation_test(
     _check.check_whole_number("resamples", resamples, 1)
     _check.check_whole_number("seed", seed, 0)
     resolved_measure = get_measure(measure)
-    options = {"positive": positive, "labels": labels}
-    swaps = _prepare_swaps(resolved_measure, y_true, pred_a, pred_b, options, {"average": average, **params})
+    if stop_after is not None:
+        _check.check_whole_number("stop_after", stop_after, 1)
+    options = {"positive": positive, "labels": labels, "sample_weight": sample_weight}
+    clusters = read_clusters(cluster, sample_weight)
+    swaps = prepare_swaps(resolved_measure, y_true, pred_a, pred_b, options, {"average": average, **params}, clusters)
     with warnings.catch_warnings():
         # The warning is issued once, below. Threads share warning filters, so the filter is set here.
         warnings.simplefilter("ignore", UndefinedMeasureWarning)
         observed = swaps.compute_observed()
-        p, exact, undefined = _compute_permutation_p(swaps, observed, resamples, seed)
+        result = compute_permutation_p(swaps, observed, resamples, seed, stop_after)
         interval = difference(
-            resolved_measure, y_true, pred_a, pred_b, level=level, seed=seed, average=average, **options, **params
+            resolved_measure,
+            y_true,
+            pred_a,
+            pred_b,
+            level=level,
+            seed=seed,
+            average=average,
+            cluster=cluster,
+            **options,
+            **params,
         )
     resolved_measure.warn_undefined(np.asarray(observed[0] - observed[1]))
     return Outcome(
         "permutation_test",
         observed[0] - observed[1],
-        p,
+        result.p_value,
         n=len(np.asarray(y_true)),
-        variant=f"{'exact' if exact else f'{resamples} resamples'}, {resolved_measure.name}",
+        variant=f"{'exact' if result.is_exact else f'{result.n_swaps} resamples'}, {resolved_measure.name}",
         effect=Effect(
             f"difference in {resolved_measure.name}", interval.estimate, interval.low, interval.high, level, interval.note
         ),
         details={"first": observed[0], "second": observed[1]},
-        caveats=_list_permutation_caveats(resolved_measure, undefined),
-        resamples=None if exact else resamples,
-        undefined_resamples=undefined,
+        caveats=list_permutation_caveats(resolved_measure, result.undefined),
+        resamples=None if result.is_exact else result.n_swaps,
+        undefined_resamples=result.undefined,
     )
 
 
@@ -197,7 +221,7 @@ def label_permutation(
         alternative="better than on permuted labels",
         effect=_build_permutation_effect(resolved_measure.name, observed, defined),
         details={"permuted mean": float(defined.mean()) if len(defined) else float("nan")},
-        caveats=_list_permutation_caveats(None, len(permuted_scores) - len(defined)),
+        caveats=list_permutation_caveats(None, len(permuted_scores) - len(defined)),
         resamples=resamples,
         undefined_resamples=len(permuted_scores) - len(defined),
     )
@@ -218,29 +242,83 @@ def _build_permutation_effect(name: str, observed: float, permuted_scores: Float
     )
 
 
+class Swaps(Protocol):
+    """All ways to swap the predictions of two models."""
+
+    def enumerate_swaps(self) -> tuple[FloatArray, FloatArray] | None:
+        """Compute the differences of all distinct swaps and their probabilities; None if there are too many."""
+
+    def sample_swaps(self, first: int, resamples: int, seed: int) -> FloatArray:
+        """Compute the differences of random swaps, of which `first` is the number of the first."""
+
+
+class PermutationResult(NamedTuple):
+    """The p-value of a permutation test, whether it is exact, and the numbers of all and of undefined swaps."""
+
+    p_value: float
+    is_exact: bool
+    n_swaps: int
+    undefined: int
+
+
 @dataclass(frozen=True)
-class _LabelSwaps:
-    """Swaps of labels. Rows with the same true label and the same two predictions are counted together."""
+class LabelSwaps:
+    """Swaps of labels. The units that are swapped are rows or clusters; equal units are counted together.
+
+    `tables` has the confusion tables of both models, `sizes` the number of units of each kind, and `moves` the change of the
+    first table if a unit of this kind is swapped.
+    """
 
     measure: LabelMeasure
     params: dict[str, Any]
-    rows: LabelRows
+    labels: tuple[Any, ...]
+    positive: int | None
     tables: FloatArray
     sizes: IntArray
     moves: FloatArray
 
     @classmethod
-    def from_rows(cls, measure: LabelMeasure, params: dict[str, Any], rows: LabelRows) -> _LabelSwaps:
+    def from_rows(
+        cls, measure: LabelMeasure, params: dict[str, Any], rows: LabelRows, clusters: IntArray | None = None
+    ) -> LabelSwaps:
         """Build swaps from rows that contain the predictions of the first model, then those of the second."""
         n, k = len(rows.true) // 2, len(rows.classes)
-        cells = rows.true * k + rows.predicted
-        tables = np.stack([np.bincount(part, minlength=k * k) for part in (cells[:n], cells[n:])]).astype(float)
-        differs = cells[:n] != cells[n:]
-        pairs, sizes = np.unique(np.column_stack([cells[:n][differs], cells[n:][differs]]), axis=0, return_counts=True)
-        moves = np.eye(k * k)[pairs[:, 1]] - np.eye(k * k)[pairs[:, 0]]
-        return cls(measure, params, rows, tables, sizes.astype(np.intp), moves)
+        cells, weights = rows.true * k + rows.predicted, rows.weights
+        first, second = cells[:n], cells[n:]
+        row_weights = np.ones(n) if weights is None else weights[:n]
+        tables = np.stack([np.bincount(part, row_weights, minlength=k * k) for part in (first, second)]).astype(np.float64)
+        identity = np.eye(k * k)
+        if weights is None and clusters is None:
+            differs = first != second
+            pairs, sizes = np.unique(np.column_stack([first[differs], second[differs]]), axis=0, return_counts=True)
+            moves = identity[pairs[:, 1]] - identity[pairs[:, 0]]
+        else:
+            units = np.arange(n) if clusters is None else clusters
+            moves = np.zeros((int(units.max()) + 1, k * k))
+            np.add.at(moves, (units, second), row_weights)
+            np.add.at(moves, (units, first), -row_weights)
+            moves = moves[moves.any(axis=1)]
+            sizes = np.ones(len(moves), dtype=np.intp)
+        return cls(
+            measure, params, tuple(rows.classes.names.tolist()), rows.classes.positive, tables, sizes.astype(np.intp), moves
+        )
+
+    @classmethod
+    def from_counts(
+        cls, measure: LabelMeasure, labels: tuple[Any, ...], positive: int | None, counts: FloatArray
+    ) -> LabelSwaps:
+        """Build swaps from the number of rows by true label, first and second predicted label."""
+        k = len(labels)
+        true, first, second = np.nonzero(counts)
+        sizes, identity = counts[true, first, second], np.eye(k * k)
+        cells = true * k + first, true * k + second
+        tables = np.stack([np.bincount(part, sizes, minlength=k * k) for part in cells]).astype(np.float64)
+        differs = first != second
+        moves = identity[cells[1][differs]] - identity[cells[0][differs]]
+        return cls(measure, {"average": "auto"}, labels, positive, tables, sizes[differs].astype(np.intp), moves)
 
     def compute_observed(self) -> tuple[float, float]:
+        """Compute the measure of both models."""
         first, second = self._compute_table_values(self.tables)
         return float(first), float(second)
 
@@ -257,14 +335,15 @@ class _LabelSwaps:
         ways = gammaln(shape) - gammaln(swapped + 1) - gammaln(shape - swapped)
         return self._compute_swap_differences(swapped), np.exp((ways - self.sizes * math.log(2)).sum(axis=1))
 
-    def sample_swaps(self, resamples: int, seed: int) -> FloatArray:
-        """Compute the differences of random swaps."""
+    def sample_swaps(self, first: int, resamples: int, seed: int) -> FloatArray:
+        """Compute the differences of random swaps, of which `first` is the number of the first."""
 
         def sample_chunk(start: int, stop: int) -> FloatArray:
-            rng = np.random.default_rng([seed, start])
+            rng = np.random.default_rng([seed, first + start])
             return self._compute_swap_differences(rng.binomial(self.sizes, 0.5, (stop - start, len(self.sizes))))
 
-        return np.concatenate(run_in_chunks(sample_chunk, resamples, _CHUNK // self.tables.shape[1]))
+        chunk = max(1, _CHUNK // max(self.tables.shape[1], len(self.sizes)))
+        return np.concatenate(run_in_chunks(sample_chunk, resamples, chunk))
 
     def _compute_swap_differences(self, swapped: npt.NDArray[Any]) -> FloatArray:
         first = self.tables[0] + swapped @ self.moves
@@ -273,26 +352,30 @@ class _LabelSwaps:
         )
 
     def _compute_table_values(self, tables: FloatArray) -> FloatArray:
-        k = len(self.rows.classes)
-        batch = Confusion(tables.reshape(-1, k, k), tuple(self.rows.classes.names.tolist()), self.rows.classes.positive)
+        k = len(self.labels)
+        batch = Confusion(tables.reshape(-1, k, k), self.labels, self.positive)
         return np.asarray(self.measure.of(batch, **self.params))
 
 
 @dataclass(frozen=True)
-class _RowSwaps:
-    """Swaps of scores, probabilities or numbers. Each row contains the predictions of both models; a swap selects one of them
-    by weights."""
+class RowSwaps:
+    """Swaps of scores, probabilities or numbers. The rows contain both models; each swap weights one of the two."""
 
     measure: Measure
     params: dict[str, Any]
     rows: Any
-    differing_rows: IntArray
+    units: IntArray
+    """Code of the unit that each row is swapped with: the row itself, or its cluster."""
+    differing: IntArray
+    """Units whose swap changes anything."""
 
     @property
     def n(self) -> int:
+        """The number of rows of each model."""
         return len(self.rows.true) // 2
 
     def compute_observed(self) -> tuple[float, float]:
+        """Compute the measure of both models."""
         first, second = (
             self.measure.compute_values(self.rows, draw_counts, **self.params)[0]
             for draw_counts in _count_draws(np.zeros((1, self.n), dtype=bool))
@@ -301,32 +384,33 @@ class _RowSwaps:
 
     def enumerate_swaps(self) -> tuple[FloatArray, FloatArray] | None:
         """Compute the differences of all swaps and their probabilities; None if there are too many."""
-        count = 1 << len(self.differing_rows) if len(self.differing_rows) < 30 else _MAX_ENUMERATED + 1
+        count = 1 << len(self.differing) if len(self.differing) < 30 else _MAX_ENUMERATED + 1
         if count > _MAX_ENUMERATED:
             return None
 
         def enumerate_chunk(start: int, stop: int) -> FloatArray:
-            patterns = np.arange(start, stop)[:, None] >> np.arange(len(self.differing_rows)) & 1
+            patterns = np.arange(start, stop)[:, None] >> np.arange(len(self.differing)) & 1
             return self._compute_swap_differences(patterns.astype(bool))
 
         return np.concatenate(run_in_chunks(enumerate_chunk, count, _CHUNK // self.n)), np.full(count, 1 / count)
 
-    def sample_swaps(self, resamples: int, seed: int) -> FloatArray:
-        """Compute the differences of random swaps."""
+    def sample_swaps(self, first: int, resamples: int, seed: int) -> FloatArray:
+        """Compute the differences of random swaps, of which `first` is the number of the first."""
 
         def sample_chunk(start: int, stop: int) -> FloatArray:
-            rng = np.random.default_rng([seed, start])
+            rng = np.random.default_rng([seed, first + start])
             return self._compute_swap_differences(
-                rng.integers(0, 2, (stop - start, len(self.differing_rows)), dtype=np.uint8).astype(bool)
+                rng.integers(0, 2, (stop - start, len(self.differing)), dtype=np.uint8).astype(bool)
             )
 
         return np.concatenate(run_in_chunks(sample_chunk, resamples, _CHUNK // self.n))
 
     def _compute_swap_differences(self, patterns: npt.NDArray[np.bool_]) -> FloatArray:
-        swapped = np.zeros((len(patterns), self.n), dtype=bool)
-        swapped[:, self.differing_rows] = patterns
+        swapped = np.zeros((len(patterns), int(self.units.max()) + 1), dtype=bool)
+        swapped[:, self.differing] = patterns
         first, second = (
-            self.measure.compute_values(self.rows, draw_counts, **self.params) for draw_counts in _count_draws(swapped)
+            self.measure.compute_values(self.rows, draw_counts, **self.params)
+            for draw_counts in _count_draws(swapped[:, self.units])
         )
         return _compute_difference(first, second)
 
@@ -343,9 +427,16 @@ def _count_draws(swapped: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.uint8],
     return first, np.asarray(1 - first)
 
 
-def _prepare_swaps(
-    measure: Measure, y_true: npt.ArrayLike, a: npt.ArrayLike, b: npt.ArrayLike, options: dict[str, Any], params: dict[str, Any]
-) -> _LabelSwaps | _RowSwaps:
+def prepare_swaps(
+    measure: Measure,
+    y_true: npt.ArrayLike,
+    a: npt.ArrayLike,
+    b: npt.ArrayLike,
+    options: dict[str, Any],
+    params: dict[str, Any],
+    clusters: IntArray | None,
+) -> LabelSwaps | RowSwaps:
+    """Read the predictions of two models and prepare their swaps."""
     true_labels, first, second = _check.check_column("y_true", y_true), np.asarray(a), np.asarray(b)
     _check.check_same_length(y_true=true_labels, pred_a=first, pred_b=second)
     if first.shape[1:] != second.shape[1:]:
@@ -354,16 +445,19 @@ def _prepare_swaps(
         raise InputError("average must not be None in a test: pass 'macro' or 'weighted', or positive=")
     if not isinstance(measure, LabelMeasure):
         for predictions in (first, second):
-            measure.read_rows(true_labels, predictions, sample_weight=None, **options)
+            measure.read_rows(true_labels, predictions, **options)
         if measure.facts.rank_based:
             first, second = _rank_scores("pred_a", first), _rank_scores("pred_b", second)
-    rows = measure.read_rows(
-        np.concatenate([true_labels, true_labels]), np.concatenate([first, second]), sample_weight=None, **options
-    )
+    weights, (true_labels, first, second) = _check.drop_zero_weights(options["sample_weight"], true_labels, first, second)
+    if clusters is not None:
+        _check.check_same_length(y_true=true_labels, cluster=clusters)
+    twice = {**options, "sample_weight": None if weights is None else np.concatenate([weights, weights])}
+    rows = measure.read_rows(np.concatenate([true_labels, true_labels]), np.concatenate([first, second]), **twice)
     if isinstance(measure, LabelMeasure):
-        return _LabelSwaps.from_rows(measure, params, rows)
+        return LabelSwaps.from_rows(measure, params, rows, clusters)
     differs = (first != second).reshape(len(true_labels), -1).any(axis=1)
-    return _RowSwaps(measure, params, rows, np.flatnonzero(differs))
+    units = np.arange(len(true_labels)) if clusters is None else clusters
+    return RowSwaps(measure, params, rows, units, np.unique(units[differs]))
 
 
 def _rank_scores(name: str, scores: npt.NDArray[Any]) -> FloatArray:
@@ -372,22 +466,33 @@ def _rank_scores(name: str, scores: npt.NDArray[Any]) -> FloatArray:
     return np.asarray(rankdata(_check.check_finite(name, _check.check_numbers(name, scores)), axis=0))
 
 
-def _compute_permutation_p(
-    swaps: _LabelSwaps | _RowSwaps, observed: tuple[float, float], resamples: int, seed: int
-) -> tuple[float, bool, int]:
-    """Compute p, whether it is exact, and the number of swaps with an undefined measure."""
+def compute_permutation_p(
+    swaps: Swaps, observed: tuple[float, float], resamples: int, seed: int, stop_after: int | None = None
+) -> PermutationResult:
+    """Compute p from all swaps, or from random ones until `stop_after` of them are at least as extreme."""
     enumerated = swaps.enumerate_swaps()
-    values = swaps.sample_swaps(resamples, seed) if enumerated is None else enumerated[0]
-    undefined = np.isnan(values)
     if np.isnan(observed[0] - observed[1]):
-        return float("nan"), enumerated is not None, int(undefined.sum())
-    is_extreme = (np.abs(values) >= abs(observed[0] - observed[1]) - _compute_tolerance(*observed)) | undefined
-    p = (
-        (1 + int(is_extreme.sum())) / (1 + resamples)
-        if enumerated is None
-        else min(1.0, float(enumerated[1][is_extreme].sum()))
-    )
-    return p, enumerated is not None, int(undefined.sum())
+        return PermutationResult(float("nan"), enumerated is not None, 0, 0)
+    reach = abs(observed[0] - observed[1]) - _compute_tolerance(*observed)
+
+    def is_extreme(values: FloatArray) -> npt.NDArray[np.bool_]:
+        return (np.abs(values) >= reach) | np.isnan(values)
+
+    if enumerated is not None:
+        values, probabilities = enumerated
+        p = min(1.0, float(probabilities[is_extreme(values)].sum()))
+        return PermutationResult(p, True, len(values), int(np.isnan(values).sum()))
+    count = n_extreme = undefined = 0
+    while count < resamples:
+        values = swaps.sample_swaps(count, min(_BATCH, resamples - count), seed)
+        positions = np.flatnonzero(is_extreme(values))
+        if stop_after is not None and n_extreme + len(positions) >= stop_after:
+            last = int(positions[stop_after - n_extreme - 1]) + 1
+            undefined += int(np.isnan(values[:last]).sum())
+            return PermutationResult(stop_after / (count + last), False, count + last, undefined)
+        count, n_extreme = count + len(values), n_extreme + len(positions)
+        undefined += int(np.isnan(values).sum())
+    return PermutationResult((1 + n_extreme) / (1 + count), False, count, undefined)
 
 
 def _compute_tolerance(first: float, second: float) -> float:
@@ -396,7 +501,8 @@ def _compute_tolerance(first: float, second: float) -> float:
     return 1e-10 * largest if math.isfinite(largest) else 0.0
 
 
-def _list_permutation_caveats(measure: Measure | None, undefined: int) -> tuple[Finding, ...]:
+def list_permutation_caveats(measure: Measure | None, undefined: int) -> tuple[Finding, ...]:
+    """List what limits a permutation test."""
     caveats = []
     if measure is not None and measure.facts.needs == "scores" and not measure.facts.rank_based:
         caveats.append(Finding.of("shared_scale"))

@@ -6,6 +6,10 @@ at the same time: the pairs within the blocks of a partition of the learners. Th
 Instead, let v be the smallest p-value of I. The blocks of I are cliques in the graph of pairs with p >= v. Among the partitions
 into cliques in which the two learners share a block, we need the one with the most pairs. Dynamic programming over subsets of
 learners finds it for all pairs at once.
+
+With few data sets the p-value of a pair is exact: swapping two equal learners on a data set changes the sign of the difference
+of their ranks and nothing else, whatever the other learners do. The Shaffer and Bergmann-Hommel procedures then test the
+hypothesis that all learners are equal by the exact omnibus test instead of the smallest p-value (closed testing).
 """
 
 from __future__ import annotations
@@ -23,14 +27,22 @@ import numpy.typing as npt
 
 from fairtrial import _check
 from fairtrial._check import FloatArray
+from fairtrial._findings import Finding
+from fairtrial._narrative import render, render_all
 from fairtrial._text import format_count, format_p_value
 from fairtrial.errors import InputError
 from fairtrial.kernels import significance as kernels
 from fairtrial.kernels.compiling import run_in_chunks
 from fairtrial.significance import omnibus as omnibus_tests
-from fairtrial.significance.adjust import ADJUSTMENT_METHODS as ADJUSTMENTS, adjust, apply_step_down, check_p_values
+from fairtrial.significance.adjust import (
+    ADJUSTMENT_METHODS as ADJUSTMENTS,
+    FALSE_DISCOVERY_METHODS,
+    adjust,
+    apply_step_down,
+    check_p_values,
+)
 from fairtrial.significance.names import get_display_name, register_method, resolve_name
-from fairtrial.significance.scores import Better, ScoreTable, read_table
+from fairtrial.significance.scores import Better, ScoreTable, compute_sign_flip_p, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +55,7 @@ register_method("dunnett", "Dunnett", cite="Dunnett 1955")
 register_method("bonferroni-dunn", "Bonferroni-Dunn", cite="Dunn 1961; Demšar 2006")
 
 
-def shaffer(p_values: npt.ArrayLike) -> FloatArray:
+def shaffer(p_values: npt.ArrayLike, *, p_overall: float | None = None) -> FloatArray:
     """Adjust the p-values of all pairs of learners by the static procedure of Shaffer (1986).
 
     It is the Holm procedure with the number of hypotheses that can be true at the same time: if one pair differs, another pair
@@ -53,6 +65,9 @@ def shaffer(p_values: npt.ArrayLike) -> FloatArray:
     ----------
     p_values : array-like of shape (k (k - 1) / 2,)
         Raw p-values of all pairs of k learners.
+    p_overall : float, optional
+        p-value of a test of the hypothesis that all learners are equal. If it is given, it decides this hypothesis, so that
+        fewer pairs count at the first step, and no adjusted p-value is smaller than it.
 
     Returns
     -------
@@ -65,13 +80,21 @@ def shaffer(p_values: npt.ArrayLike) -> FloatArray:
     [0.03, 0.04, 0.03]
     """
     p = check_p_values(p_values)
-    possible = sorted(count_true_pairs(count_learners(len(p))))
+    k = count_learners(len(p))
+    possible = sorted(count_true_pairs(k))
+    if p_overall is not None and k > 2:
+        possible.remove(len(p))
     n_remaining = np.arange(len(p), 0, -1)
     max_true = np.array(possible)[np.searchsorted(possible, n_remaining, side="right") - 1]
     order = np.argsort(p, kind="stable")
     adjusted = np.empty_like(p)
     adjusted[order] = apply_step_down(max_true * p[order])
-    return np.clip(adjusted, p, 1.0)
+    return np.clip(adjusted, _bound_by_overall(p, p_overall), 1.0)
+
+
+def _bound_by_overall(p: FloatArray, p_overall: float | None) -> FloatArray:
+    """Return the smallest possible adjusted p-values."""
+    return p if p_overall is None else np.maximum(p, check_p_values([p_overall])[0])
 
 
 @cache
@@ -100,7 +123,7 @@ def count_learners(pairs: int) -> int:
 MAX_LEARNERS = 16
 
 
-def bergmann(p_values: npt.ArrayLike) -> FloatArray:
+def bergmann(p_values: npt.ArrayLike, *, p_overall: float | None = None) -> FloatArray:
     """Adjust the p-values of all pairs of learners by the Bergmann-Hommel procedure (1988).
 
     It is valid under any dependence and never less powerful than the static procedure of Shaffer.
@@ -110,6 +133,9 @@ def bergmann(p_values: npt.ArrayLike) -> FloatArray:
     p_values : array-like of shape (k (k - 1) / 2,)
         Raw p-values of all pairs of k learners, 2 <= k <= 16, in the order (1, 2), (1, 3), ..., (1, k), (2, 3), ...: the order
         of `itertools.combinations` and of SciPy's `squareform`.
+    p_overall : float, optional
+        p-value of a test of the hypothesis that all learners are equal. If it is given, it decides this hypothesis instead of
+        the smallest p-value, and no adjusted p-value is smaller than it.
 
     Returns
     -------
@@ -135,18 +161,19 @@ def bergmann(p_values: npt.ArrayLike) -> FloatArray:
     square[np.triu_indices(k, 1)] = p
     square += square.T
     thresholds = np.unique(p)
+    # If the overall test decides whether all learners are equal, the next largest set of pairs leaves one learner out.
+    most = comb(k, 2) if p_overall is None or k == 2 else comb(k - 1, 2)
 
     def compute_chunk(start: int, stop: int) -> FloatArray:
-        return np.asarray(
-            np.max(
-                [v * kernels.compute_max_pairs(kernels.compute_adjacency(square >= v), k) for v in thresholds[start:stop]],
-                axis=0,
-            )
-        )
+        scaled = [
+            v * np.minimum(kernels.compute_max_pairs(kernels.compute_adjacency(square >= v), k), most)
+            for v in thresholds[start:stop]
+        ]
+        return np.asarray(np.max(scaled, axis=0))
 
     chunk = -(-len(thresholds) // 8)
     adjusted = np.max(run_in_chunks(compute_chunk, len(thresholds), chunk), axis=0)[np.triu_indices(k, 1)]
-    return np.asarray(np.clip(adjusted, p, 1.0))
+    return np.asarray(np.clip(adjusted, _bound_by_overall(p, p_overall), 1.0))
 
 
 Omnibus = Literal["friedman", "aligned", "quade", "anova"]
@@ -231,13 +258,19 @@ class PostHoc:
     control : str or None
         The control learner; None if all pairs were compared.
     critical_difference : float or None
-        Smallest significant difference between two `means`. It exists for Nemenyi and Bonferroni-Dunn.
+        Smallest significant difference between two `means`. It exists for Nemenyi and Bonferroni-Dunn if p is asymptotic.
+    distribution : {"exact", "asymptotic"}
+        Where the raw p-values come from.
+    smallest_p : float
+        Smallest adjusted p-value that any scores could give on this many data sets with these ties; 0 if p is asymptotic.
+    caveats : tuple of Finding
+        What limits the conclusion, e.g. that the procedure does not control the family-wise error.
 
     Examples
     --------
-    >>> table = [[0.9, 0.8, 0.7], [0.8, 0.7, 0.6], [0.9, 0.7, 0.6], [0.6, 0.5, 0.4]]
-    >>> posthoc(table, "nemenyi").groups
-    (('0', '1'), ('1', '2'))
+    >>> table = [[0.9, 0.8, 0.7], [0.8, 0.7, 0.6], [0.9, 0.7, 0.6], [0.6, 0.5, 0.4], [0.7, 0.6, 0.5], [0.8, 0.7, 0.6]]
+    >>> posthoc(table, "bergmann").groups
+    (('0',), ('1',), ('2',))
     """
 
     method: str
@@ -250,6 +283,14 @@ class PostHoc:
     better: str = "max"
     control: str | None = None
     critical_difference: float | None = None
+    distribution: str = "asymptotic"
+    smallest_p: float = 0.0
+    caveats: tuple[Finding, ...] = ()
+
+    @property
+    def can_decide(self) -> bool:
+        """Whether any pair could differ significantly on this many data sets."""
+        return self.smallest_p <= self.alpha
 
     def frame(self) -> pd.DataFrame:
         """Return one row per comparison: first, second, statistic, p_raw, p_adjusted, effect."""
@@ -298,11 +339,13 @@ class PostHoc:
             p = format_p_value(comparison.p_adjusted, self.alpha)
             sentences.append(f"{better} is significantly better than {worse} ({p}).")
         n_other, total = len(self.comparisons) - len(significant), format_count(len(self.comparisons), "pair")
-        if n_other:
+        if not self.can_decide:
+            sentences.append(render(Finding.of("posthoc_cannot_decide", n=self.n, smallest=self.smallest_p, alpha=self.alpha)))
+        elif n_other:
             sentences.append(f"No significant difference in {n_other} of {total} ({self._describe_design()}).")
         else:
             sentences.append(f"All {total} differ significantly ({self._describe_design()}).")
-        return " ".join(sentences)
+        return " ".join([*sentences, *render_all(self.caveats)])
 
     def _describe_design(self) -> str:
         parts = [get_display_name(self.method), get_display_name(self.omnibus), format_count(self.n, "data set")]
@@ -323,6 +366,7 @@ def posthoc(
     better: Better = "max",
     omnibus: Omnibus | str | None = None,
     alpha: float = 0.05,
+    distribution: Literal["auto", "exact", "asymptotic"] = "auto",
 ) -> PostHoc:
     """Compare all pairs of learners, or each learner with a control, on a table of scores.
 
@@ -332,7 +376,7 @@ def posthoc(
         Scores with one row per data set and one column per learner.
     method : str, default "holm"
         All pairs: "nemenyi" (studentized range), "shaffer", "bergmann" (up to 16 learners) or "tukey". With a control:
-        "bonferroni-dunn" or "dunnett". Both: the methods of `adjust`, e.g. "holm", "hochberg", "finner" or "none".
+        "bonferroni-dunn" or "dunnett". Both: the methods of `adjust`, e.g. "holm", "hochberg" or "none".
     control : str, optional
         Learner with which all others are compared. Default: all pairs are compared.
     better : {"max", "min"}, default "max"
@@ -342,6 +386,9 @@ def posthoc(
         "anova" for "tukey" and "dunnett", else "friedman".
     alpha : float, default 0.05
         Significance level.
+    distribution : {"auto", "exact", "asymptotic"}, default "auto"
+        Where the p-value of a pair comes from. "exact" swaps the two learners on each data set in all possible ways,
+        "asymptotic" uses the normal or t distribution. "auto" is exact for ranks on up to 12 data sets or 50 scores.
 
     Returns
     -------
@@ -351,26 +398,32 @@ def posthoc(
 
     Notes
     -----
-    The variance of a difference of Friedman ranks follows Demšar (2006), without tie correction. The variances of aligned and
-    Quade ranks are those over all permutations within data sets, as in the omnibus tests. The formulas in García et al. (2010),
-    k (n + 1) / 6 and k (k + 1) (2n + 1) (k - 1) / (18 n (n + 1)), are far too small for aligned ranks and correct for Quade
-    ranks only if k = 3.
+    Exact p-values are valid whatever the other learners do. Their smallest value is 2 ** (1 - N): fewer than 6 data sets decide
+    nothing at 5 %. "shaffer" and "bergmann" use the exact omnibus test of all learners as well. "nemenyi" reports the larger of
+    its own and the Bonferroni-adjusted exact p-value.
+
+    The variance of a difference of Friedman ranks is that of Demšar (2006), without tie correction. The variances of aligned
+    and Quade ranks are those over all exchanges within data sets, as in the omnibus tests. The formulas in García et al.
+    (2010), k (n + 1) / 6 and k (k + 1) (2n + 1) (k - 1) / (18 n (n + 1)), are far too small for aligned ranks and correct for
+    Quade ranks only if k = 3.
 
     Examples
     --------
     >>> import pandas as pd
     >>> table = pd.DataFrame({"tree": [0.9, 0.8, 0.9, 0.6], "bayes": [0.8, 0.7, 0.7, 0.5], "rule": [0.7, 0.6, 0.6, 0.4]})
-    >>> result = posthoc(table, "nemenyi")
-    >>> result.frame().round(4)
-      first second  statistic   p_raw  p_adjusted  effect
-    0  tree  bayes    -1.4142  0.1573      0.3335    -1.0
-    1  tree   rule    -2.8284  0.0047      0.0130    -2.0
-    2 bayes   rule    -1.4142  0.1573      0.3335    -1.0
-    >>> result.groups
+    >>> posthoc(table, "holm").frame().round(4)
+      first second  statistic  p_raw  p_adjusted  effect
+    0  tree  bayes    -1.4142  0.125       0.375    -1.0
+    1  tree   rule    -2.8284  0.125       0.375    -2.0
+    2 bayes   rule    -1.4142  0.125       0.375    -1.0
+    >>> posthoc(table, "nemenyi", distribution="asymptotic").groups
     (('tree', 'bayes'), ('bayes', 'rule'))
     """
     method = resolve_name("method", method, POSTHOC_METHODS)
     resolved_omnibus = _check_choice(method, control, omnibus)
+    _check.check_one_of("distribution", distribution, ("auto", "exact", "asymptotic"))
+    if distribution == "exact" and resolved_omnibus == "anova":
+        raise InputError("distribution must not be 'exact' after ANOVA, which compares means: use omnibus='friedman'")
     _check.check_one_of("better", better, ("max", "min"))
     _check.check_between("alpha", alpha, 0, 1)
     table = read_table(scores)
@@ -380,8 +433,12 @@ def posthoc(
     k = len(table.learners)
     first, second = _list_pair_indices(table, control)
     statistic = learner_means.compute_statistics(first, second)
-    p_raw = learner_means.compute_p_values(statistic)
-    adjusted = _adjust_posthoc_p_values(method, statistic, p_raw, k, learner_means.df, alpha)
+    exact = None
+    if resolved_omnibus != "anova" and distribution != "asymptotic":
+        exact = _build_exact_pairs(table, resolved_omnibus, better, (first, second), distribution)
+    p_raw = learner_means.compute_p_values(statistic) if exact is None else exact.p_raw
+    adjusted = _adjust_posthoc_p_values(method, statistic, p_raw, k, learner_means.df, alpha, exact)
+    smallest = 0.0 if exact is None else exact.compute_smallest_p(method, alpha)
     effect = learner_means.means[first] - learner_means.means[second]
     rows = zip(first, second, statistic, p_raw, adjusted, effect, strict=True)
     return PostHoc(
@@ -394,8 +451,68 @@ def posthoc(
         tuple(Comparison(table.learners[i], table.learners[j], *map(float, numbers)) for i, j, *numbers in rows),
         better,
         None if control is None else str(control),
-        _compute_critical_difference(method, learner_means, k, alpha),
+        None if exact is not None else _compute_critical_difference(method, learner_means, k, alpha),
+        "asymptotic" if exact is None else "exact",
+        smallest,
+        list_adjustment_caveats(method),
     )
+
+
+@dataclass(frozen=True)
+class _ExactPairs:
+    """Exact p-values of pairs, of the hypothesis that all learners are equal, and the data sets on which each pair differs."""
+
+    p_raw: FloatArray
+    p_overall: float
+    n_different: FloatArray
+    k: int
+
+    def adjust(self, method: str, p_raw: FloatArray, p_overall: float, alpha: float) -> FloatArray:
+        if method in ("shaffer", "bergmann"):
+            return (shaffer if method == "shaffer" else bergmann)(p_raw, p_overall=p_overall)
+        return adjust(p_raw, "bonferroni" if method in ("nemenyi", "bonferroni-dunn") else method, alpha=alpha)
+
+    def compute_smallest_p(self, method: str, alpha: float) -> float:
+        """Compute the smallest adjusted p-value that scores with these ties could give."""
+        return float(self.adjust(method, np.minimum(1.0, 2.0 ** (1 - self.n_different)), 0.0, alpha).min())
+
+
+def _build_exact_pairs(
+    table: ScoreTable, omnibus: str, better: Better, pairs: tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]], distribution: str
+) -> _ExactPairs | None:
+    """Compute exact p-values of pairs by swapping two learners on each data set; None if p is asymptotic by default."""
+    if distribution == "auto" and not omnibus_tests.permutes_by_default(*table.shape):
+        return None
+    rank_scores = RANKINGS[omnibus](table, better)
+    differences = (rank_scores.cells[:, pairs[0]] - rank_scores.cells[:, pairs[1]]).T
+    # The overall test is permuted even if "exact" is requested for a table with too many orders.
+    n, k = table.shape
+    plan = omnibus_tests.PermutationPlan("auto" if omnibus_tests.permutes_by_default(n, k) else "monte-carlo")
+    overall = plan.compute_p(rank_scores)
+    assert overall is not None
+    p_raw = np.array([compute_sign_flip_p(difference) for difference in differences])
+    return _ExactPairs(p_raw, overall.p_value, (differences != 0).sum(axis=1).astype(np.float64), k)
+
+
+def compute_needed_datasets(method: str, k: int, alpha: float, n_pairs: int) -> int:
+    """Compute the smallest number of data sets on which exact p-values of pairs can be significant.
+
+    >>> compute_needed_datasets("bergmann", 3, 0.05, 3), compute_needed_datasets("holm", 3, 0.05, 3)
+    (6, 7)
+    """
+    n = 2
+    while _ExactPairs(np.ones(n_pairs), 1.0, np.full(n_pairs, float(n)), k).compute_smallest_p(method, alpha) > alpha:
+        n += 1
+    return n
+
+
+def list_adjustment_caveats(method: str) -> tuple[Finding, ...]:
+    """List what an adjustment does not control."""
+    if method == "finner":
+        return (Finding.of("finner_error"),)
+    if method in FALSE_DISCOVERY_METHODS:
+        return (Finding.of("false_discovery_rate", method=get_display_name(method)),)
+    return ()
 
 
 @dataclass(frozen=True)
@@ -466,9 +583,12 @@ def _list_pair_indices(table: ScoreTable, control: str | None) -> tuple[npt.NDAr
 
 
 def _adjust_posthoc_p_values(
-    method: str, statistic: FloatArray, p_raw: FloatArray, k: int, df: float, alpha: float
+    method: str, statistic: FloatArray, p_raw: FloatArray, k: int, df: float, alpha: float, exact: _ExactPairs | None
 ) -> FloatArray:
     size = np.abs(np.nan_to_num(statistic))
+    if exact is not None:
+        adjusted = exact.adjust(method, p_raw, exact.p_overall, alpha)
+        return np.clip(compute_studentized_range_p(size, k), adjusted, 1.0) if method == "nemenyi" else adjusted
     if method in ("nemenyi", "tukey"):
         adjusted = compute_studentized_range_p(size, k, df)
     elif method == "dunnett":

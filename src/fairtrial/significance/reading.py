@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite, isnan, nan
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial._findings import Finding
+from fairtrial._frames import to_pandas
+from fairtrial._narrative import name_argument
 from fairtrial._registry import suggest_name
 from fairtrial._text import format_count, join_names
 from fairtrial.errors import InputError
@@ -49,6 +53,7 @@ class ScoreColumns:
     named_index: bool = False
     text_index: bool = False
     decimal_comma: bool = False
+    peculiarities: tuple[str, ...] = ()
 
     def find_roles(self) -> dict[str, int]:
         """Find the column index of each role by the column names."""
@@ -133,7 +138,7 @@ def _to_python(value: Any) -> Any:
 
 
 def read_columns_file(path: Path) -> ScoreColumns:
-    """Read the columns of a Parquet file or of a text table."""
+    """Read the columns of a Parquet file, of JSON Lines or of a text table."""
     if not path.is_file():
         raise InputError(f"scores must be a file that exists, got {str(path)!r}: check the path")
     if path.suffix.lower() in (".parquet", ".pq"):
@@ -145,12 +150,16 @@ def read_columns_file(path: Path) -> ScoreColumns:
             message = str(error).splitlines()[0].rstrip(".")
             raise InputError(f"scores must be a Parquet file, got {str(path)!r}: {message}") from None
         return read_columns_frame(frame)
+    if path.suffix.lower() in (".jsonl", ".ndjson"):
+        from fairtrial.data.text_tables import read_json_lines  # importing fairtrial.data takes 50 ms
+
+        return read_columns_frame(read_json_lines(path))
     return _read_text_columns(path)
 
 
 def _read_text_columns(path: Path) -> ScoreColumns:
     """Read the columns of a text table with a header; skip rows without any value."""
-    from fairtrial.data.text_tables import SAVE_AS_UTF8, read_content  # importing fairtrial.data takes 50 ms
+    from fairtrial.data.text_tables import SAVE_AS_UTF8, TextFormat, read_content  # importing fairtrial.data takes 50 ms
 
     content = read_content(path, remedy=SAVE_AS_UTF8)
     delimiter = content.detect_delimiter() or ","
@@ -168,12 +177,17 @@ def _read_text_columns(path: Path) -> ScoreColumns:
     # Spreadsheets may write empty columns at the right edge.
     nonempty = [i for i in range(len(header)) if header[i] or any(columns[i])]
     line_numbers = [line for line, _ in body]
+    comma_cells = [cell for i in nonempty[1:] for cell in columns[i] if "," in cell]
+    # If commas separate columns too, 1,234 may be a whole number.
+    is_clear = delimiter != "," or all(re.fullmatch(r"[+-]?(0,\d+|\d+,(\d{1,2}|\d{4,}))", cell) for cell in comma_cells)
+    text_format = TextFormat(delimiter, bool(comma_cells) and is_clear, content.encoding)
     return ScoreColumns(
         [header[i] for i in nonempty],
         [columns[i] for i in nonempty],
         lambda row: f"line {line_numbers[row]}",
         [str(i) for i in range(len(body))],
-        decimal_comma=delimiter != "," and any("," in cell for i in nonempty[1:] for cell in columns[i]),
+        decimal_comma=text_format.decimal_comma,
+        peculiarities=text_format.list_peculiarities(path),
     )
 
 
@@ -181,7 +195,8 @@ def read_columns_frame(source: Any) -> ScoreColumns:
     """Read the columns of a frame or matrix; index levels with known names become columns."""
     import pandas as pd
 
-    frame = source if isinstance(source, pd.DataFrame) else _to_frame(source)
+    frame = to_pandas(source)
+    frame = _to_frame(source) if frame is None else frame
     role_names = [name for name in frame.index.names if isinstance(name, str) and name.lower() in _ROLES]
     if isinstance(frame.index, pd.MultiIndex) or (role_names and frame.index.name not in frame.columns):
         frame = frame.reset_index()
@@ -218,13 +233,19 @@ _TIDY = "dataset, learner, value, repeat, fold, measure"
 _ONLY_DATA_SET = "data"
 
 
-def read_scores(source: Scores | str | PathLike[str] | pd.DataFrame | Any, *, measure: str | None = None) -> Scores:
+def read_scores(
+    source: Scores | str | PathLike[str] | pd.DataFrame | Any,
+    *,
+    measure: str | None = None,
+    rows: Literal["datasets", "folds"] | None = None,
+) -> Scores:
     """Read scores of several learners from a file, a frame or a matrix.
 
     The layout is detected, and `guesses` of the result reports it:
 
     - A wide table has one row per data set and one column per learner. The first text column, or the index of a frame, names
-      the data sets. If the table has columns `repeat` or `fold`, each row is one split.
+      the data sets. If the table has columns `repeat` or `fold`, or if the names are fold 1, fold 2 ..., each row is one
+      split. If nothing names the rows, `rows` must say what they are.
     - A tidy table has one row per score, with columns `learner` and `value` (or `score`, or the name of a measure). The columns
       `dataset`, `repeat`, `fold` and `measure` are optional.
 
@@ -233,9 +254,12 @@ def read_scores(source: Scores | str | PathLike[str] | pd.DataFrame | Any, *, me
     Parameters
     ----------
     source : path, dataframe, 2-D array or Scores
-        CSV, TSV or Parquet file, or a table in memory. `Scores` are returned unchanged.
+        CSV, TSV, JSON Lines or Parquet file, or a table in memory. `Scores` are returned unchanged.
     measure : str, optional
         Measure to read if the table contains several.
+    rows : {"datasets", "folds"}, optional
+        What the rows of a wide table are: different data sets, or the folds of one data set. Required if no column and no
+        index names them.
 
     Returns
     -------
@@ -255,14 +279,58 @@ def read_scores(source: Scores | str | PathLike[str] | pd.DataFrame | Any, *, me
     >>> scores.guesses[0].kind, scores.guesses[0]["column"]
     ('wide_table', 'dataset')
     """
+    if rows is not None:
+        _check.check_one_of("rows", rows, ["datasets", "folds"])
     if isinstance(source, Scores):
         return source
     raw = read_columns_file(Path(source)) if isinstance(source, (str, PathLike)) else read_columns_frame(source)
     _check_unique("column", raw.names)
     roles = raw.find_roles()
-    scores = _read_tidy(raw, roles, measure) if _is_tidy(raw, roles) else _read_wide(raw, roles)
+    _check_no_predictions(raw, roles)
+    scores = _read_tidy(raw, roles, measure) if _is_tidy(raw, roles) else _read_wide(raw, roles, rows)
     _check_design(scores)
+    _check_rows(scores.design, rows)
+    if raw.peculiarities:
+        scores = replace(scores, guesses=(*scores.guesses, Finding.of("file_format", peculiarities=raw.peculiarities)))
     return scores
+
+
+# Names of true labels in lower case, without blanks, hyphens and underscores; and names of predictions in lower case.
+_Y_TRUE_NAMES = (
+    *("ytrue", "truth", "true", "truelabel", "trueclass", "ytest", "actual", "groundtruth", "gold", "target", "y", "label"),
+    *("class", "outcome"),
+)
+
+_PREDICTION_NAME = re.compile(
+    r"(.+[_ .\-])?(y[_ .\-]?)?(pred|predicted|prediction|probs?|proba|probability|p|score)([_ .\-].+|\[.*\]|\(.*\))?"
+)
+
+
+def _check_no_predictions(raw: ScoreColumns, roles: dict[str, int]) -> None:
+    """Refuse predictions: a column of few labels, named as true labels or next to a column named as predictions."""
+    if len(raw.index) < 4:
+        return
+    named_predictions = {
+        i for i, name in enumerate(raw.names) if i not in roles.values() and _PREDICTION_NAME.fullmatch(name.lower())
+    }
+    for i, name in enumerate(raw.names):
+        if i in roles.values() or i in named_predictions or raw.is_fractional(i):
+            continue
+        n_labels = len({str(cell) for cell in raw.columns[i]})
+        is_named = "".join(letter for letter in name.lower() if letter not in " -_") in _Y_TRUE_NAMES
+        if 2 <= n_labels <= len(raw.index) / 2 and (is_named or (n_labels == 2 and named_predictions)):
+            raise InputError(
+                f"scores must have one row per data set, fold or score, got predictions with true labels in column {name!r}: "
+                "use judge (fairtrial judge on the command line)"
+            )
+
+
+def _check_rows(design: Design, rows: str | None) -> None:
+    """Check that a given meaning of the rows does not contradict the table."""
+    is_one_set = len(design.datasets) == 1
+    if rows is not None and (rows == "folds") != is_one_set:
+        content = "one data set with several splits" if is_one_set else "several data sets"
+        raise InputError(f"rows must agree with the table, got {rows!r} for {content}: omit it")
 
 
 def _check_unique(kind: str, names: Iterable[str]) -> None:
@@ -277,12 +345,26 @@ def _is_tidy(raw: ScoreColumns, roles: dict[str, int]) -> bool:
     return "learner" in roles and ("value" in roles or not raw.is_numeric(roles["learner"]))
 
 
-def _read_wide(raw: ScoreColumns, roles: dict[str, int]) -> Scores:
+def _read_wide(raw: ScoreColumns, roles: dict[str, int], rows: str | None) -> Scores:
     names, layout = _find_names_column(raw, roles)
     # A learner may be called Run or Seed, so a column counts repeats or folds only if it contains whole numbers.
     keys = {role: i for role, i in roles.items() if role in ("repeat", "fold") and not raw.is_fractional(i)}
     learners = [i for i in range(len(raw.names)) if i != names and i not in keys.values()]
     guesses = [layout, *(Finding.of("wide_table_key", column=raw.names[i], role=role) for role, i in keys.items())]
+    labels = raw.index if names is None else raw.read_labels(names, "data set")
+    fold_role = None if keys else _find_split_role(labels)
+    if not keys and fold_role is None and rows is None and "dataset" not in roles and _has_no_row_names(raw, names, labels):
+        choices = [name_argument("rows", value) for value in ("datasets", "folds")]
+        raise InputError(
+            "rows must be data sets or folds, got a table that does not name them: pass "
+            f"{choices[0]} if each row is another data set, {choices[1]} if the rows are folds of one data set"
+        )
+    if fold_role is not None or (rows == "folds" and not keys):
+        role = fold_role or "fold"
+        guesses = [Finding.of("wide_table_splits", role=role)]
+        splits = tuple((_ONLY_DATA_SET, *((label, 1) if role == "repeat" else (1, label))) for label in labels)
+        _check_unique(role, labels)
+        return Scores(_stack_columns(raw, learners), splits, tuple(raw.names[i] for i in learners), tuple(guesses))
     # The row numbers of a shuffled or joined frame do not name data sets.
     is_single_dataset = keys and names is None and not (raw.text_index and len(set(raw.index)) < len(raw.index))
     datasets = (
@@ -302,8 +384,31 @@ def _read_wide(raw: ScoreColumns, roles: dict[str, int]) -> Scores:
         raise InputError(
             f"each {kind} must occur once in the table, got {_format_split(duplicate, keys)} more than once: {remedy}"
         )
-    cells = np.column_stack([raw.read_numbers(i) for i in learners]) if learners else np.empty((len(splits), 0))
-    return Scores(cells, splits, tuple(raw.names[i] for i in learners), tuple(guesses))
+    return Scores(_stack_columns(raw, learners), splits, tuple(raw.names[i] for i in learners), tuple(guesses))
+
+
+def _stack_columns(raw: ScoreColumns, columns: Sequence[int]) -> FloatArray:
+    return np.column_stack([raw.read_numbers(i) for i in columns]) if columns else np.empty((len(raw.index), 0))
+
+
+def _find_split_role(labels: Sequence[str]) -> str | None:
+    """Return fold or repeat if all labels say so, as fold 1 or run_2; else None."""
+    words = {match[1] if (match := _SPLIT_LABEL.fullmatch(label.lower())) else "" for label in labels}
+    if len(words) != 1 or words == {""}:
+        return None
+    return "fold" if words & {"fold", "split", "cv"} else "repeat"
+
+
+_SPLIT_LABEL = re.compile(r"(fold|split|cv|repeat|repetition|rep|run|seed)[ _.#-]*\d+")
+
+
+def _has_no_row_names(raw: ScoreColumns, names: int | None, labels: Sequence[str]) -> bool:
+    """Whether the rows have no names, or only consecutive numbers."""
+    if names is not None and raw.names[names].strip().lower() not in ("", "unnamed: 0") and not raw.is_row_number(names):
+        return False
+    numbers = sorted(int(label) for label in labels if label.isdigit())
+    is_counted = len(numbers) == len(labels) and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    return is_counted or (names is None and not raw.named_index)
 
 
 def _find_names_column(raw: ScoreColumns, roles: dict[str, int]) -> tuple[int | None, Finding]:

@@ -186,7 +186,9 @@ def five_by_two_f(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) ->
     Returns
     -------
     Outcome
-        The effect and its interval are those of `five_by_two_t`.
+        The effect and its interval are those of `five_by_two_t`. The F test has no direction. `details` has t, the mean
+        difference over its standard error, and `p_direction`: the interval excludes zero if and only if it is below
+        1 - level. Name a better learner only then.
 
     Examples
     --------
@@ -195,14 +197,17 @@ def five_by_two_f(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) ->
     >>> print(five_by_two_f(a, b))
     5x2 cv F test (Alpaydin): F = 2.19, df = 10 and 5, p = 0.2, n = 10
     """
-    from scipy.special import fdtrc
+    from scipy.special import fdtrc, stdtr
 
     d = _read_five_by_two(a, b)
     total, spread = float((d**2).sum()), float(_compute_repeat_variances(d).sum())
     statistic = _divide_or_nan(total, 2 * spread, "five_by_two_f", all_zero=not d.any())
     pivot = _Pivot(0.0, math.sqrt(spread / 5), 5, centre=_compute_exact_mean(d))
     p = 1.0 if statistic == 0 else float(fdtrc(10, 5, statistic))
-    return _build_t_outcome("five_by_two_f", statistic, (10.0, 5.0), p, d, _compute_t_effect(pivot, level), "Alpaydin", {}, ())
+    t = float("nan") if np.isnan(statistic) else _compute_exact_mean(d) / pivot.error if pivot.error else 0.0
+    details = {"t": t, "p_direction": float(2 * stdtr(5, -abs(t)))}
+    effect = _compute_t_effect(pivot, level)
+    return _build_t_outcome("five_by_two_f", statistic, (10.0, 5.0), p, d, effect, "Alpaydin", details, ())
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial._findings import Finding
+from fairtrial._frames import to_pandas
 from fairtrial._narrative import render_all
 from fairtrial._text import format_count
 from fairtrial.errors import InputError
@@ -28,7 +29,11 @@ Better = Literal["max", "min"]
 _DIGITS = 12
 
 
-# Beyond these powers of ten, rounding by multiplication would overflow; rounding is not needed there.
+MAX_EXACT_WILCOXON = 500
+"""Up to this many differences the exact distribution of signed ranks takes less than 0.1 s."""
+
+
+# Beyond these powers of ten, rounding by multiplication overflows; it is not needed there.
 _ROUNDABLE = 280
 
 
@@ -69,9 +74,9 @@ def read_table(scores: pd.DataFrame | npt.ArrayLike, *, learners: int = 2, datas
     >>> read_table(pd.DataFrame({"a": [0.1, 0.3], "b": [0.2, 0.2]})).learners
     ('a', 'b')
     """
-    columns = getattr(scores, "columns", None)
-    index = getattr(scores, "index", None) if columns is not None else None
-    values = np.asarray(scores)
+    frame = to_pandas(scores)
+    columns, index = (None, None) if frame is None else (frame.columns, frame.index)
+    values = np.asarray(scores if frame is None else frame)
     if values.ndim != 2:
         raise InputError(f"scores must have one row per data set and one column per learner, got shape {values.shape}")
     names = [str(name) for name in (columns if columns is not None else range(values.shape[1]))]
@@ -131,6 +136,29 @@ def rank_values(values: FloatArray) -> FloatArray:
     from scipy.stats import rankdata
 
     return np.asarray(rankdata(values, axis=-1))
+
+
+def compute_sign_flip_p(scores: FloatArray) -> float:
+    """Compute the proportion of sign patterns whose sum of signed scores is at least as far from 0 as the observed one.
+
+    Scores are multiples of 1/4, e.g. differences of mean ranks. Their zeros do not count.
+
+    >>> compute_sign_flip_p(np.array([1.0, 2.0, 3.0, -4.0]))
+    0.875
+    """
+    sizes = np.rint(4 * np.abs(scores)).astype(np.int64)
+    reach = int(min(sizes[scores > 0].sum(), sizes[scores < 0].sum()))
+    if 2 * reach >= sizes.sum():
+        return 1.0
+    # chance[s] is the probability that the positive scores sum to s. Sums beyond the observed one are not needed.
+    unit = int(np.gcd.reduce(sizes))
+    reach //= unit
+    chance = np.zeros(reach + 1)
+    chance[0] = 1.0
+    for size in np.sort(sizes[sizes > 0] // unit):
+        chance[size:] += chance[: max(reach + 1 - size, 0)]
+        chance /= 2
+    return float(min(1.0, 2 * chance.sum()))
 
 
 def read_paired_columns(first: npt.ArrayLike, second: npt.ArrayLike, min_rows: int = 1) -> tuple[FloatArray, FloatArray]:

@@ -72,11 +72,13 @@ class Verdict:
         What was read but not used.
     measure_name : str
         Display name of the measure; empty if the measure is unknown.
+    undecidable : Finding or None
+        Why no result could be significant, e.g. because there are too few data sets; None otherwise.
 
     Examples
     --------
     >>> from fairtrial import compare
-    >>> verdict = compare([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6], [0.9, 0.5], [0.8, 0.7], [0.6, 0.5]])
+    >>> verdict = compare([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6], [0.9, 0.5], [0.8, 0.7], [0.6, 0.5]], rows="datasets")
     >>> verdict.p_value, verdict.ranking.worse
     (0.03125, ('1',))
     """
@@ -96,6 +98,7 @@ class Verdict:
     posterior: Posterior | None = None
     excluded: ExcludedScores = ExcludedScores()
     measure_name: str = ""
+    undecidable: Finding | None = None
 
     @property
     def summary(self) -> str:
@@ -150,12 +153,18 @@ class Verdict:
             self.alpha,
             self.control,
             self.measure_name,
-            (get_display_name(self.outcome.test),) if is_single else (),
+            (self._deciding_test,) if is_single else (),
             adjustment,
             len(self.table.datasets),
             self.unit,
             lower_is_better=self.better == "min",
+            undecidable=self.undecidable,
         )
+
+    @property
+    def _deciding_test(self) -> str:
+        name = get_display_name(self.outcome.test)
+        return f"{name} and t interval" if self.outcome.test == "five_by_two_f" else name
 
     @property
     def _is_ranked(self) -> bool:
@@ -188,6 +197,7 @@ class Verdict:
             self.test_result,
             *self._find_effect(),
             *([] if agreement is None else [agreement]),
+            *([] if self.undecidable is None else [self.undecidable]),
             *self._find_posterior(),
             *self.caveats,
             *self.outcome.findings,
@@ -200,13 +210,13 @@ class Verdict:
         test = self.outcome.test
         return Finding.of(
             "test_result",
-            test=get_display_name(test),
+            test=get_display_name(test, self.outcome.variant),
             k=len(self.table.learners),
             n=len(self.table.datasets),
             units=self.unit if len(self.table.datasets) == 1 else make_plural(self.unit),
             symbol=(methods[test].statistic if test in methods else "") or "statistic",
             statistic=self.outcome.statistic,
-            p=self.p_value,
+            p=self.outcome.p_value,
             alpha=self.alpha,
         )
 
@@ -230,7 +240,7 @@ class Verdict:
         if self.posthoc is None or self.unit == "split":
             return None
         any_different = any(p <= self.alpha for *_, p in self.comparisons)
-        if self.p_value <= self.alpha and not any_different:
+        if self.p_value <= self.alpha and not any_different and self.undecidable is None:
             return Finding.of("omnibus_without_pairs")
         return Finding.of("pairs_without_omnibus") if self.p_value > self.alpha and any_different else None
 
@@ -291,7 +301,8 @@ class Verdict:
         -------
         pandas.DataFrame
             One row per pair: differences of mean scores and of mean ranks (first minus second), raw and adjusted p-values,
-            whether the adjusted p-value is at most alpha, and wins, ties and losses of the first learner.
+            whether the adjusted p-value is at most alpha, wins, ties and losses of the first learner, and the `outcome` for it:
+            better, worse, no significant difference, or cannot be decided.
         """
         import pandas as pd
 
@@ -301,9 +312,18 @@ class Verdict:
             i, j = find_index(first), find_index(second)
             wins, ties, losses = self.count_wins(i, j)
             gaps = float(means[i] - means[j]), float(ranks[i] - ranks[j])
-            rows.append((first, second, *gaps, p_raw, p_adjusted, bool(p_adjusted <= self.alpha), wins, ties, losses))
-        names = "first second difference rank_difference p_raw p_adjusted significant wins ties losses"
+            is_significant = bool(p_adjusted <= self.alpha)
+            outcome = self._describe_outcome(first, second, p_adjusted)
+            rows.append((first, second, *gaps, p_raw, p_adjusted, is_significant, wins, ties, losses, outcome))
+        names = "first second difference rank_difference p_raw p_adjusted significant wins ties losses outcome"
         return pd.DataFrame(rows, columns=names.split())
+
+    def _describe_outcome(self, first: str, second: str, p_adjusted: float) -> str:
+        if self.undecidable is not None or np.isnan(p_adjusted):
+            return "cannot be decided"
+        if not p_adjusted <= self.alpha:
+            return "no significant difference"
+        return "better" if self.order_pair(first, second) == (first, second) else "worse"
 
     @property
     def comparisons(self) -> tuple[tuple[str, str, float, float], ...]:

@@ -1,4 +1,4 @@
-"""Wilcoxon signed-rank test, exact even if differences are tied or zero."""
+"""Wilcoxon signed-rank test, exact for up to 500 differences even if they are tied or zero."""
 
 from __future__ import annotations
 
@@ -12,18 +12,22 @@ import numpy.typing as npt
 from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial._findings import Finding
-from fairtrial.significance.effect import rank_biserial
+from fairtrial.significance.effect import build_rank_biserial
 from fairtrial.significance.names import register_method
-from fairtrial.significance.outcome import Outcome
-from fairtrial.significance.scores import compute_differences, rank_values, read_paired_columns
+from fairtrial.significance.outcome import Effect, Outcome
+from fairtrial.significance.scores import (
+    MAX_EXACT_WILCOXON,
+    compute_differences,
+    compute_sign_flip_p,
+    rank_values,
+    read_paired_columns,
+)
 
 register_method("wilcoxon", "Wilcoxon signed-rank test", cite="Wilcoxon 1945; Demšar 2006", statistic="W")
 
 Zeros = Literal["drop", "pratt", "split"]
 Method = Literal["auto", "exact", "approximate"]
 _ZERO_FINDINGS = {"drop": "zeros_dropped", "pratt": "zeros_pratt", "split": "zeros_split"}
-# Up to this n the exact distribution takes less than 0.1 s.
-_MAX_EXACT = 500
 
 
 def wilcoxon(
@@ -56,8 +60,10 @@ def wilcoxon(
     Returns
     -------
     Outcome
-        The statistic is R+, the sum of the ranks with a > b (V in R). `details` contains R+, R- and z, the standardized smaller
-        sum without continuity correction. The effect is the rank-biserial correlation (R+ - R-) / (R+ + R-).
+        The statistic is R+, the sum of the ranks with a > b (V in R). `details` has R+, R- and z, the standardized smaller sum
+        without continuity correction. `n` is the number of ranked differences: with "drop" those other than zero. The effect
+        is the rank-biserial correlation (R+ - R-) / (R+ + R-) of these sums. Its interval inverts the test: it excludes zero
+        if and only if p is below 1 - level. If all differences are zero, p is 1 and there is no effect.
 
     Examples
     --------
@@ -72,8 +78,8 @@ def wilcoxon(
     d = compute_differences(*read_paired_columns(a, b))
     signed_ranks = _rank_signed(d, zeros)
     if method == "auto":
-        method = "exact" if len(signed_ranks.ranks) <= _MAX_EXACT else "approximate"
-    p = _compute_exact_p(signed_ranks) if method == "exact" else _compute_approximate_p(signed_ranks, correction)
+        method = "exact" if len(signed_ranks.ranks) <= MAX_EXACT_WILCOXON else "approximate"
+    p = compute_sign_flip_p(signed_ranks.scores) if method == "exact" else _compute_approximate_p(signed_ranks, correction)
     variant = method if method == "exact" else f"approximate, {'continuity' if correction else 'no continuity'} correction"
     equal, tied = int((d == 0).sum()), len(signed_ranks.ranks) - len(np.unique(signed_ranks.ranks))
     caveats = () if len(signed_ranks.ranks) else (Finding.of("all_differences_zero"),)
@@ -85,9 +91,21 @@ def wilcoxon(
         variant=variant,
         ties=Finding.of("tied_differences") if tied else None,
         zeros=Finding.of(_ZERO_FINDINGS[zeros], zeros=equal) if equal else None,
-        effect=rank_biserial(d, np.zeros_like(d), level=level) if d.any() else None,
+        effect=_build_effect(signed_ranks, p, method, correction, level) if d.any() else None,
         details={"R+": signed_ranks.plus, "R-": signed_ranks.minus, "z": signed_ranks.z},
         caveats=caveats,
+    )
+
+
+def _build_effect(signed_ranks: _SignedRanks, p: float, method: str, correction: bool, level: float) -> Effect:
+    is_exact = method == "exact"
+    return build_rank_biserial(
+        signed_ranks.scores,
+        level,
+        rank_total=signed_ranks.plus + signed_ranks.minus,
+        p_value=p if is_exact else float("nan"),
+        correction=0.5 if is_exact or correction else 0.0,
+        variance_factor=1.0 if is_exact else 4 * signed_ranks.deviation**2 / float((signed_ranks.ranks**2).sum()),
     )
 
 
@@ -100,6 +118,11 @@ class _SignedRanks:
     from_zeros: float
     n: int
     deviation: float
+
+    @property
+    def scores(self) -> FloatArray:
+        """Ranks with the signs of the differences."""
+        return np.where(self.positive, self.ranks, -self.ranks)
 
     @property
     def plus(self) -> float:
@@ -135,22 +158,6 @@ def _rank_signed(d: FloatArray, zeros: Zeros) -> _SignedRanks:
     else:
         variance, from_zeros = float((nonzero_ranks**2).sum()) / 4, 0.0
     return _SignedRanks(nonzero_ranks, d[is_nonzero] > 0, from_zeros, n, math.sqrt(variance))
-
-
-def _compute_exact_p(signed_ranks: _SignedRanks) -> float:
-    """Compute, by dynamic programming, the proportion of sign patterns whose smaller rank sum does not exceed the observed
-    one."""
-    doubled = np.rint(2 * signed_ranks.ranks).astype(np.int64)
-    reach = round(2 * (min(signed_ranks.plus, signed_ranks.minus) - signed_ranks.from_zeros))
-    if 2 * reach >= doubled.sum():
-        return 1.0
-    # chance[s] is the probability that the positive ranks sum to s. Sums beyond the observed one are not needed.
-    chance = np.zeros(reach + 1)
-    chance[0] = 1.0
-    for rank in np.sort(doubled):
-        chance[rank:] += chance[: max(reach + 1 - rank, 0)]
-        chance /= 2
-    return float(min(1.0, 2 * chance.sum()))
 
 
 def _compute_approximate_p(signed_ranks: _SignedRanks, correction: bool) -> float:

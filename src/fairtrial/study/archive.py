@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from fairtrial._check import IntArray
-from fairtrial.study.records import Predictions
+from fairtrial.study.records import INDICES, Predictions, pack, unpack
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,12 +54,37 @@ class DataFacts:
     codes: IntArray
     row_ids: npt.NDArray[Any]
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """Counts (rows, numeric, nominal, missing, imbalance_ratio), source and notes, as plain values."""
+    """Counts (rows, numeric, nominal, missing, imbalance_ratio), source and notes, as plain values.
+
+    A data set with groups also has `groups`: the name of their column and the code of each row, packed as text.
+    """
+
+    @property
+    def group_column(self) -> str | None:
+        """Name of the column of groups; None if the data set declares no groups."""
+        declared = self.facts.get("groups")
+        return None if declared is None else str(declared["column"])
+
+    @cached_property
+    def groups(self) -> IntArray | None:
+        """Code of the group of each row; None if the data set declares no groups."""
+        declared = self.facts.get("groups")
+        return None if declared is None else unpack(b64decode(declared["codes"]), INDICES).astype(np.intp)
 
     @property
     def counts(self) -> IntArray:
         """Number of rows of each declared class."""
         return np.bincount(self.codes[self.codes >= 0], minlength=len(self.classes))
+
+
+def describe_groups(column: str, codes: IntArray) -> dict[str, str]:
+    """Describe the groups of a data set as plain values, for its facts.
+
+    >>> groups = describe_groups("patient", np.array([1, 0, 1]))
+    >>> DataFacts("visits", "", (), np.zeros(3, dtype=int), np.arange(3), {"groups": groups}).groups.tolist()
+    [1, 0, 1]
+    """
+    return {"column": column, "codes": b64encode(pack(codes, INDICES)).decode()}
 
 
 @dataclass(frozen=True)

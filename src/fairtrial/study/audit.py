@@ -93,4 +93,4 @@ def _build_audit_splitter(scheme: str, n_splits: int, assign: str | None, seed: 
 
 
 def _list_fold_schemes() -> list[str]:
-    return [name for name in schemes if issubclass(schemes[name], FoldSplitter)]
+    return [name for name in schemes if issubclass(schemes[name], FoldSplitter) and not schemes[name]._uses_groups]

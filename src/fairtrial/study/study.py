@@ -227,7 +227,7 @@ class Study:
         repeats = f" x {scheme['repeats']}" if scheme["repeats"] > 1 else ""
         return (
             f"{self.name}: {_format_data_count(sections['data'])}, {format_count(len(sections['learners']), 'learner')}, "
-            f"conditions {', '.join(sections['conditions'])}; {scheme['scheme']}{folds}{repeats}; "
+            f"conditions {', '.join(sections['conditions'])}; {scheme.get('splitter', scheme['scheme'])}{folds}{repeats}; "
             f"{', '.join(sections['measures'])}; seed {sections['seed']}"
         )
 

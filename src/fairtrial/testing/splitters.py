@@ -19,7 +19,7 @@ _SEED = 20
 
 
 class _SplitterCase:
-    """A splitter and 60 rows of three classes (30, 20 and 10 rows) in 12 groups of 5."""
+    """A splitter and 60 rows of three classes (30, 20 and 10 rows) in 12 groups of 5, at 20 times."""
 
     def __init__(self, splitter: Any) -> None:
         rng = np.random.default_rng(_SEED)
@@ -27,6 +27,7 @@ class _SplitterCase:
         self.X = rng.normal(size=(_N_ROWS, 3))
         self.y = rng.permutation(np.repeat([0, 1, 2], [30, 20, 10]))
         self.groups = rng.permutation(np.repeat(np.arange(12), 5))
+        self.time = rng.permutation(np.repeat(np.arange(20.0), 3))
 
     def list_splits(self, X: Any = None, y: Any = None, groups: Any = None, splitter: Any = None) -> list[Split]:
         """List the splits of the rows, or of the same rows in a different form, with a fixed seed."""
@@ -37,9 +38,13 @@ class _SplitterCase:
         )
         splitter = self.splitter if splitter is None else splitter
         if isinstance(splitter, Splitter):
-            return list(splitter.freeze(*rows, random_state=_SEED))
+            return list(splitter.freeze(*rows, **self.get_options(), random_state=_SEED))
         pairs = _fix_seed(splitter).split(*rows)
         return [Split(np.asarray(train), np.asarray(test), 0, fold) for fold, (train, test) in enumerate(pairs)]
+
+    def get_options(self) -> dict[str, Any]:
+        """Return the time of the rows if the splitter uses it."""
+        return {"time": self.time} if _uses_time(self.splitter) else {}
 
 
 def _fix_seed(splitter: Any) -> Any:
@@ -64,7 +69,7 @@ def check_splitter(splitter: Any) -> None:
     Parameters
     ----------
     splitter : Splitter or scikit-learn splitter
-        The splitter. It must be able to split 60 rows of three classes (30, 20 and 10 rows) in 12 groups.
+        The splitter. It must be able to split 60 rows of three classes (30, 20 and 10 rows) in 12 groups, at 20 times.
 
     Raises
     ------
@@ -96,6 +101,10 @@ def _is_stratified(splitter: Any) -> bool:
 
 def _uses_groups(splitter: Any) -> bool:
     return bool(getattr(splitter, "_uses_groups", False))
+
+
+def _uses_time(splitter: Any) -> bool:
+    return bool(getattr(splitter, "_uses_time", False))
 
 
 def _is_own(splitter: Any) -> bool:
@@ -178,7 +187,7 @@ def check_seeds_give_different_splits(case: _SplitterCase) -> None:
     if case.splitter._keeps_seed:
         return
     rows = (case.X, case.y, case.groups)
-    splits = [list(case.splitter.freeze(*rows, random_state=seed)) for seed in range(3)]
+    splits = [list(case.splitter.freeze(*rows, **case.get_options(), random_state=seed)) for seed in range(3)]
     require(not all(_are_equal(splits[0], other) for other in splits[1:]), "the same splits for three seeds")
 
 
@@ -187,12 +196,12 @@ def check_freeze_matches_split(case: _SplitterCase) -> None:
     """The frozen splits must equal those of split() for the same seed."""
     splitter = copy.deepcopy(case.splitter)
     if not splitter._is_random or splitter._has_seed:
-        frozen = list(splitter.freeze(case.X, case.y, case.groups))
-        pairs = [Split(train, test) for train, test in splitter.split(case.X, case.y, case.groups)]
+        frozen = list(splitter.freeze(case.X, case.y, case.groups, **case.get_options()))
+        pairs = [Split(train, test) for train, test in splitter.split(case.X, case.y, case.groups, **case.get_options())]
     else:
         splitter.random_state = _SEED
         frozen = case.list_splits()
-        pairs = [Split(train, test) for train, test in splitter.split(case.X, case.y, case.groups)]
+        pairs = [Split(train, test) for train, test in splitter.split(case.X, case.y, case.groups, **case.get_options())]
     require(_are_equal(frozen, pairs), "different splits from freeze() and split()")
 
 
@@ -227,6 +236,14 @@ def check_groups_stay_together(case: _SplitterCase) -> None:
     for number, split in enumerate(case.list_splits()):
         shared = np.intersect1d(case.groups[split.train], case.groups[split.test])
         require(not len(shared), f"group {shared[:1]} in both sets of split {number}")
+
+
+@_contract.rule("train only on rows that are not later than any test row", applies=_uses_time)
+def check_training_rows_are_earlier(case: _SplitterCase) -> None:
+    """No training row of a split may be later than a test row."""
+    for number, split in enumerate(case.list_splits()):
+        latest, first = case.time[split.train].max(), case.time[split.test].min()
+        require(latest <= first, f"a training row at {latest:g} and a test row at {first:g} in split {number}")
 
 
 @_contract.rule("distribute the rows of each class evenly over the folds", applies=_is_stratified)

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         ),
     },
     serves=("study", "judgement"),
+    affects_answer=True,
 )
 def check_imbalance(source: ReportSource) -> CheckAnswer:
     """Check for accuracy on imbalanced data sets."""
@@ -133,6 +134,7 @@ def _count_folds(results: Results, dataset: str) -> int:
         "raised": "{datasets} {datasets:has} few rows: {worst} has {rows:count row}.",
     },
     serves=("judgement",),
+    affects_answer=True,
 )
 def check_few_rows(source: ReportSource) -> CheckAnswer:
     """Check for data sets with few rows."""
@@ -165,6 +167,7 @@ def check_few_rows(source: ReportSource) -> CheckAnswer:
         "passed": "no data set is a file that is known to be corrupted.",
         "raised": "{datasets} {datasets:is} known to be corrupted.",
     },
+    affects_answer=True,
 )
 def check_corrupted_data(source: ReportSource) -> CheckAnswer:
     """Check for published files that are known to be corrupted."""

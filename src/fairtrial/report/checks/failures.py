@@ -39,6 +39,7 @@ LONG_ENOUGH = 0.2
         ),
         "trivial": "trials of {learners} failed on {datasets}. A failed trial counts as the trivial classifier.",
     },
+    affects_answer=True,
 )
 def check_failures(source: ReportSource) -> CheckAnswer:
     """Check for failed trials."""
@@ -65,6 +66,7 @@ def check_failures(source: ReportSource) -> CheckAnswer:
         "passed": "every planned trial has run.",
         "raised": "{waiting:,} of {planned:,} trials have not run: all results are provisional.",
     },
+    affects_answer=True,
 )
 def check_incomplete(source: ReportSource) -> CheckAnswer:
     """Check for trials that have not run."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from fairtrial.report.cache import get_declared_section, get_verdict_measure, has_only_predictions, unwrap_estimator
 from fairtrial.report.check import CheckAnswer, check, list_unique, report_not_applicable, report_passed, report_raised
 from fairtrial.report.names import format_measure_name
@@ -41,6 +39,7 @@ TRIVIAL = ("DummyClassifier",)
         "tuned": "{learners} {learners:is} tuned inside each training set.",
         "raised": "{learners} are settings of one class: choosing the best by this report is tuning on the test set.",
     },
+    affects_answer=True,
 )
 def check_tuning(source: ReportSource) -> CheckAnswer:
     """Check for several parameter settings of one class."""
@@ -160,6 +159,4 @@ def _compute_guessing_score(measure: Measure, facts: DataFacts) -> float:
     if measure.name in MAJORITY_SENSITIVE:
         proportion = float(counts.max() / counts.sum())
         return proportion if measure.name == "accuracy" else 1 - proportion
-    if measure.name == "balanced_accuracy":
-        return 1 / len(counts)
-    return np.nan if measure.facts.chance is None else float(measure.facts.chance)
+    return measure.facts.get_chance(len(counts))

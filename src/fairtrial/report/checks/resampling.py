@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from fairtrial.report.cache import get_cached, get_resampling_scheme, has_only_predictions, select_condition
 from fairtrial.report.check import CheckAnswer, check, list_unique, report_not_applicable, report_passed, report_raised
 from fairtrial.study.results.selection import format_condition
+from fairtrial.study.results.stacking import find_straddling_groups
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,29 +19,36 @@ if TYPE_CHECKING:
     from fairtrial.study import Results
     from fairtrial.study.archive import ConditionFacts
 
-RANDOM_SCHEMES = ("holdout", "subsampling", "bootstrap")
-"""Schemes that draw each test set at random, so some rows may never be tested."""
+UNEQUAL_SCHEMES = ("holdout", "subsampling", "bootstrap", "temporal", "leave-group-out", "splitter")
+"""Schemes that need not test all rows equally often."""
 
-ONE_PARTITION = ("leave-one-out", "given")
-"""Schemes with only one possible partition. A repeat would give the same splits."""
+ONE_PARTITION = ("leave-one-out", "leave-group-out", "temporal", "given")
+"""Schemes with only one partition: a repeat would give the same splits."""
 
 
 @check(
     "FT004",
     title="Leaks between training and test rows",
-    looks_for="rows in both the training set and the test set of a split",
-    why="A learner that was trained on a test row may simply have memorized it.",
+    looks_for="rows, or rows of the same group, in both the training set and the test set of a split",
+    why="A learner that was trained on a test row, or on another row of the same patient, may simply have memorized it.",
     remedy="correct the splitter or the given folds; look for rows with equal values before the study "
-    "(Dataset.X.duplicated()), and keep rows of one patient, document or day in one fold",
+    "(Dataset.X.duplicated()); keep rows of one patient, document or day in one fold: declare "
+    '[data.NAME] groups = "COLUMN" and [resampling] scheme = "group" or "stratified-group"',
     cite="Kaufman et al. 2012",
     texts={
         "not applicable": "a file of predictions does not show the training rows.",
         "passed": "no row is in both sets of a split. Rows with equal values cannot be detected from a results file.",
+        "passed groups": "no row and no group is in both sets of a split.",
         "raised": (
             "splits of {datasets} have test rows in the training set: one split of {worst} has {both} of {rows:count test row} "
             "there."
         ),
+        "raised groups": (
+            "splits of {datasets} have rows of the same group ({column}) in both sets: one split of {worst} has "
+            "{groups:count group} in both."
+        ),
     },
+    affects_answer=True,
 )
 def check_leaks(source: ReportSource) -> CheckAnswer:
     """Check for rows that are in both the training and the test set of a split."""
@@ -47,7 +56,10 @@ def check_leaks(source: ReportSource) -> CheckAnswer:
     if has_only_predictions(results):
         return report_not_applicable()
     frame = build_split_lines(results)
-    frame = frame[frame["in both"] > 0].reset_index(drop=True)
+    grouped = {facts.name: facts.group_column for facts in results.archive.datasets if facts.group_column is not None}
+    if frame["in both"].max() == 0 and grouped:
+        return _report_split_groups(frame[frame["groups in both"] > 0].reset_index(drop=True), grouped)
+    frame = frame[frame["in both"] > 0].drop(columns="groups in both").reset_index(drop=True)
     if frame.empty:
         return report_passed()
     worst = frame.iloc[int(frame["in both"].argmax())]
@@ -57,6 +69,21 @@ def check_leaks(source: ReportSource) -> CheckAnswer:
         worst=worst["data set"],
         both=int(worst["in both"]),
         rows=int(worst["test rows"]),
+    )
+
+
+def _report_split_groups(frame: pd.DataFrame, columns: Mapping[str, str]) -> CheckAnswer:
+    """Report groups in both sets of a split; `frame` has the splits with such groups."""
+    if frame.empty:
+        return report_passed("passed groups")
+    worst = frame.iloc[int(frame["groups in both"].argmax())]
+    return report_raised(
+        "raised groups",
+        details=frame,
+        datasets=list_unique(frame["data set"]),
+        worst=worst["data set"],
+        column=columns[worst["data set"]],
+        groups=int(worst["groups in both"]),
     )
 
 
@@ -79,7 +106,7 @@ def check_leaks(source: ReportSource) -> CheckAnswer:
 def check_dob_scv(source: ReportSource) -> CheckAnswer:
     """Check for the optimistic estimates of DOB-SCV."""
     scheme = get_resampling_scheme(source.get_results())
-    if scheme in ("", "given", "object"):
+    if scheme in ("", "given", "object", "splitter"):
         return report_not_applicable()
     return report_raised() if scheme == "dob-scv" else report_passed(scheme=scheme)
 
@@ -93,7 +120,7 @@ def check_dob_scv(source: ReportSource) -> CheckAnswer:
     remedy="correct the given folds; in a file of predictions, predict every row in every repeat",
     cite="Kohavi 1995",
     texts={
-        "not applicable": "the scheme {scheme} draws test rows at random.",
+        "not applicable": "the scheme {scheme} need not test all rows equally often.",
         "passed": "all rows of a data set are tested equally often.",
         "raised": (
             "rows of {datasets} are tested unequally often: of {rows:count row} of {worst}, {never} {never:is} never tested "
@@ -106,7 +133,7 @@ def check_test_counts(source: ReportSource) -> CheckAnswer:
     """Check that all rows are tested equally often."""
     results = source.get_results()
     scheme = get_resampling_scheme(results)
-    if scheme in RANDOM_SCHEMES:
+    if scheme in UNEQUAL_SCHEMES:
         return report_not_applicable(scheme=scheme)
     frame = build_test_count_lines(results)
     frame = frame[frame["least"] < frame["most"]].reset_index(drop=True)
@@ -140,9 +167,12 @@ def check_test_counts(source: ReportSource) -> CheckAnswer:
 def check_repeats(source: ReportSource) -> CheckAnswer:
     """Check for repeated partitions."""
     results = source.get_results()
-    if has_only_predictions(results) or get_resampling_scheme(results) in ONE_PARTITION:
+    scheme = get_resampling_scheme(results)
+    if has_only_predictions(results) or scheme in ONE_PARTITION:
         return report_not_applicable()
-    return report_passed() if results.trials()["repeat"].nunique() > 1 else report_raised()
+    if results.trials()["repeat"].nunique() > 1:
+        return report_passed()
+    return report_not_applicable() if scheme == "splitter" else report_raised()
 
 
 @check(
@@ -228,11 +258,14 @@ def _tabulate_splits(results: Results) -> tuple[pd.DataFrame, pd.DataFrame]:
             test_counts += np.bincount(test, minlength=len(test_counts))
             in_training = np.zeros(len(test_counts), dtype=bool)
             in_training[train] = True
-            splits.append((facts.name, repeat, fold, int(in_training.sum()), len(test), int(in_training[test].sum())))
+            groups = 0 if facts.groups is None else find_straddling_groups(facts.groups, train, test).size
+            counts = (int(in_training.sum()), len(test), int(in_training[test].sum()), groups)
+            splits.append((facts.name, repeat, fold, *counts))
         if len(fold_keys):
             tested.append(
                 (facts.name, len(test_counts), int((test_counts == 0).sum()), int(test_counts.min()), int(test_counts.max()))
             )
-    first = pd.DataFrame(splits, columns=["data set", "repeat", "fold", "training rows", "test rows", "in both"])
+    columns = ["data set", "repeat", "fold", "training rows", "test rows", "in both", "groups in both"]
+    first = pd.DataFrame(splits, columns=columns)
     second = pd.DataFrame(tested, columns=["data set", "rows", "never tested", "least", "most"])
     return first, second

@@ -8,7 +8,7 @@ from fairtrial._text import choose_p_format
 from fairtrial.report.cache import compute_verdict
 from fairtrial.report.check import CheckAnswer, check, list_unique, report_not_applicable, report_passed, report_raised
 from fairtrial.report.names import format_measure_name
-from fairtrial.significance.methodology import MIN_FRIEDMAN_DATASETS, check_dataset_count, compute_min_wilcoxon_n
+from fairtrial.significance.methodology import check_dataset_count, compute_min_wilcoxon_n
 from fairtrial.significance.names import get_display_name
 from fairtrial.study.results.selection import format_condition
 
@@ -37,6 +37,7 @@ SPLIT_TESTS = ("corrected_resampled_t", "five_by_two_f")
         "raised": "the cases are overlapping splits of one data set, but {test} treats them as independent.",
     },
     serves=("study", "judgement", "comparison"),
+    affects_answer=True,
 )
 def check_folds_as_samples(source: ReportSource) -> CheckAnswer:
     """Check whether splits of one data set are treated as independent."""
@@ -52,12 +53,11 @@ def check_folds_as_samples(source: ReportSource) -> CheckAnswer:
 @check(
     "FT008",
     title="Too few data sets for the test",
-    looks_for="a Wilcoxon test on so few data sets that its smallest possible p-value is above alpha (fewer than "
-    f"{compute_min_wilcoxon_n(0.05)} at alpha 0.05, {compute_min_wilcoxon_n(0.01)} at alpha 0.01); a Friedman test on fewer "
-    f"than {MIN_FRIEDMAN_DATASETS} data sets, or on fewer than there are learners",
-    why="With so few cases the Wilcoxon test cannot be significant, and the approximation of the Friedman test is poor. A "
-    "large "
-    "p-value is then uninformative.",
+    looks_for="so few data sets that the smallest possible p-value is above alpha (for the Wilcoxon test fewer than "
+    f"{compute_min_wilcoxon_n(0.05)} at alpha 0.05, {compute_min_wilcoxon_n(0.01)} at alpha 0.01; for pairs of several "
+    "learners the smallest adjusted p-value counts)",
+    why="With so few data sets no result can be significant. A large p-value is then uninformative, and the verdict is that "
+    "nothing can be decided.",
     remedy="add data sets; until then, restrict conclusions to these data sets",
     cite="Demšar 2006; Derrac et al. 2011",
     texts={
@@ -66,6 +66,7 @@ def check_folds_as_samples(source: ReportSource) -> CheckAnswer:
         "raised": "the {test} has {datasets:count data set} on which {nouns} can differ; it needs at least {limit}.",
     },
     serves=("study", "judgement", "comparison"),
+    affects_answer=True,
 )
 def check_few_datasets(source: ReportSource) -> CheckAnswer:
     """Check whether the test has enough data sets."""
@@ -101,6 +102,7 @@ def check_few_datasets(source: ReportSource) -> CheckAnswer:
             "{smallest:.3g}, adjusted {adjusted:.3g}."
         ),
     },
+    affects_answer=True,
 )
 def check_many_questions(source: ReportSource) -> CheckAnswer:
     """Check for verdicts that are not significant after adjustment for the number of verdicts."""

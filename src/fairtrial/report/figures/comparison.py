@@ -358,7 +358,7 @@ def list_comparison_figures(verdict: Verdict) -> dict[str, Callable[[], Any]]:
     Examples
     --------
     >>> from fairtrial import compare
-    >>> sorted(list_comparison_figures(compare([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6]])))
+    >>> sorted(list_comparison_figures(compare([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6]], rows="datasets")))
     ['critical-difference', 'pairs', 'ranks']
     """
     first, second, posterior = verdict.table.learners[0], verdict.table.learners[-1], verdict.posterior

@@ -12,6 +12,7 @@ from fairtrial._findings import Finding
 from fairtrial._narrative import render, render_all, render_ranking
 from fairtrial._text import format_interval, format_number, join_names
 from fairtrial.measures import get_measure
+from fairtrial.report.check import list_answer_warnings
 from fairtrial.report.judgement import get_direction, list_datasets, order_pairs_best_first, rank_judged_models
 from fairtrial.report.means import average_by_dataset, average_over_datasets, compute_scores
 from fairtrial.report.names import find_best_names, format_condition_phrase, format_measure_name, get_verdict_measure_name
@@ -45,6 +46,7 @@ def build_section(source: ReportSource) -> Section:
     if source.verdict is not None:
         scope = f"over all {source.verdict.unit}s" if source.rankings else ""
         sentences += VerdictContext.from_scores(source.verdict).describe_answer(source.noun, scope)
+    sentences += _describe_warnings(source)
     return Section("answer", "The answer", tuple(map(Sentence, sentences)), (), tables)
 
 
@@ -69,7 +71,15 @@ def _build_study_answer(source: ReportSource) -> Section:
     if len(trials) > 2 or trials.index[0] != "succeeded":
         sentences.append(_count_unfinished_trials(trials))
         tables = (ReportTable("answer-trials", "Status of the trials", trials),)
+    sentences += _describe_warnings(source)
     return Section("answer", "The answer", tuple(map(Sentence, sentences)), (), tables)
+
+
+def _describe_warnings(source: ReportSource) -> list[str]:
+    """Describe the raised checks that may change the conclusion, and the notes on rows that may depend on each other."""
+    notes = source.get_judgement().notes if source.kind == "judgement" else ()
+    texts = render_all([note for note in notes if note.kind == "undeclared_clusters"], source.noun)
+    return [*texts, *(f"{result.check.number}: {result.finding.text}" for result in list_answer_warnings(source))]
 
 
 def build_trials_frame(results: Results) -> pd.DataFrame:

@@ -46,7 +46,7 @@ def build_judgement_section(source: ReportSource) -> Section | None:
     judgement = source.get_judgement()
     if len(list_models(judgement)) < 2:
         return None
-    if not len(judgement.pairs):
+    if not len(judgement.tests):
         unpaired = judgement.predictions is None and judgement.roles.get("model") and not judgement.roles.get("row")
         why = "no column identifies the rows" if unpaired else "no two models have labels in common, or scores in common"
         return Section("pairs", "Paired tests", (build_sentence("No pair of models can be tested: {why}.", why=why),))
@@ -75,7 +75,7 @@ def build_counts_table(frame: pd.DataFrame) -> ReportTable:
 
 def _describe_pairs(judgement: Judgement, frame: pd.DataFrame) -> tuple[Sentence, ...]:
     counts = build_counts_table(frame).frame
-    deciding = [str(name) for name in judgement.pairs.loc[judgement.pairs["primary"], "test"].unique()]
+    deciding = [str(name) for name in judgement.tests.loc[judgement.tests["primary"], "test"].unique()]
     measure = format_measure_name(judgement.main)
     if not deciding:
         return (build_sentence("None of these tests applies to {measure}, so there is no primary test.", measure=measure),)

@@ -240,7 +240,7 @@ def build_verdict_facts(verdict: Verdict, basis: Basis | None = None) -> pd.Data
     """Build a frame of the numbers of a verdict by name. With two learners, the effect size is that of the better learner.
 
     >>> from fairtrial.significance.compare import compare
-    >>> facts = build_verdict_facts(compare([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6], [0.9, 0.5], [0.8, 0.7]]))
+    >>> facts = build_verdict_facts(compare([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6], [0.9, 0.5], [0.8, 0.7]], rows="datasets"))
     >>> facts.loc["p", "value"], facts.loc["data sets", "value"]
     (0.0625, 5)
     """

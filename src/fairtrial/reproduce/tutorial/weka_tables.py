@@ -272,12 +272,13 @@ def _test_accuracies(ours: pd.DataFrame, theirs: pd.DataFrame) -> tuple[ResultTa
     from fairtrial.report.figures.critical_difference import draw_critical_difference
     from fairtrial.significance import friedman, posthoc
 
-    test, printed_test = (posthoc(table, "nemenyi") for table in (ours, theirs))
+    test, printed_test = (posthoc(table, "nemenyi", distribution="asymptotic") for table in (ours, theirs))
     suffix = " (printed accuracies)"
     pairs = test.frame().merge(printed_test.frame(), on=["first", "second"], suffixes=("", suffix))
     overall: dict[str, Any] = {"first": "all four (Friedman)", "second": ""}
     for table, ending in ((ours, ""), (theirs, suffix)):
-        overall |= {f"statistic{ending}": friedman(table).statistic, f"p_adjusted{ending}": friedman(table).p_value}
+        outcome = friedman(table, distribution="asymptotic")
+        overall |= {f"statistic{ending}": outcome.statistic, f"p_adjusted{ending}": outcome.p_value}
     frame = pd.concat([pd.DataFrame([overall]), pairs])[list(overall)].reset_index(drop=True)
     chart = draw_critical_difference(
         dict(zip(test.learners, test.means, strict=True)),

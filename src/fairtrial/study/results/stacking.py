@@ -182,13 +182,30 @@ def keep_shared_splits(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def compute_test_fraction(archive: Archive, dataset: str, splits: list[tuple[int, int]]) -> float:
-    """Compute the mean test fraction over splits. Duplicate training rows count once. Without training rows, it is NaN."""
+    """Compute the mean fraction of test rows over splits, NaN without training rows. Duplicate training rows count once.
+
+    If the data set has groups and each group is in one set, groups are counted instead of rows, because rows of a group are not
+    independent.
+    """
+    groups = next(facts.groups for facts in archive.datasets if facts.name == dataset)
     fractions = []
     for repeat, fold in splits:
         train, test = archive.split(dataset, repeat, fold)
-        fractions.append(len(test) / (len(test) + len(np.unique(train))))
+        sizes = len(np.unique(train)), len(test)
+        if groups is not None and not find_straddling_groups(groups, train, test).size:
+            sizes = len(np.unique(groups[train])), len(np.unique(groups[test]))
+        fractions.append(sizes[1] / sum(sizes))
     fraction = float(np.mean(fractions))
     return fraction if fraction < 1 else float("nan")
+
+
+def find_straddling_groups(groups: IntArray, train: IntArray, test: IntArray) -> IntArray:
+    """Find the groups that have rows in both sets of a split.
+
+    >>> find_straddling_groups(np.array([0, 0, 1, 1, 2]), np.array([0, 2, 3]), np.array([1, 4])).tolist()
+    [0]
+    """
+    return np.intersect1d(groups[train], groups[test])
 
 
 def compute_half_width(contributions: FloatArray, test_fraction: float, alpha: float) -> float:

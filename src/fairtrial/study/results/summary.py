@@ -61,7 +61,7 @@ class ResultSummary:
     notes: Sequence[str]
 
     @classmethod
-    def from_results(cls, results: Results) -> ResultSummary:
+    def from_results(cls, results: Results, warnings: Sequence[str] = ()) -> ResultSummary:
         """Summarize results. If there is no verdict, the answer explains why."""
         archive, means = results.archive, {}
         for name in results.measures:
@@ -71,7 +71,7 @@ class ResultSummary:
             }
             means[name] = format_means(tables, len(archive.datasets))
         answer, details, caveats = _format_answer(results)
-        notes = [*caveats, *results.notes, *_list_left_out_notes(results)]
+        notes = [*warnings, *caveats, *results.notes, *_list_left_out_notes(results)]
         return cls(cls.format_title(results), answer, details, means, notes)
 
     @staticmethod

@@ -21,7 +21,7 @@ from fairtrial.study.archive import Archive, ConditionFacts, DataFacts
 from fairtrial.study.records import Predictions
 from fairtrial.study.results.scores import ScoreRequest, score_predictions
 from fairtrial.study.results.selection import CLEAN, format_condition, mask_condition, mask_failed
-from fairtrial.study.results.stacking import ClassOrder, compute_test_fraction
+from fairtrial.study.results.stacking import ClassOrder, compute_test_fraction, find_straddling_groups
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,7 +67,37 @@ def build_verdict(
         rope=options.rope,
         test_fraction=_find_test_fraction(archive, treated),
     )
-    return replace(verdict, reasons=(*_list_context(archive, condition_scores, options.condition), *failures, *verdict.reasons))
+    verdict = replace(
+        verdict, reasons=(*_list_context(archive, condition_scores, options.condition), *failures, *verdict.reasons)
+    )
+    divided = _find_divided_groups(archive, treated)
+    if divided is None:
+        return verdict
+    if verdict.unit == "split" and not _is_temporal(archive):  # no test on splits accounts for divided groups
+        return replace(verdict, undecidable=replace(divided, kind="groups_undecidable"))
+    return replace(verdict, caveats=(divided, *verdict.caveats))
+
+
+def _is_temporal(archive: Archive) -> bool:
+    """Whether the splits are in time: later rows of a group are then predicted from earlier ones on purpose."""
+    declared = archive.declaration.get("resampling") or {}
+    return declared.get("scheme") == "temporal" or str(declared.get("splitter")).endswith(".TimeSeriesSplit")
+
+
+def _find_divided_groups(archive: Archive, scores: pd.DataFrame) -> Finding | None:
+    """Find data sets with groups that a split has in both sets."""
+    splits = scores.drop_duplicates(["dataset", "repeat", "fold"])
+    columns: dict[str, str] = {}
+    for facts in archive.datasets:
+        if facts.groups is None:
+            continue
+        chosen = splits.loc[splits["dataset"] == facts.name, ["repeat", "fold"]]
+        for repeat, fold in chosen.itertuples(index=False, name=None):
+            if find_straddling_groups(facts.groups, *archive.split(facts.name, int(repeat), int(fold))).size:
+                columns[facts.name] = str(facts.group_column)
+                break
+    names = tuple(dict.fromkeys(columns.values()))
+    return Finding.of("groups_in_both_sets", datasets=tuple(columns), columns=names) if columns else None
 
 
 def _list_context(archive: Archive, scores: pd.DataFrame, condition: ConditionFacts) -> list[Finding]:

@@ -19,7 +19,7 @@ import numpy as np
 from fairtrial._check import IntArray, check_one_of
 from fairtrial._text import format_count
 from fairtrial.errors import FairtrialError, InputError, StoreError
-from fairtrial.study.archive import ConditionFacts, DataFacts
+from fairtrial.study.archive import ConditionFacts, DataFacts, describe_groups
 from fairtrial.study.plan.plan import PendingTrials, StudyPlan, TrialBlock, TrialIndex, plan_study
 from fairtrial.study.plan.schedule import Chunker
 from fairtrial.study.records import FAILURES, Chunk, DataRequest, ResourceLimits, Status, TrialRecord, TrialTask
@@ -250,6 +250,9 @@ def build_data_facts(dataset: Dataset, name: str) -> DataFacts:
     facts |= {"source": dataset.source, "notes": list(dataset.notes)}
     if dataset.fault is not None:
         facts["corrupted"] = dataset.fault.facts
+    groups = dataset.groups
+    if groups is not None:
+        facts["groups"] = describe_groups(str(groups.name), np.asarray(groups.cat.codes, dtype=np.intp))
     codes: IntArray = np.asarray(dataset.y.cat.codes, dtype=np.intp)
     return DataFacts(name, dataset.content_hash, dataset.classes, codes, dataset.row_ids, facts)
 

@@ -104,7 +104,8 @@ class TrialRunner:
         X = prepared.convert_table(train_rows.take_table(self._data, few_rows), self._data)
         try:
             estimator = _make_seeded_estimator(prepared, 0)
-            estimator.fit(X, prepared.convert_classes(train_rows.codes[few_rows], self._data))
+            classes = prepared.convert_classes(train_rows.codes[few_rows], self._data)
+            estimator.fit(X, classes, **_select_roles(estimator, self._data, train_rows.rows[few_rows]))
             PredictionOutput.from_estimator(estimator, X)
         except BaseException:  # the trial itself records the error
             return
@@ -116,8 +117,9 @@ class TrialRunner:
         X_train, X_test = (prepared.convert_table(rows.take_table(data), data) for rows in (train, test))
         y_train = prepared.convert_classes(train.codes, data)
         estimator = _make_seeded_estimator(prepared, task.learner_seed)
+        roles = _select_roles(estimator, data, train.rows)
         with meter.time_stage("fit"):
-            estimator.fit(X_train, y_train)
+            estimator.fit(X_train, y_train, **roles)
         with meter.time_stage("predict"):
             output = PredictionOutput.from_estimator(estimator, X_test)
         n = len(test.rows)
@@ -147,6 +149,16 @@ def _make_seeded_estimator(prepared: PreparedEstimator, seed: int) -> Any:
     np.random.seed(seed)  # noqa: NPY002  # some learners use the global generator
     random.seed(seed)
     return estimator
+
+
+def _select_roles(estimator: Any, data: TrialData, rows: IntArray) -> dict[str, Any]:
+    """Select the groups and times of training rows for a learner that is tuned on inner splits; empty for others."""
+    roles = {name: values[rows] for name, values in (("groups", data.groups), ("time", data.time)) if values is not None}
+    if not roles:
+        return {}
+    from fairtrial.study.spec.tuning import Tuned  # it imports scikit-learn
+
+    return roles if isinstance(estimator, Tuned) else {}
 
 
 def _select_few_rows(codes: IntArray) -> IntArray:

@@ -46,6 +46,8 @@ class TrialData:
     kind: pd.CategoricalDtype[Any]
     labels: npt.NDArray[Any]
     finite: bool
+    groups: IntArray | None = None
+    time: FloatArray | None = None
 
     @classmethod
     def from_dataset(cls, dataset: Dataset) -> TrialData:
@@ -55,7 +57,10 @@ class TrialData:
         codes = label.cat.codes.to_numpy().astype(np.intp)
         finite = matrix is not None and bool(np.isfinite(matrix).all())
         kept_frame = frame if matrix is None else None
-        return cls(tuple(frame.columns), matrix, kept_frame, codes, label.dtype, _build_label_array(label.dtype), finite)  # type: ignore[arg-type]
+        labels = _build_label_array(label.dtype)  # type: ignore[arg-type]
+        groups = None if dataset.groups is None else dataset.groups.cat.codes.to_numpy(dtype=np.intp)
+        time = None if dataset.time is None else dataset.time.to_numpy(dtype=np.float64)
+        return cls(tuple(frame.columns), matrix, kept_frame, codes, label.dtype, labels, finite, groups, time)  # type: ignore[arg-type]
 
     def take_rows(self, positions: IntArray) -> Any:
         """Take rows as a new matrix, or as a new frame with a range index."""

@@ -187,7 +187,7 @@ def _build_tuned(learner: Any, tune: TuningSpec, code: CodePolicy) -> Tuned:
         tuned.check_grid()
         _check_grid_values(tuned)
     with collector.collect("resampling"):
-        tuned.resampling = _build_inner_splitter(tune.resampling)
+        tuned.resampling = _build_inner_splitter(tune.resampling, code)
     with collector.collect("measure"):
         tuned.measure = check_measure(tune.measure)
     collector.raise_if_any()
@@ -208,10 +208,10 @@ def _check_grid_values(tuned: Tuned) -> None:
     collector.raise_if_any()
 
 
-def _build_inner_splitter(spec: ResamplingSpec) -> Any:
+def _build_inner_splitter(spec: ResamplingSpec, code: CodePolicy) -> Any:
     if spec.scheme == GIVEN:
         raise InputError("tune needs a scheme that splits the training set, got 'given': choose another scheme")
-    scheme = build_scheme(spec.to_dict())
+    scheme = build_scheme(spec.to_dict(), code.load_class)
     if scheme.repeats == 1:
         return scheme.splitter
     return Repeated(cast(Splitter, scheme.splitter), scheme.repeats)

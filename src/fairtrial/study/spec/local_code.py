@@ -51,7 +51,7 @@ def import_class(
     'DecisionTreeClassifier'
     >>> import_class("os.system")
     Traceback (most recent call last):
-    fairtrial.errors.InputError: 'os.system' is refused: os is part of the standard library, which has no learners
+    fairtrial.errors.InputError: 'os.system' is refused: os is part of the standard library, which has no learners or splitters
     """
     if not allow_local_code:
         check_installed(path, folder)
@@ -120,11 +120,11 @@ def check_installed(path: str, folder: Path | None = None) -> None:
     if any(character in path for character in "/\\:") or path.endswith(".py"):
         raise InputError(f"{path!r} is refused because it is not of the form package.module.Class: {_REMEDY}")
     if len(parts) < 2 or not all(part.isidentifier() for part in parts):
-        raise UnknownNameError(f"no learner can be imported as {path!r}: write package.module.Class")
+        raise UnknownNameError(f"no class can be imported as {path!r}: write package.module.Class")
     if parts[0] == "__main__":
         raise InputError(f"{path!r} is refused because __main__ is not a package: {_REMEDY}")
     if parts[0] in sys.stdlib_module_names:
-        raise InputError(f"{path!r} is refused: {parts[0]} is part of the standard library, which has no learners")
+        raise InputError(f"{path!r} is refused: {parts[0]} is part of the standard library, which has no learners or splitters")
     _check_modules(path, parts[:-1], folder or Path())
 
 
@@ -138,7 +138,7 @@ def _check_modules(path: str, modules: list[str], folder: Path) -> None:
         if imported_spec is None and (local_source := find_module_beside(name, folder) if actual is None else None):
             raise InputError(f"{path!r} is refused because {name} is local code ({local_source}): {_REMEDY}")
         if imported_spec is None:
-            raise UnknownNameError(f"no learner can be imported as {path!r}: there is no module {name}")
+            raise UnknownNameError(f"no class can be imported as {path!r}: there is no module {name}")
         if installed is None or (
             imported_spec.origin is not None and not _is_same_file(installed.origin, imported_spec.origin)
         ):
@@ -202,18 +202,18 @@ def _import_local(path: str, folder: Path) -> Any:
     """Import any class, installed or local. This function is called only if the user allows local code."""
     module, _, name = path.rpartition(":" if ":" in path else ".")
     if not module or not name.isidentifier():
-        raise UnknownNameError(f"no learner can be imported as {path!r}: write package.module.Class or file.py:Class")
+        raise UnknownNameError(f"no class can be imported as {path!r}: write package.module.Class or file.py:Class")
     if module.endswith(".py"):
         with make_importable((folder / module).parent):
             return _import_attribute(path, _run_file(folder / module, path), name)
     if "/" in path or "\\" in path:
-        raise UnknownNameError(f"no learner can be imported as {path!r}: for a file, write file.py:Class")
+        raise UnknownNameError(f"no class can be imported as {path!r}: for a file, write file.py:Class")
     if not _is_installed(path):
         check_not_shadowed(path, module, folder)
         top = module.partition(".")[0]
         if _find_module(top) is None and find_module_beside(module, folder) is None and top != "__main__":
             reason = f"there is no module {top}, neither installed nor in the folder {folder.resolve()}"
-            raise UnknownNameError(f"no learner can be imported as {path!r}: {reason}")
+            raise UnknownNameError(f"no class can be imported as {path!r}: {reason}")
     with make_importable(folder):
         return _import_attribute(path, module, name)
 
@@ -236,7 +236,7 @@ def _run_file(file: Path, path: str) -> str:
         return name
     spec = spec_from_file_location(name, file)
     if spec is None or spec.loader is None or not file.is_file():
-        raise UnknownNameError(f"no learner can be imported as {path!r}: there is no file {file}")
+        raise UnknownNameError(f"no class can be imported as {path!r}: there is no file {file}")
     sys.modules[name] = module = module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
@@ -250,6 +250,6 @@ def _import_attribute(path: str, module: str, name: str) -> Any:
     try:
         return getattr(import_module(module), name)
     except (ImportError, AttributeError) as error:
-        raise UnknownNameError(f"no learner can be imported as {path!r}: {error}") from None
+        raise UnknownNameError(f"no class can be imported as {path!r}: {error}") from None
     except Exception as error:
         raise InputError(f"{path!r} cannot be imported: {type(error).__name__}: {error}") from error

@@ -44,6 +44,8 @@ NO_LIMIT = "none"
 
 _DEFAULT_SCHEME = "stratified"
 
+_SPLITTER = "splitter"
+
 _STUDY_FOLDS, _TUNING_FOLDS = 10, 5
 
 _AMOUNT = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]+)\s*")
@@ -257,6 +259,12 @@ def expand_resampling(value: Any) -> Any:
     if isinstance(value, str):
         return {"scheme": value}
     table = _check_table("resampling", value, "the name of a scheme")
+    if "splitter" in table:
+        if table.get("scheme", _SPLITTER) != _SPLITTER:
+            raise InputError("resampling must have scheme or splitter, got both: remove one")
+        return {"scheme": _SPLITTER, **table}
+    if table.get("scheme") == _SPLITTER:
+        raise InputError('resampling must name a class: write splitter = "sklearn.model_selection.GroupShuffleSplit"')
     if _has_folds(table.get("scheme", _DEFAULT_SCHEME)) and "n_splits" in table:
         if "folds" in table:
             raise InputError("resampling must have folds or n_splits, got both: remove one, because they mean the same")
@@ -391,9 +399,10 @@ class DataSpec(SpecTable):
 
 
 class ResamplingSpec(OpenSpecTable):
-    """A resampling scheme with its parameters and number of repeats."""
+    """A scheme with its parameters and number of repeats, or the import path of a splitter (scheme "splitter")."""
 
     scheme: Annotated[str, _require_text("scheme")] = _DEFAULT_SCHEME
+    splitter: Annotated[str, _require_text("splitter")] | None = None
     folds: Annotated[int, BeforeValidator(require_whole("folds", 2))] | None = None
     repeats: Annotated[int, BeforeValidator(require_whole("repeats", 1))] = 1
 

@@ -19,11 +19,12 @@ from fairtrial.conditions import Condition, from_declaration
 from fairtrial.data import Dataset, GivenFolds
 from fairtrial.errors import FairtrialError, InputError
 from fairtrial.measures import Measure
-from fairtrial.resampling import Splitter
+from fairtrial.resampling import ScikitLearnSplitter
+from fairtrial.resampling.scikit_learn import build_splitter, get_parameters
 from fairtrial.study.records import ResourceLimits
 from fairtrial.study.spec.models import PREPARATIONS
 from fairtrial.study.spec.problems import KeyPath, ProblemCollector, SpecProblem, to_problems
-from fairtrial.study.spec.schemes import OBJECT, build_scheme, build_scheme_from_splitter
+from fairtrial.study.spec.schemes import OBJECT, Scheme, build_scheme, build_scheme_from_splitter
 
 PLACEHOLDER = "object"
 """Key of a placeholder for an object that cannot be serialized."""
@@ -123,10 +124,13 @@ class PythonReader:
         return plain
 
     def _read_resampling(self, value: Any) -> Any:
-        if not isinstance(value, Splitter):
+        if isinstance(value, type) or not hasattr(value, "split") or isinstance(value, str):
             return self._to_plain(value, ("resampling",), suggest_splitter(value))
-        self.objects["resampling",] = value
-        return serialize_splitter(value)
+        plain = None
+        with self.collector.collect("resampling"):
+            plain = serialize_splitter(value)
+            self.objects["resampling",] = value
+        return plain
 
     def _to_plain(self, value: Any, key_path: KeyPath, instead: str | None = None) -> Any:
         """Convert a value to a plain value. If this is impossible, or if `instead` suggests a correction, add a problem."""
@@ -215,31 +219,10 @@ def suggest_learner(value: Any) -> str | None:
 
 
 def suggest_splitter(value: Any) -> str | None:
-    """Suggest what to pass instead of a scikit-learn splitter, which ignores the seed of the study.
-
-    >>> from sklearn.model_selection import RepeatedKFold
-    >>> suggest_splitter(RepeatedKFold(n_splits=5, n_repeats=2))
-    'resampling must be a splitter of fairtrial, got RepeatedKFold: pass fairtrial.resampling.Repeated(KFold(5), 2)'
-    """
-    if not hasattr(value, "split") or isinstance(value, str):
+    """Suggest what to pass instead of the class of a splitter."""
+    if not isinstance(value, type) or not hasattr(value, "split"):
         return None
-    if isinstance(value, type):
-        return f"resampling must be an object, got the class {value.__name__}: pass {value.__name__}()"
-    replacement = _format_fairtrial_splitter(value)
-    remedy = f"pass fairtrial.resampling.{replacement}" if replacement else "pass the name of a scheme, such as 'stratified'"
-    return f"resampling must be a splitter of fairtrial, got {type(value).__name__}: {remedy}"
-
-
-def _format_fairtrial_splitter(value: Any) -> str | None:
-    name = type(value).__name__
-    if name in ("KFold", "StratifiedKFold"):
-        return f"{name}({value.n_splits})"
-    if name in ("RepeatedKFold", "RepeatedStratifiedKFold"):
-        return f"Repeated({name.removeprefix('Repeated')}({value.cvargs['n_splits']}), {value.n_repeats})"
-    if name in ("ShuffleSplit", "StratifiedShuffleSplit"):
-        size = 0.1 if value.test_size is None else value.test_size
-        return f"RandomSubsampling({value.n_splits}, test_size={size}, stratify={name != 'ShuffleSplit'})"
-    return "LeaveOneOut()" if name == "LeaveOneOut" else None
+    return f"resampling must be an object, got the class {value.__name__}: pass {value.__name__}()"
 
 
 class NotSerializableError(Exception):
@@ -294,12 +277,33 @@ def serialize_data(name: str, data: Any) -> dict[str, Any]:
 
 
 def serialize_splitter(splitter: Any) -> dict[str, Any]:
-    """Serialize a splitter as its specification or, if that is impossible, as a placeholder."""
+    """Serialize a splitter to its specification, or a placeholder.
+
+    >>> from sklearn.model_selection import GroupShuffleSplit
+    >>> serialize_splitter(GroupShuffleSplit(20))
+    {'scheme': 'splitter', 'splitter': 'sklearn.model_selection.GroupShuffleSplit', 'n_splits': 20, 'repeats': 1}
+    """
     scheme = build_scheme_from_splitter(splitter)
     if scheme.name == OBJECT or scheme.splitter is None:
         return {"scheme": OBJECT, PLACEHOLDER: repr(splitter), "repeats": scheme.repeats}
-    spec = {"scheme": scheme.name} | scheme.parameters | {"repeats": scheme.repeats}
+    if isinstance(scheme.splitter, ScikitLearnSplitter):
+        return _serialize_foreign_splitter(scheme.splitter.splitter, scheme)
+    parameters = {name: value for name, value in scheme.parameters.items() if getattr(scheme.splitter, name) is not None}
+    spec = {"scheme": scheme.name} | parameters | {"repeats": scheme.repeats}
     return spec if build_scheme(spec).text == scheme.text else {"scheme": OBJECT, PLACEHOLDER: repr(splitter)}
+
+
+def _serialize_foreign_splitter(splitter: Any, scheme: Scheme) -> dict[str, Any]:
+    """Serialize a splitter of scikit-learn to its import path and parameters, or a placeholder."""
+    try:
+        path = _find_import_path(type(splitter))
+        parameters = {name: serialize_value(value) for name, value in get_parameters(splitter).items()}
+        rebuilt = Scheme(scheme.name, build_splitter(type(splitter), path, parameters))
+    except (NotSerializableError, FairtrialError, ValueError):  # ValueError: an array has no truth value
+        rebuilt = None
+    if rebuilt is None or rebuilt.text != scheme.text:
+        return {"scheme": OBJECT, PLACEHOLDER: repr(splitter), "repeats": 1}
+    return {"scheme": scheme.name, "splitter": path} | parameters | {"repeats": 1}
 
 
 def _drop_defaults(condition: Any) -> dict[str, Any]:

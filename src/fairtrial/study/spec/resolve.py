@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,8 +23,8 @@ from fairtrial.study.spec.local_code import CodePolicy
 from fairtrial.study.spec.models import ConditionSpec, DataSetSpec, DataSpec, StudySpec, is_path
 from fairtrial.study.spec.objects import Objects
 from fairtrial.study.spec.problems import KeyPath, ProblemsError, SpecProblem, to_problems
-from fairtrial.study.spec.schemes import RIGHT_TARGET, Scheme, build_scheme, build_scheme_from_splitter
-from fairtrial.study.spec.tuning import check_measure
+from fairtrial.study.spec.schemes import RIGHT_TARGET, Scheme, build_scheme, build_scheme_from_splitter, check_roles
+from fairtrial.study.spec.tuning import Tuned, check_measure
 
 if TYPE_CHECKING:
     import numpy as np
@@ -115,11 +116,13 @@ def resolve_spec(
     """
     folder, objects = folder or Path(), objects or {}
     data, problems = resolve_data(declaration.data, folder, objects)
-    learners, more = resolve_learners(declaration.learners, CodePolicy(allow_local_code, folder), objects)
+    code = CodePolicy(allow_local_code, folder)
+    learners, more = resolve_learners(declaration.learners, code, objects)
     conditions, still_more = resolve_conditions(declaration.conditions, objects)
     problems += [*more, *still_more]
-    scheme, wrong = _resolve_scheme(declaration, objects)
-    problems += [*wrong, *_find_unsplittable(scheme, data), *_check_measures(declaration), *_check_control(declaration)]
+    scheme, wrong = _resolve_scheme(declaration, objects, code)
+    problems += [*wrong, *_find_unsplittable(scheme, data), *_find_untunable(learners, data)]
+    problems += [*_check_measures(declaration), *_check_control(declaration)]
     if problems or scheme is None:
         return None, problems
     resolved = ResolvedStudy(
@@ -185,10 +188,12 @@ def _load_data(text: str, folder: Path, options: Mapping[str, Any]) -> list[Any]
 
 
 def _load_by_name(text: str, folder: Path, options: Mapping[str, Any]) -> Any:
-    if options:
-        raise InputError(f"{text} is a data set of the catalogue and has no option {next(iter(options))!r}: remove it")
+    roles = {role: options[role] for role in ("groups", "time") if role in options}
+    unknown = [option for option in options if option not in roles]
+    if unknown:
+        raise InputError(f"{text} is a data set of the catalogue and has no option {unknown[0]!r}: remove it")
     try:
-        return load(text)
+        return load(text).with_roles(**roles)
     except UnknownNameError:
         if (folder / text).exists():
             return _load_file(folder / text, options)
@@ -310,11 +315,13 @@ def _format_condition(condition: NamedCondition) -> str:
     return f"{condition.name} {condition.level:g}"
 
 
-def _resolve_scheme(declaration: StudySpec, objects: Objects) -> tuple[Scheme | None, list[SpecProblem]]:
+def _resolve_scheme(declaration: StudySpec, objects: Objects, code: CodePolicy) -> tuple[Scheme | None, list[SpecProblem]]:
     try:
         if ("resampling",) in objects:
             return build_scheme_from_splitter(objects["resampling",]), []
-        return build_collecting(build_scheme, declaration.resampling.to_dict(), needed=("scheme",)), []
+        options = declaration.resampling.to_dict()
+        needed = ("scheme", "splitter")
+        return build_collecting(lambda options: build_scheme(options, code.load_class), options, needed=needed), []
     except FairtrialError as error:
         return None, to_problems(error, "resampling")
 
@@ -323,6 +330,16 @@ def _find_unsplittable(scheme: Scheme | None, data: list[tuple[KeyPath, NamedDat
     for key_path, entry in data if scheme is not None else []:
         try:
             scheme.check(entry.name, entry.dataset, entry.given_splits)  # type: ignore[union-attr]
+        except FairtrialError as error:
+            yield SpecProblem(key_path, str(error))
+
+
+def _find_untunable(learners: list[NamedLearner], data: list[tuple[KeyPath, NamedData]]) -> Iterator[SpecProblem]:
+    """Find data sets without the groups or the time that the tuning of a learner uses."""
+    tuned = [learner for learner in learners if isinstance(learner.estimator, Tuned)]
+    for learner, (key_path, entry) in product(tuned, data):
+        try:
+            check_roles(f"the tuning of {learner.name}", learner.estimator.resampling, entry.name, entry.dataset)
         except FairtrialError as error:
             yield SpecProblem(key_path, str(error))
 

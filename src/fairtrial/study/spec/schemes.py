@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,20 +11,25 @@ import numpy as np
 
 from fairtrial._registry import suggest_name
 from fairtrial._text import format_count
-from fairtrial.errors import InputError, UnknownNameError
-from fairtrial.resampling import Repeated
+from fairtrial.errors import FairtrialError, InputError, UnknownNameError
+from fairtrial.resampling import Repeated, ScikitLearnSplitter, Splitter
+from fairtrial.resampling.scikit_learn import build_splitter
 from fairtrial.resampling.splitter import FoldSplitter, schemes
 from fairtrial.study.identity import to_canonical
+from fairtrial.study.spec.problems import ProblemsError, to_problems
 
 if TYPE_CHECKING:
     from fairtrial.data import Dataset
-    from fairtrial.resampling import Splits, Splitter
+    from fairtrial.resampling import Splits
 
 GIVEN = "given"
 """The scheme that uses the folds supplied with the data sets."""
 
 OBJECT = "object"
 """The scheme name for a splitter that is not registered under a name."""
+
+SPLITTER = "splitter"
+"""The scheme of a splitter of scikit-learn, which has an import path instead of a name."""
 
 RIGHT_TARGET = "is it a number or the wrong column? Name the class column with target"
 
@@ -69,6 +74,7 @@ class Scheme:
             if given_splits is None:
                 raise InputError(f"{name} must have its own folds for the scheme 'given', got none: choose another scheme")
             return
+        self._check_roles(name, dataset)
         folds = self.splitter.n_splits if isinstance(self.splitter, FoldSplitter) else 0
         if not self.splitter._uses_classes:
             if folds > len(dataset):
@@ -79,26 +85,51 @@ class Scheme:
             limit = f"{rows.max()} in {name}, got {folds}{_format_class_doubt(dataset, int((rows > 0).sum()))}"
             raise InputError(f"folds must be at most the number of rows in its largest class, {limit}")
 
+    def _check_roles(self, name: str, dataset: Dataset) -> None:
+        """Check that the data set declares the groups and the time that the scheme uses."""
+        check_roles(f"the scheme {self.display_name!r}", self.splitter, name, dataset)
+        groups = dataset.groups
+        if groups is not None and self.splitter is not None and self.splitter._uses_groups:
+            folds = self.splitter.n_splits if isinstance(self.splitter, FoldSplitter) else 2
+            if folds > groups.nunique():
+                limit = f"{groups.nunique()} in {name} (column {groups.name!r}), got {folds}"
+                raise InputError(f"folds must be at most the number of groups, {limit}")
+
+    @property
+    def display_name(self) -> str:
+        """The name of the scheme, or the class of a splitter of scikit-learn."""
+        return type(self.splitter.splitter).__name__ if isinstance(self.splitter, ScikitLearnSplitter) else self.name
+
     def draw_splits(self, dataset: Dataset, given_splits: Splits | None, repeat: int, rng: np.random.Generator) -> Splits:
         """Draw the splits of one repeat. If the scheme itself has several repeats, the numbering continues across them."""
         if self.splitter is None:
             if given_splits is None:
                 raise InputError(f"{dataset.name} has no folds of its own: choose a scheme other than 'given'")
             return given_splits
-        splits = self.splitter._for_repeat(repeat).freeze(dataset.X, dataset.y, random_state=rng)
+        splitter = self.splitter._for_repeat(repeat)
+        splits = splitter.freeze(dataset.X, dataset.y, dataset.groups, time=dataset.time, random_state=rng)
         n_repeats = 1 + max(split.repeat for split in splits)
         return replace(splits, splits=tuple(replace(split, repeat=repeat * n_repeats + split.repeat) for split in splits))
 
 
-def build_scheme(spec: Mapping[str, Any]) -> Scheme:
-    """Build a scheme from its declaration, such as `{"scheme": "stratified", "folds": 5, "repeats": 5}`.
+def build_scheme(spec: Mapping[str, Any], load_class: Callable[..., type[Any]] | None = None) -> Scheme:
+    """Build the scheme of a declaration, such as `{"scheme": "stratified", "folds": 5, "repeats": 5}`.
+
+    `load_class` imports the class of a splitter that is declared by its import path: `{"splitter": "package.module.Class"}`.
 
     >>> build_scheme({"scheme": "dob-scv", "folds": 5, "repeats": 2}).splitter
     DOBSCV()
     """
     parameters = {("n_splits" if name == "folds" else name): value for name, value in spec.items()}
-    name, repeats = parameters.pop("scheme"), parameters.pop("repeats", 1)
-    if name == GIVEN:
+    name, repeats, path = parameters.pop("scheme"), parameters.pop("repeats", 1), parameters.pop("splitter", None)
+    if path is not None and load_class is not None:
+        try:
+            splitter_class = load_class(path, "split", "get_n_splits")
+        except FairtrialError as error:
+            raise ProblemsError(to_problems(error, "splitter")) from None
+        splitter = build_splitter(splitter_class, path, parameters)
+        scheme = replace(build_scheme_from_splitter(splitter), repeats=repeats)
+    elif name == GIVEN:
         _check_scheme_parameters(name, parameters, [])
         scheme = Scheme(name, None, repeats)
     elif name in schemes:
@@ -115,8 +146,24 @@ def _check_repeats(scheme: Scheme) -> Scheme:
     return scheme
 
 
-def build_scheme_from_splitter(splitter: Splitter) -> Scheme:
-    """Build the scheme for a splitter object. `Repeated` becomes its inner scheme with a number of repeats."""
+def check_roles(user: str, splitter: Splitter | None, name: str, dataset: Dataset) -> None:
+    """Check that a data set declares the groups and the time that a splitter uses."""
+    for role, needed in (
+        ("groups", getattr(splitter, "_uses_groups", False)),
+        ("time", getattr(splitter, "_uses_time", False)),
+    ):
+        if needed and getattr(dataset, role) is None:
+            remedy = f'write {role} = "COLUMN" in [data.{name}] (in Python: dataset.with_roles({role}="COLUMN"))'
+            raise InputError(f"{name} must declare {role} for {user}, got none: {remedy}")
+
+
+def build_scheme_from_splitter(splitter: Any) -> Scheme:
+    """Build the scheme of a splitter object of this package or of scikit-learn; `Repeated` becomes the scheme with repeats."""
+    if not isinstance(splitter, Splitter):
+        _check_unseeded(splitter)
+        splitter = ScikitLearnSplitter(splitter)
+    if isinstance(splitter, ScikitLearnSplitter):
+        return Scheme(SPLITTER, splitter)
     if isinstance(splitter, Repeated):
         inner = build_scheme_from_splitter(splitter.splitter)
         _check_unseeded(splitter)
@@ -134,8 +181,8 @@ def _format_class_doubt(dataset: Dataset, classes: int) -> str:
     return f": {dataset.target!r} has {classes} different values in {format_count(len(dataset), 'row')}; {RIGHT_TARGET}"
 
 
-def _check_unseeded(splitter: Splitter) -> None:
-    if splitter.random_state is not None:
+def _check_unseeded(splitter: Any) -> None:
+    if getattr(splitter, "random_state", None) is not None:
         raise InputError(f"random_state of the splitter must be None, got {splitter!r}: the study sets the seed")
 
 

@@ -65,11 +65,11 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
         self.measure = measure
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Tuned:
-        """Choose the parameters, then fit on all rows."""
-        names = sorted(self.grid)  # same order as in the content key: another order would resolve ties differently
+    def fit(self, X: Any, y: Any, groups: Any = None, time: Any = None) -> Tuned:
+        """Choose the parameters, then fit on all rows; inner splits use groups and time if their scheme does."""
+        names = sorted(self.grid)  # as in the content key: another order would resolve ties differently
         combinations = [dict(zip(names, values, strict=True)) for values in product(*(self.grid[name] for name in names))]
-        splits = self._make_inner_splits(X, y)
+        splits = self._make_inner_splits(X, y, groups, time)
         means = [self._compute_mean(combination, X, y, splits) for combination in combinations]
         if all(np.isnan(means)):
             raise LearnerError(f"{self.measure} is undefined in all {len(splits)} inner splits: choose another measure")
@@ -79,15 +79,14 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
         self.classes_ = self.learner_.classes_
         return self
 
-    def _make_inner_splits(self, X: Any, y: Any) -> list[tuple[Any, Any]]:
+    def _make_inner_splits(self, X: Any, y: Any, groups: Any, time: Any) -> list[tuple[Any, Any]]:
         from fairtrial.resampling import StratifiedKFold
 
         splitter = StratifiedKFold(5) if self.resampling is None else self.resampling
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SuspectInputWarning)  # rare classes are expected
-            return [
-                tuple(split) for split in splitter.freeze(X, y, random_state=check_generator("random_state", self.random_state))
-            ]
+            rng = check_generator("random_state", self.random_state)
+            return [tuple(split) for split in splitter.freeze(X, y, groups, time=time, random_state=rng)]
 
     def _compute_mean(self, combination: Mapping[str, Any], X: Any, y: Any, splits: list[tuple[Any, Any]]) -> float:
         """Compute the mean score over the inner splits on which the measure is defined. Greater is better."""

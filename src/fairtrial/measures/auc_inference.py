@@ -1,0 +1,317 @@
+"""Confidence limits and tests of AUCs that hold with few cases in a class, chosen by simulation (docs/calibration.md).
+
+An AUC is treated like a proportion of an effective number of cases, `auc * (1 - auc) / variance`. With few cases, DeLong's
+variance is often too small. It is therefore replaced by the variance of Hanley and McNeil (1982) if that is larger. The
+replacement fades out as the rarer class grows beyond `_FULL_REPLACEMENT` cases. The limits are Wilson's with a t quantile
+(Satterthwaite). Differences combine the limits of both models (Zou & Donner 2008) with DeLong's correlation.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial._check import FloatArray, IntArray
+from fairtrial.kernels.delong import compute_placements
+
+MIN_DECIDABLE_CASES = 5
+"""With fewer cases in a class, or fewer clusters with such cases, no difference of AUCs can be decided."""
+
+_FULL_REPLACEMENT = 200
+_LARGEST_T = 1e4
+_BISECTION_STEPS = 80
+
+
+@dataclass(frozen=True)
+class VariancePart:
+    """A part of the DeLong variances of two AUCs and of their difference, with its degrees of freedom.
+
+    The cases of each class contribute one part. If rows are clustered, the covariance of both classes is a third part.
+    """
+
+    first: float
+    second: float
+    difference: float
+    df: float
+
+    @classmethod
+    def from_values(cls, variances: Iterable[float], df: float) -> VariancePart:
+        """Build a part from the variances of the first AUC, of the second and of their difference."""
+        first, second, difference = variances
+        return cls(first, second, difference, df)
+
+
+@dataclass(frozen=True)
+class AucEstimate:
+    """An AUC with what its confidence limits need.
+
+    Attributes
+    ----------
+    auc : float
+        Estimate; NaN if a class has no cases.
+    positives, negatives : int
+        Number of cases of each class, or of clusters with such cases.
+    parts : tuple of (float, float)
+        Parts of DeLong's variance with their degrees of freedom.
+    """
+
+    auc: float
+    positives: int
+    negatives: int
+    parts: tuple[tuple[float, float], ...]
+
+    @cached_property
+    def variance(self) -> float:
+        """DeLong's variance, or a larger one if a class has few cases."""
+        delong = math.fsum(value for value, _ in self.parts)
+        weight = min(1.0, _FULL_REPLACEMENT / max(1, min(self.positives, self.negatives)))
+        return delong + weight * max(0.0, compute_hanley_mcneil_variance(self.auc, self.positives, self.negatives) - delong)
+
+    @cached_property
+    def effective_cases(self) -> float:
+        """The number of cases for which a proportion as large as the AUC has the same variance."""
+        if 0 < self.auc < 1:
+            return self.auc * (1 - self.auc) / self.variance
+        # The limit as the AUC approaches 0 or 1
+        return 2 * self.positives * self.negatives / (1 + max(self.positives, self.negatives))
+
+    @cached_property
+    def df(self) -> float:
+        """Degrees of freedom (Satterthwaite)."""
+        return compute_satterthwaite_df(self.parts, min(self.positives, self.negatives))
+
+    def compute_limits(self, level: float) -> tuple[float, float]:
+        """Compute the confidence limits.
+
+        >>> estimate = AucEstimate(0.9, 10, 300, ((0.004, 9), (0.0001, 299)))
+        >>> low, high = estimate.compute_limits(0.95)
+        >>> low < 0.9 < high
+        True
+        """
+        return self.compute_t_limits(compute_t_quantile(level, self.df))
+
+    def compute_t_limits(self, t: float) -> tuple[float, float]:
+        """Compute Wilson's limits of the effective number of cases with the quantile `t`."""
+        if math.isnan(self.auc):
+            return math.nan, math.nan
+        cases = self.effective_cases
+        centre = self.auc + t * t / (2 * cases)
+        half = t * math.sqrt(self.auc * (1 - self.auc) / cases + t * t / (4 * cases * cases))
+        scale = 1 + t * t / cases
+        low = 0.0 if self.auc == 0 else max(0.0, (centre - half) / scale)
+        return low, 1.0 if self.auc == 1 else min(1.0, (centre + half) / scale)
+
+
+@dataclass(frozen=True)
+class AucContrast:
+    """The AUCs of two models on the same rows, with what a test of their difference needs.
+
+    Attributes
+    ----------
+    first, second : float
+        AUCs of the two models.
+    positives, negatives : int
+        Number of cases of each class, or of clusters with such cases.
+    parts : tuple of VariancePart
+        Parts of DeLong's variances.
+    rows : int
+        Number of rows.
+    marks : int
+        0 if every rank is exact, else the number of scores between which ranks are interpolated.
+    """
+
+    first: float
+    second: float
+    positives: int
+    negatives: int
+    parts: tuple[VariancePart, ...]
+    rows: int = 0
+    marks: int = 0
+
+    @property
+    def estimate(self) -> float:
+        """The first AUC minus the second."""
+        return self.first - self.second
+
+    @property
+    def error(self) -> float:
+        """DeLong's standard error of the difference."""
+        return math.sqrt(max(0.0, math.fsum(part.difference for part in self.parts)))
+
+    @property
+    def is_decidable(self) -> bool:
+        """Whether both classes have enough cases for a decision."""
+        return min(self.positives, self.negatives) >= MIN_DECIDABLE_CASES
+
+    @property
+    def is_alike(self) -> bool:
+        """Whether both models rank all cases in the same order."""
+        return self.estimate == 0 and self.error == 0 and 0 < self.first < 1
+
+    @cached_property
+    def correlation(self) -> float:
+        """DeLong's correlation of the two AUCs; 0 if it is undefined."""
+        first, second, difference = (
+            math.fsum(values) for values in zip(*((p.first, p.second, p.difference) for p in self.parts), strict=True)
+        )
+        spread = math.sqrt(first * second)
+        return min(1.0, max(-1.0, (first + second - difference) / (2 * spread))) if spread > 0 else 0.0
+
+    @cached_property
+    def df(self) -> float:
+        """The smallest degrees of freedom of both AUCs and their difference."""
+        fewest = min(self.positives, self.negatives)
+        columns = ([(getattr(part, name), part.df) for part in self.parts] for name in ("first", "second", "difference"))
+        return min(compute_satterthwaite_df(column, fewest) for column in columns)
+
+    @cached_property
+    def estimates(self) -> tuple[AucEstimate, AucEstimate]:
+        """Both AUCs with their variances."""
+        first = tuple((part.first, part.df) for part in self.parts)
+        second = tuple((part.second, part.df) for part in self.parts)
+        return (
+            AucEstimate(self.first, self.positives, self.negatives, first),
+            AucEstimate(self.second, self.positives, self.negatives, second),
+        )
+
+    def compute_limits(self, level: float) -> tuple[float, float]:
+        """Compute the confidence limits of the difference."""
+        if self.is_alike:
+            return 0.0, 0.0
+        return self._compute_t_limits(compute_t_quantile(level, self.df))
+
+    def compute_p_value(self) -> float:
+        """Compute p: 1 minus the confidence level at which a limit is zero; NaN if a class has too few cases to decide."""
+        from scipy.special import stdtr
+
+        if not self.is_decidable or math.isnan(self.estimate):
+            return math.nan
+        if self.estimate == 0:
+            return 1.0
+        outside, inside = 0.0, _LARGEST_T
+        for _ in range(_BISECTION_STEPS):
+            middle = (outside + inside) / 2
+            low, high = self._compute_t_limits(middle)
+            outside, inside = (middle, inside) if low > 0 or high < 0 else (outside, middle)
+        return float(2 * stdtr(self.df, -outside))
+
+    def _compute_t_limits(self, t: float) -> tuple[float, float]:
+        (a_low, a_high), (b_low, b_high) = (estimate.compute_t_limits(t) for estimate in self.estimates)
+        correlation = self.correlation
+        low = self.estimate - _combine_distances(self.first - a_low, b_high - self.second, correlation)
+        high = self.estimate + _combine_distances(a_high - self.first, self.second - b_low, correlation)
+        return max(-1.0, low), min(1.0, high)
+
+
+def _combine_distances(first: float, second: float, correlation: float) -> float:
+    return math.sqrt(max(0.0, first**2 - 2 * correlation * first * second + second**2))
+
+
+def compute_hanley_mcneil_variance(auc: float, positives: float, negatives: float) -> float:
+    """Compute the variance of an AUC by Hanley and McNeil (1982), the larger one of both orientations of the scores.
+
+    >>> compute_hanley_mcneil_variance(0.9, 5, 100) == compute_hanley_mcneil_variance(1 - 0.9, 5, 100)
+    True
+    """
+    values = []
+    for a in (auc, 1 - auc):
+        excess_positives, excess_negatives = a / (2 - a) - a * a, 2 * a * a / (1 + a) - a * a
+        values.append(a * (1 - a) + (positives - 1) * excess_positives + (negatives - 1) * excess_negatives)
+    return max(values) / (positives * negatives)
+
+
+def compute_satterthwaite_df(parts: Iterable[tuple[float, float]], fewest: int) -> float:
+    """Compute the degrees of freedom of a sum of variances; those of the rarer class if all variances are zero."""
+    known = [(value, df) for value, df in parts if value and df > 0]
+    total = math.fsum(value for value, _ in known)
+    if not known or not total > 0 or total * total == 0:
+        return max(1.0, fewest - 1.0)
+    return total**2 / math.fsum(value**2 / df for value, df in known)
+
+
+def compute_t_quantile(level: float, df: float) -> float:
+    """Return t such that a t variable lies between -t and t with this probability."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(df, (1 + level) / 2))
+
+
+def estimate_auc(scores: FloatArray, is_positive: npt.NDArray[np.bool_], clusters: IntArray | None = None) -> AucEstimate:
+    """Compute an AUC with its variance; rows of a cluster may depend on each other (Obuchowski 1997)."""
+    contrast = contrast_aucs(scores, scores, is_positive, clusters)
+    return contrast.estimates[0]
+
+
+def contrast_aucs(
+    first: FloatArray, second: FloatArray, is_positive: npt.NDArray[np.bool_], clusters: IntArray | None = None
+) -> AucContrast:
+    """Contrast the AUCs of two models on the same rows; rows of a cluster may depend on each other (Obuchowski 1997)."""
+    placements = [compute_placements(np.ascontiguousarray(scores), is_positive) for scores in (first, second)]
+    return contrast_placements(placements[0], placements[1], is_positive, clusters)
+
+
+def contrast_placements(
+    first: FloatArray, second: FloatArray, is_positive: npt.NDArray[np.bool_], clusters: IntArray | None = None
+) -> AucContrast:
+    """Contrast two AUCs given the placements of all cases (kernels/delong.py)."""
+    columns = (first, second, first - second)
+    positives = int(is_positive.sum())
+    negatives = len(is_positive) - positives
+    if not positives or not negatives:
+        return AucContrast(math.nan, math.nan, positives, negatives, (), len(is_positive))
+    means = [float(column[is_positive].mean()) for column in columns]
+    is_alike = not columns[2].any()
+    if clusters is None:
+        parts = tuple(
+            VariancePart.from_values([_compute_mean_variance(column[mask]) for column in columns], count - 1.0)
+            for mask, count in ((is_positive, positives), (~is_positive, negatives))
+        )
+        sizes = positives, negatives
+    else:
+        codes = np.unique(clusters, return_inverse=True)[1]
+        parts = _compute_cluster_parts(columns, means, is_positive, codes)
+        sizes = len(np.unique(codes[is_positive])), len(np.unique(codes[~is_positive]))
+    estimates = (means[0], means[0]) if is_alike else (means[0], means[1])
+    return AucContrast(*estimates, *sizes, parts, len(is_positive))
+
+
+def _compute_mean_variance(values: FloatArray) -> float:
+    """Compute the variance of a mean; 0 if all values are equal, whatever the rounding errors."""
+    if len(values) < 2 or np.ptp(values) < 1e-13:
+        return 0.0
+    return float(values.var(ddof=1)) / len(values)
+
+
+def _compute_cluster_parts(
+    columns: Sequence[FloatArray], means: Sequence[float], is_positive: npt.NDArray[np.bool_], codes: IntArray
+) -> tuple[VariancePart, ...]:
+    """Compute the parts of the variances: positives, negatives, and the covariance of both classes."""
+    parts, counts = compute_cluster_covariances(np.stack(columns), np.asarray(means), is_positive, codes)
+    return tuple(
+        VariancePart.from_values(np.diagonal(part).tolist(), count - 1.0) for part, count in zip(parts, counts, strict=True)
+    )
+
+
+def compute_cluster_covariances(
+    placements: FloatArray, aucs: FloatArray, is_positive: npt.NDArray[np.bool_], codes: IntArray
+) -> tuple[list[FloatArray], list[int]]:
+    """Compute the parts of the covariance matrix of AUCs from sums within clusters (Obuchowski 1997).
+
+    `placements` has a row per AUC, or per difference of AUCs. The parts are those of the positives, of the negatives and their
+    covariance. The second result has the number of clusters of each part.
+    """
+    deviations = placements - aucs[:, None]
+    deviations = np.where(np.abs(deviations) < 1e-13, 0.0, deviations)
+    masks, count = (is_positive, ~is_positive), int(codes.max()) + 1
+    sums = [
+        np.stack([np.bincount(codes[mask], weights=row[mask], minlength=count) for row in deviations]) / mask.sum()
+        for mask in masks
+    ]
+    counts = [*(len(np.unique(codes[mask])) for mask in masks), count]
+    products = [sums[0] @ sums[0].T, sums[1] @ sums[1].T, sums[0] @ sums[1].T + sums[1] @ sums[0].T]
+    return [product * (n / (n - 1) if n > 1 else 0.0) for product, n in zip(products, counts, strict=True)], counts
