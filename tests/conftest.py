@@ -36,6 +36,21 @@ def pytest_unconfigure() -> None:
     shutil.rmtree(get_memory_folder(os.getpid()), ignore_errors=True)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_fixture_setup() -> None:
+    forget_name_of_test()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call() -> None:
+    forget_name_of_test()
+
+
+def forget_name_of_test() -> None:
+    """Remove pytest's variable: studies start a new fork server, which takes a second, whenever the environment changes."""
+    os.environ.pop("PYTEST_CURRENT_TEST", None)
+
+
 def use_memory_for_temporary_files() -> None:
     """Put temporary files into memory, also those of subprocesses, unless TMPDIR is set or memory is scarce.
 

@@ -266,7 +266,7 @@ def test_facts_are_those_of_the_judgement():
         "models": 3,
         "rows": 160,
         "measures": 12,
-        "paired tests": 12,  # four tests of three pairs
+        "paired tests": 6,  # two tests of three pairs
         "confidence level, %": 95,
         "alpha": 0.05,
     }

@@ -6,13 +6,14 @@ import pytest
 
 from fairtrial import judge
 from fairtrial._narrative import render_ranking
+from fairtrial.errors import InputError
 from fairtrial.measures import auc, evaluate
 from fairtrial.report.cache import compute_verdict
-from fairtrial.report.sections import answer, data_sets, ranks, scores, verdict
+from fairtrial.report.sections import answer, checks, data_sets, ranks, scores, verdict
 from fairtrial.report.sections.answer import build_section, count_leads, describe_leads
 from fairtrial.report.sections.verdict import VerdictContext, compute_basis
 from fairtrial.report.source import describe_source
-from fairtrial.significance import delong
+from fairtrial.significance import auc_test
 from fairtrial.study.archive import ConditionFacts
 from tests.report.judgement.cases import judged, many_sets, sections, two_classes
 from tests.report.report_numbers import check_numbers
@@ -33,7 +34,7 @@ def list_texts(results):
 
 @pytest.mark.parametrize("name", cases())
 def test_numbers_of_the_answer_are_in_tables(name):
-    sections = [build(module, name) for module in (answer, scores, verdict, ranks, data_sets)]
+    sections = [build(module, name) for module in (answer, scores, verdict, ranks, data_sets, checks)]
     assert check_numbers([section for section in sections if section is not None], verdicts=list_verdicts(name)) > 0
     assert build(answer, name).sentences
 
@@ -55,7 +56,7 @@ def test_excluded_data_sets_are_named():
     assert set(excluded["datasets"]) == {"iris", "wine"}
     assert main.basis.datasets == ("cancer",)
     assert any("iris" in text and "wine" in text for text in list_texts(results))
-    check_numbers([build_answer(results), verdict.build_section(describe_source(results))])
+    check_numbers([module.build_section(describe_source(results)) for module in (answer, verdict, checks)])
 
 
 def test_missing_splits_and_data_sets_are_counted():
@@ -69,7 +70,9 @@ def test_missing_splits_and_data_sets_are_counted():
 def test_trials_that_failed_or_have_not_run_are_counted():
     (table,) = build_answer(cases()["failures"]).tables
     assert table.frame["trials"].to_dict() == {"succeeded": 110, "error": 2, "not run": 8, "all": 120}
-    assert list_texts(cases()["failures"])[-1].startswith("Of 120 trials, ")
+    texts = list_texts(cases()["failures"])
+    (count,) = [text for text in texts if text.startswith("Of 120 trials, ")]
+    assert [text.split(":")[0] for text in texts[texts.index(count) + 1 :]] == ["FT008", "FT009", "FT011"]
     (table,) = build_answer(cases()["all failed"]).tables
     assert table.frame["trials"].to_dict() == {"crash": 120, "all": 120}
     assert build_answer(cases()["several"]).tables == ()
@@ -173,7 +176,7 @@ def test_interval_of_a_single_model_is_that_of_evaluate():
 
 def test_model_without_a_significant_difference_is_not_worse():
     table = two_classes()[["row", "truth", "tree_proba", "rule_proba"]]
-    p = delong(table["truth"] == "yes", table["tree_proba"], table["rule_proba"], positive=True).p_value
+    p = auc_test(table["truth"] == "yes", table["tree_proba"], table["rule_proba"], positive=True).p_value
     ranking = rank(table)
     assert ranking.pairs[0].p_adjusted == pytest.approx(p)
     assert p > 0.05
@@ -181,7 +184,7 @@ def test_model_without_a_significant_difference_is_not_worse():
 
 
 def test_equal_models_share_the_best_value():
-    table = two_classes(60)[["row", "truth", "forest_proba", "tree_proba"]]
+    table = two_classes()[["row", "truth", "forest_proba", "tree_proba"]]
     ranking = rank(table.assign(twin_proba=table["forest_proba"]))
     assert ranking.best == ("forest", "twin")
     assert ranking.worse == ("tree",)
@@ -221,17 +224,23 @@ def test_comparison_over_splits_follows_the_ranking():
 
 def test_scores_of_the_other_class_are_noted():
     table = two_classes()[["row", "truth", "forest_proba", "tree_proba"]]
-    turned = table.assign(forest_proba=1 - table["forest_proba"], tree_proba=1 - table["tree_proba"])
+    one_turned = table.assign(tree_proba=1 - table["tree_proba"])
+    turned = one_turned.assign(forest_proba=1 - table["forest_proba"])
 
-    def count_sentences(table, **options):
-        return len(build_section(describe_source(judge(table, resamples=20, **options))).sentences)
+    def list_sentences(table, **options):
+        return [each.text for each in build_section(describe_source(judge(table, resamples=20, **options))).sentences]
 
-    assert (count_sentences(table), count_sentences(turned), count_sentences(turned, positive="no")) == (1, 2, 1)
+    assert (len(list_sentences(table)), len(list_sentences(turned, positive="no"))) == (1, 1)
+    _, note = list_sentences(one_turned)
+    assert "tree" in note
+    assert "forest" not in note
+    with pytest.raises(InputError, match="positive"):
+        judge(turned, resamples=20)
 
 
 def test_smallest_possible_p_value_is_an_upper_bound():
-    """With 60 resamples, the bootstrap has no p-value below 2 / 61."""
-    judgement = judge(two_classes()[["row", "truth", "forest_proba", "tree_proba"]], measures="ks", resamples=60)
+    """With 12,000 permutations, there is no p-value below 1 / 12,001."""
+    judgement = judge(two_classes()[["row", "truth", "forest_proba", "tree_proba"]], measures="ks", resamples=12_000)
     pair = judgement.findings[0].pairs[0]
-    assert pair.p_adjusted == pytest.approx(2 / 61)
+    assert pair.p_adjusted == pytest.approx(1 / 12_001)
     assert pair.p_is_bound

@@ -383,13 +383,23 @@ def join_notes(name):
 def test_used_measures_and_tests_are_cited():
     notes = join_notes("two classes")
     assert f"{read_bibliography()['Hand 2009']} For: " in notes
-    for name in ("mcnemar", "delong", "holm", "wilson"):
+    for name in ("mcnemar", "auc_test", "bootstrap_difference", "holm", "wilson"):
         assert get_display_name(name) in notes
     resampled = read_bibliography()["Nadeau & Bengio 2003"]
     assert resampled not in notes
     assert resampled in join_notes("folded")
-    assert get_display_name("delong") not in join_notes("labels only")
+    assert get_display_name("permutation_test") not in notes
+    assert get_display_name("permutation_test") in join_notes("weighted")
+    assert get_display_name("auc_test") not in join_notes("labels only")
     assert get_display_name("mcnemar") not in join_notes("one model")
+    assert "interval of AUC" in join_notes("one model")
+    assert "interval of AUC" not in join_notes("weighted")
+
+
+def test_tests_of_clustered_rows_are_cited():
+    table = two_classes()[["row", "truth", "forest_proba", "tree_proba"]].assign(patient=np.arange(160) // 4)
+    section = build_references_section(describe_source(judge(table, cluster="patient", resamples=20)))
+    assert any(note.startswith(read_bibliography()["Obuchowski 1998"]) for note in section.notes)
 
 
 def test_each_work_is_cited_once():

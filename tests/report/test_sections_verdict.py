@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import rankdata, wilcoxon
 
 from fairtrial import compare, judge
-from fairtrial.report.judgement import build_pairs_frame, order_pairs_best_first, rank_judged_models
+from fairtrial.report.judgement import build_tests_frame, order_pairs_best_first, rank_judged_models
 from fairtrial.report.section import Section
 from fairtrial.report.sections import pairs, ranks, verdict
 from fairtrial.report.sections.pairs import build_judgement_section
@@ -19,7 +19,7 @@ from fairtrial.report.sections.verdict import (
     build_verdict_facts,
 )
 from fairtrial.report.source import describe_source
-from fairtrial.significance import adjust, delong, mcnemar
+from fairtrial.significance import adjust, auc_test, mcnemar
 from fairtrial.significance.names import get_display_name
 from fairtrial.significance.posthoc import POSTHOC_METHODS
 from tests.report.judgement.cases import judged, many_sets, sections, two_classes
@@ -261,8 +261,9 @@ def test_the_better_model_comes_first():
     assert other.pairs["first"].unique().tolist() == ["rule"]
     frame = order_pairs_best_first(other)
     assert frame["first"].unique().tolist() == ["forest"]
-    ranks = delong(table["truth"] == "yes", table["forest_proba"], table["rule_proba"], positive=True)
-    own = frame[frame["test"] == "delong"].iloc[0]
+    ranks = auc_test(table["truth"] == "yes", table["forest_proba"], table["rule_proba"], positive=True)
+    assert frame["test"].tolist() == ["auc_test"]
+    own = frame.iloc[0]
     assert [own["difference"], own["low"], own["high"]] == pytest.approx(
         [ranks.effect.estimate, ranks.effect.low, ranks.effect.high]
     )
@@ -270,7 +271,7 @@ def test_the_better_model_comes_first():
 
 
 def test_p_values_are_those_of_the_tests_adjusted():
-    frame, table = build_pairs_frame(judged("two classes")), two_classes()
+    frame, table = build_tests_frame(judged("two classes")), two_classes()
     labels = {name: (table[f"{name}_proba"] > 0.5).map({True: "yes", False: "no"}) for name in ("forest", "tree", "rule")}
     raw = [mcnemar(table["truth"], labels[first], labels[second]).p_value for first, second in PAIRS]
     own = frame[frame["test"] == "McNemar test"].set_index(["first", "second"])
@@ -281,18 +282,31 @@ def test_p_values_are_those_of_the_tests_adjusted():
 
 def test_significant_pairs_are_counted():
     found = sections("two classes")["pairs"]
-    assert found.sentences[0].names == ("DeLong test", "AUC")
+    assert found.sentences[0].names == ("Adjusted DeLong test", "AUC")
     assert [number.value for number in found.sentences[0].numbers] == [3, 2, 0.05]
     counts = next(table for table in found.tables if table.key == "pairs-counts").frame
-    assert counts.loc["DeLong test", "primary"] == "yes"
+    assert counts.loc["adjusted DeLong test", "primary"] == "yes"
     assert counts.loc["McNemar test", "primary"] == "no"
     assert found.figures[0].frame[["first", "second"]].to_numpy().tolist() == [list(pair) for pair in PAIRS]
 
 
-def test_pairs_on_which_tests_disagree_are_named():
-    # With 60 resamples, no p-value is below 1 / 61, and Holm's procedure multiplies it by 3.
-    assert sections("two classes")["pairs"].sentences[-1].names == ("AUC", "forest vs tree and forest vs rule")
-    assert sections("labels only")["pairs"].sentences[-1].names == ("accuracy",)
+def test_only_the_primary_test_is_described():
+    found = sections("many sets")["pairs"]  # the tests of AUC and accuracy disagree on two data sets
+    outcomes = found.tables[1].frame.groupby("data set")["significant"].nunique()
+    assert sorted(outcomes) == [1, 1, 1, 2, 2]
+    assert [sentence.names for sentence in found.sentences] == [("Adjusted DeLong test", "AUC")]
+    assert [sentence.names for sentence in sections("labels only")["pairs"].sentences] == [("McNemar test", "accuracy")]
+
+
+def test_pairs_that_cannot_be_decided_are_counted():
+    table = pd.concat([two_classes(60).assign(dataset="large"), two_classes(5).assign(dataset="small")], ignore_index=True)
+    judgement = judge(table[["dataset", "row", "truth", "forest_proba", "tree_proba"]], measures="accuracy", resamples=20)
+    found = build_judgement_section(describe_source(judgement))
+    frame = found.tables[1].frame.query("primary == 'yes'").set_index("data set")
+    assert judgement.pairs["outcome"].tolist()[1] == frame.loc["small", "significant"] == "cannot be decided"
+    assert frame["note"].tolist() == judgement.pairs["note"].tolist()
+    assert found.tables[0].frame.loc["McNemar test", "undecided"] == 1
+    assert "1 cannot be decided" in found.sentences[0].text
 
 
 def test_one_model_has_no_pairs():
@@ -314,12 +328,15 @@ def test_title_counts_the_drawn_pairs(monkeypatch):
     assert build_judgement_section(describe_source(judgement)).figures[0].title.endswith("5 of 8 pairs)")
 
 
-def test_pairs_on_which_tests_disagree_have_their_data_set():
-    sentence = build_judgement_section(describe_source(judge(many_sets(2, 80), resamples=20))).sentences[-1]
-    assert sentence.names[1].startswith("forest vs tree on set ")
+def test_p_values_are_adjusted_over_all_data_sets():
+    frame = build_tests_frame(judged("many sets"))
+    for _, part in frame.groupby("test"):
+        assert len(part) == 5
+        assert part["adjusted p"].tolist() == pytest.approx(list(adjust(part["p"].to_numpy(), "holm")))
 
 
-def test_the_permutation_test_has_no_interval():
-    frame = build_pairs_frame(judged("two classes")).set_index("test")
-    assert frame.loc["permutation test", ["low", "high"]].isna().all().all()
-    assert frame.loc["permutation test", "difference"].notna().all()
+def test_permutation_test_has_the_interval_of_the_bootstrap():
+    frame = build_tests_frame(judged("weighted"))
+    assert set(frame["test"]) == {"permutation test"}
+    assert ((frame["low"] < frame["difference"]) & (frame["difference"] < frame["high"])).all()
+    assert frame["p at minimum"].tolist() == ["at most", "at most", ""]

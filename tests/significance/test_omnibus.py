@@ -155,7 +155,7 @@ def test_analysis_of_variance_of_ranks_is_iman_davenport(x):
 
 @pytest.mark.filterwarnings("ignore::fairtrial.errors.UndefinedMeasureWarning")
 @given(tables, st.randoms())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_order_of_learners_and_of_data_sets_does_not_matter(x, random):
     if not spread(x):
         return

@@ -54,9 +54,9 @@ def make_visits(sizes=None, seed=0):
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(tmp_path):
+    """A folder with visits.csv. It is not the working folder, because every other one needs a new fork server (1.3 s)."""
     make_visits().to_csv(tmp_path / "visits.csv", index=False)
-    monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
@@ -89,7 +89,7 @@ def test_learners_do_not_see_groups(folder, resampling):
     text = STUDY.replace(
         "c45 = {}\ngaussian-nb = {}", 'tree = { learner = "decision-tree" }\nbase = { learner = "gaussian-nb" }'
     )
-    results = write_study(folder, resampling, text).run(progress=False, jobs=1)
+    results = write_study(folder, resampling, text).run(folder / "study.fairtrial", progress=False, jobs=1)
     facts = results.archive.datasets[0].facts
     assert (facts["numeric"], facts["nominal"]) == (2, 0)
     assert open_results(folder / "study.fairtrial").archive.datasets[0].group_column == "patient"
@@ -161,7 +161,8 @@ def test_training_rows_are_earlier_than_test_rows(folder, resampling, gap):
     assert [days[split.test].min() - days[split.train].max() for split in splits] == [gap] * len(splits)
 
 
-def test_a_splitter_of_scikit_learn_in_a_file_and_in_python_gives_the_same_trials(folder):
+def test_a_splitter_of_scikit_learn_in_a_file_and_in_python_gives_the_same_trials(folder, monkeypatch):
+    monkeypatch.chdir(folder)
     declared = write_study(folder, 'splitter = "sklearn.model_selection.GroupShuffleSplit"\nn_splits = 7\ntest_size = 0.2')
     data = {"visits": {"file": "visits.csv", "target": "outcome", "groups": "patient", "time": "date"}}
     learners = ["c45", "gaussian-nb"]
@@ -226,11 +227,17 @@ def test_invalid_schemes(folder, resampling, text):
 
 def test_tuning_uses_the_groups_of_the_training_rows(folder):
     """The trait identifies patients, so inner folds that divide patients choose one neighbour, and whole patients do not."""
-    learner = 'knn = {{ learner = "nearest-neighbours", tune = {{ grid = {{ n_neighbours = [1, 40] }}, {} }} }}'
+    visits = make_visits()
+    visits.drop(columns="dose").to_csv(folder / "visits.csv", index=False)
+    learner = (
+        'knn = {{ learner = "nearest-neighbours", tune = {{ grid = {{ n_neighbours = [1, 40] }}, measure = "brier", {} }} }}'
+    )
     scores = {}
     for name, inner in {"rows": "resampling = { folds = 3 }", "groups": 'resampling = { scheme = "group", folds = 3 }'}.items():
         text = STUDY.replace("c45 = {}", learner.format(inner)).replace('measures = ["accuracy"]', 'measures = ["brier"]')
-        results = write_study(folder, 'scheme = "group"\nfolds = 5', text).run(f"{name}.fairtrial", progress=False, jobs=1)
+        results = write_study(folder, 'scheme = "group"\nfolds = 5', text).run(
+            folder / f"{name}.fairtrial", progress=False, jobs=1
+        )
         frame = results.scores("brier")
         assert (frame["status"] == "ok").all()
         scores[name] = frame.loc[frame["learner"] == "knn", "value"].mean()
@@ -274,7 +281,9 @@ def test_the_verdict_counts_groups_instead_of_rows(tmp_path):
 
 
 def test_repeated_folds_of_groups_have_the_fraction_of_their_folds(folder):
-    results = write_study(folder, 'scheme = "group"\nfolds = 5\nrepeats = 3').run(progress=False, jobs=1)
+    results = write_study(folder, 'scheme = "group"\nfolds = 5\nrepeats = 3').run(
+        folder / "study.fairtrial", progress=False, jobs=1
+    )
     wide = results.scores("accuracy").pivot(index=["repeat", "fold"], columns="learner", values="value")
     verdict = results.verdict()
     assert verdict.outcome.details["test_fraction"] == pytest.approx(1 / 5)
@@ -285,7 +294,7 @@ def test_repeated_folds_of_groups_have_the_fraction_of_their_folds(folder):
 
 
 def test_no_pair_is_decided_if_folds_divide_groups(folder):
-    verdict = write_study(folder, "folds = 5").run(progress=False, jobs=1).verdict()
+    verdict = write_study(folder, "folds = 5").run(folder / "study.fairtrial", progress=False, jobs=1).verdict()
     assert (verdict.undecidable["datasets"], verdict.undecidable["columns"]) == (("visits",), ("patient",))
     assert verdict.pairs()["outcome"].tolist() == ["cannot be decided"]
     assert "beats" not in str(verdict)
@@ -294,13 +303,13 @@ def test_no_pair_is_decided_if_folds_divide_groups(folder):
 
 def test_several_data_sets_with_divided_groups_get_a_caveat(folder):
     text = STUDY.replace("[data.visits]", "[data]\nsets = ['iris']\n[data.visits]")
-    verdict = write_study(folder, "folds = 3", text).run(progress=False, jobs=1).verdict()
+    verdict = write_study(folder, "folds = 3", text).run(folder / "study.fairtrial", progress=False, jobs=1).verdict()
     [caveat] = [caveat for caveat in verdict.caveats if caveat.kind == "groups_in_both_sets"]
     assert (caveat["datasets"], caveat["columns"]) == (("visits",), ("patient",))
 
 
 def test_known_groups_may_be_predicted_in_time(folder):
-    verdict = write_study(folder, 'scheme = "temporal"').run(progress=False, jobs=1).verdict()
+    verdict = write_study(folder, 'scheme = "temporal"').run(folder / "study.fairtrial", progress=False, jobs=1).verdict()
     assert verdict.undecidable is None
     assert "groups_in_both_sets" in {caveat.kind for caveat in verdict.caveats}
 
@@ -329,7 +338,7 @@ def test_the_remedy_of_ft004_can_be_applied_as_written(folder):
     check = registry["FT004"]
     declared = STUDY.replace("c45 = {}", "decision-tree = {}")
     plain = declared.replace('groups = "patient"\n', "")
-    leaking = write_study(folder, "folds = 5", declared).run("leaking.fairtrial", progress=False, jobs=1)
+    leaking = write_study(folder, "folds = 5", declared).run(folder / "leaking.fairtrial", progress=False, jobs=1)
     found = check(leaking)
     assert (found.outcome, found.finding["column"], found.finding["worst"]) == ("raised", "patient", "visits")
     table, line = re.search(r'(\[data\.NAME\]) (groups = "COLUMN")', check.remedy).groups()
@@ -337,7 +346,9 @@ def test_the_remedy_of_ft004_can_be_applied_as_written(folder):
     for scheme in (schemes[0], f"scheme = {schemes[1]}"):
         table_name = table.replace("NAME", "visits")
         text = plain.replace(f"{table_name}\n", f"{table_name}\n{line.replace('COLUMN', 'patient')}\n")
-        fixed = write_study(folder, f"{scheme}\nfolds = 5", text).run(f"{len(scheme)}.fairtrial", progress=False, jobs=1)
+        fixed = write_study(folder, f"{scheme}\nfolds = 5", text).run(
+            folder / f"{len(scheme)}.fairtrial", progress=False, jobs=1
+        )
         assert check(fixed).outcome == "passed"
         accuracy = [
             results.scores("accuracy").query("learner == 'decision-tree'")["value"].mean() for results in (leaking, fixed)
@@ -356,5 +367,5 @@ def test_the_remedy_of_ft004_can_be_applied_as_written(folder):
 )
 def test_checks_of_coverage_and_repeats_know_the_schemes(folder, resampling, outcomes):
     text = STUDY.replace("c45 = {}\ngaussian-nb = {}", "gaussian-nb = {}\none-r = {}")
-    results = write_study(folder, resampling, text).run(progress=False, jobs=1)
+    results = write_study(folder, resampling, text).run(folder / "study.fairtrial", progress=False, jobs=1)
     assert [registry[number](results).outcome for number in ("FT012", "FT016")] == outcomes

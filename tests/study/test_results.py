@@ -361,7 +361,7 @@ def test_short_form_has_at_most_nine_lines_of_eighty_columns():
 
     summary = real_results(fail, declaration=DECLARED_SUMMARY | {"verdict": {"failures": "worst-rank"}}).summary()
     lines = summary.format_short().splitlines()
-    assert len(summary.notes) == 5
+    assert len(summary.notes) == 4
     assert len(lines) <= 9
     assert max(map(len, lines)) <= 80
     assert lines[0] == str(summary).splitlines()[0]

@@ -1,4 +1,5 @@
-"""Kernels for tests: cliques for Bergmann-Hommel, Bayesian signed ranks, Bradley-Terry strengths, a hierarchical sampler."""
+"""Kernels for tests: cliques for Bergmann-Hommel, sums of ranks over all orders, Bayesian signed ranks, Bradley-Terry strengths
+and a hierarchical sampler."""
 
 from __future__ import annotations
 
@@ -64,6 +65,85 @@ def compute_max_pairs(adjacent: Masks, k: int) -> Counts:
                     if (s >> j) & 1 and total > out[i, j]:
                         out[i, j] = total
     return out
+
+
+@kernel
+def add_row(
+    sums: IntArray, chances: FloatArray, row: IntArray, n_orders: int, limit: int
+) -> tuple[IntArray, FloatArray, IntArray]:
+    """Add all `n_orders` distinct orders of a sorted row to each sorted sum; merge results that are equal after sorting.
+
+    Returns the new sums, their probabilities and their codes, in the order in which they were found; nothing if there are more
+    than `limit`. The codes of sorted sums order them lexicographically. They must fit into 63 bits.
+    """
+    k = row.size
+    lowest = sums.min() + row[0]
+    radix = sums.max() + row[k - 1] - lowest + 1
+    bits, count = 12, 0
+    slots = np.zeros(1 << bits, dtype=np.int64)  # number of the sum, starting at 1; 0 is free
+    half = slots.size // 2
+    found, found_chances, codes = np.empty((half, k), dtype=np.int64), np.empty(half), np.empty(half, dtype=np.int64)
+    moved, order = np.empty(k, dtype=np.int64), np.empty(k, dtype=np.int64)
+    for s in range(len(sums)):
+        chance = chances[s] / n_orders
+        order[:] = row
+        for step in range(n_orders):
+            if step:
+                set_next_order(order)
+            for i in range(k):
+                value, j = sums[s, i] + order[i], i
+                while j > 0 and moved[j - 1] > value:
+                    moved[j] = moved[j - 1]
+                    j -= 1
+                moved[j] = value
+            code = 0
+            for i in range(k - 1):
+                code = code * radix + moved[i] - lowest
+            slot = find_slot(slots, codes, code, bits)
+            if slots[slot]:
+                found_chances[slots[slot] - 1] += chance
+                continue
+            if count == limit:
+                return found[:0], found_chances[:0], codes[:0]
+            if count == half:
+                bits, half = bits + 1, 2 * half
+                slots = np.zeros(1 << bits, dtype=np.int64)
+                for i in range(count):
+                    slots[find_slot(slots, codes, codes[i], bits)] = i + 1
+                slot = find_slot(slots, codes, code, bits)
+                found = np.concatenate((found, np.empty_like(found)))
+                found_chances = np.concatenate((found_chances, np.empty_like(found_chances)))
+                codes = np.concatenate((codes, np.empty_like(codes)))
+            found[count], found_chances[count], codes[count] = moved, chance, code
+            count += 1
+            slots[slot] = count
+    return found[:count], found_chances[:count], codes[:count]
+
+
+@kernel
+def find_slot(slots: IntArray, codes: IntArray, code: int, bits: int) -> int:
+    """Find the slot of a code in a hash table of 2^bits slots, or the free slot where it belongs."""
+    mask = (1 << bits) - 1
+    slot = np.int64((np.uint64(code) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits))
+    while slots[slot] and codes[slots[slot] - 1] != code:
+        slot = (slot + 1) & mask
+    return int(slot)
+
+
+@kernel
+def set_next_order(order: IntArray) -> None:
+    """Replace an order by the lexicographically next one. It must not be the last."""
+    i = order.size - 2
+    while order[i] >= order[i + 1]:
+        i -= 1
+    j = order.size - 1
+    while order[j] <= order[i]:
+        j -= 1
+    order[i], order[j] = order[j], order[i]
+    left, right = i + 1, order.size - 1
+    while left < right:
+        order[left], order[right] = order[right], order[left]
+        left, right = left + 1, right - 1
 
 
 @kernel

@@ -97,7 +97,7 @@ class MeasureFacts:
         return _DISPLAY_NAMES.get(self.name, self.name.replace("_", " "))
 
     def get_chance(self, n_classes: int) -> float:
-        """Return the expected value of random guessing with this many classes; NaN if it depends on their proportions.
+        """Return the value of random guessing with this many classes; NaN if it varies.
 
         >>> from fairtrial.measures import balanced_accuracy
         >>> balanced_accuracy.facts.get_chance(4)

@@ -282,9 +282,9 @@ class Judgement:
 
     def _format_warnings(self, max_lines: int) -> list[str]:
         """Format raised checks and important notes in at most `max_lines` lines; the last line counts the omitted notes."""
-        texts = self._render_methodology() + [
-            render(note, "model") for kind in IMPORTANT_NOTES for note in self.notes if note.kind == kind
-        ]
+        notes = {kind: [render(note, "model") for note in self.notes if note.kind == kind] for kind in IMPORTANT_NOTES}
+        first = notes.pop("undeclared_clusters")
+        texts = [*first, *self._render_methodology(), *(text for texts in notes.values() for text in texts)]
         blocks = [wrap_item(text, "!") for text in texts]
         lines: list[str] = []
         for index, block in enumerate(blocks):

@@ -103,6 +103,9 @@ _MAX_DISTINCT_FRACTION = 0.1
 
 _LINE_ROLES = ("dataset", "model", "row", "repeat", "fold")
 
+# Bin of a probability f among the ten bins of `calibration_curve`.
+_BIN_SQL = " + ".join(f"(f > {i / 10!r})::INT" for i in range(1, 10))
+
 # Columns of the table of repeated predictions: the number of the prediction, and how many the model has for the row.
 _ANSWER, _ANSWERS = '"fairtrial answer"', '"fairtrial answers"'
 
@@ -476,12 +479,11 @@ class StreamedModel:
         """Sums for Brier score, log loss and calibration in the ten bins of `calibration_curve`, from one scan."""
         probability, outcome = self._build_probability_sql()
         square, loss = self._build_losses_sql()
-        bin_sql = " + ".join(f"(f > {i / 10!r})::INT" for i in range(1, 10))
         sums = ", ".join(f"sum(w * {term})" for term in ("w", "f", "c::INT", "1", "s", "s * s", "l", "l * l"))
         columns = f"{probability} AS f, {outcome} AS c, {square} AS s, {loss} AS l, {self.streamed.weight or '1'} AS w"
         lines = f"(SELECT {columns} FROM judged WHERE {self.where})"
         return self.streamed.file.fetch_rows(
-            f"SELECT {bin_sql} AS b, {sums}, count(*) FILTER (WHERE l IS NULL) FROM {lines} GROUP BY b ORDER BY b"
+            f"SELECT {_BIN_SQL} AS b, {sums}, count(*) FILTER (WHERE l IS NULL) FROM {lines} GROUP BY b ORDER BY b"
         )
 
     def _compute_loss_intervals(self, counts: CountIntervals) -> dict[str, Interval]:
@@ -512,7 +514,19 @@ class StreamedModel:
             for _, squares, probabilities, hits, total, *_ in self._loss_bins
             if total
         ]
-        return pd.DataFrame(lines, columns=["mean_predicted", "observed_frequency", "weight", "low", "high"])
+        curve = pd.DataFrame(lines, columns=["mean_predicted", "observed_frequency", "weight", "low", "high"])
+        if self.streamed.cluster is None or self.is_weighted:
+            return curve
+        limits = self._limit_clustered_bins(level)
+        return curve.assign(low=[low for low, _ in limits], high=[high for _, high in limits])
+
+    def _limit_clustered_bins(self, level: float) -> list[tuple[float, float]]:
+        """Compute confidence limits of the observed frequency of each bin from the counts of each cluster."""
+        probability, outcome = self._build_probability_sql()
+        columns = f"{probability} AS f, {outcome} AS o, {self.streamed.cluster} AS c"
+        sums = f"SELECT {_BIN_SQL} AS b, sum(o::INT), count(*) FROM (SELECT {columns} FROM judged WHERE {self.where})"
+        counts = np.array(self.streamed.file.fetch_rows(f"{sums} GROUP BY b, c ORDER BY b"), dtype=np.float64)
+        return [compute_clustered_wilson_limits(*counts[counts[:, 0] == code, 1:].T, level) for code in np.unique(counts[:, 0])]
 
     def _build_probability_sql(self) -> tuple[str, str]:
         """Build SQL for the predicted probability of a class, and for whether that class is the true one."""
@@ -734,7 +748,7 @@ class StreamedModels:
         counts_by_dataset: dict[str, dict[str, int]] = {}
         for model in sorted(self.models, key=lambda item: item.rows):
             counts = model.count_classes()
-            if model.dataset in unequal_datasets:
+            if model.dataset in unequal_datasets or self.file.has_answers:
                 row = quote_identifier(str(self.file.roles.get("row")))
                 where = self._map_names_to_filters("dataset")[model.dataset]
                 query = f"SELECT {model.y_true} AS t, count(DISTINCT {row}) FROM judged WHERE {where} GROUP BY t"

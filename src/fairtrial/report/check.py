@@ -341,7 +341,7 @@ def list_answer_warnings(results: Any) -> list[CheckResult]:
     ['FT008']
     """
     source = _get_source(results)
-    checks = [each for each in registry.values() if each.affects_answer and source.kind in each.serves]
+    checks = [item for item in registry.values() if item.affects_answer and source.kind in item.serves]
     return [result for result in run_checks(source, checks) if result.finding.outcome == "raised"]
 
 

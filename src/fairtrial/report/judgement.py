@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fairtrial.measures import get_measure
+from fairtrial.predictions.pairs import UNDECIDED
 from fairtrial.predictions.tables import order_best_first, rank_models
 from fairtrial.report.section import Number, format_number
 from fairtrial.significance.names import get_display_name
@@ -91,18 +92,20 @@ def rank_judged_models(judgement: Judgement, dataset: str) -> list[str]:
 
 
 def order_pairs_best_first(judgement: Judgement) -> pd.DataFrame:
-    """Put the model with the better main measure first in each pair; the rows are those of `judgement.tests`."""
-    return order_best_first(judgement.tests, judgement.scores, judgement.main)
+    """Put the model with the better main measure first in each pair. There is one row per pair, without `outcome`."""
+    return order_best_first(judgement.pairs.drop(columns="outcome"), judgement.scores, judgement.main)
 
 
-def build_pairs_frame(judgement: Judgement) -> pd.DataFrame:
-    """Build the frame of the table of all tests; its rows are those of `judgement.tests`."""
-    pairs = order_pairs_best_first(judgement)
-    table = pairs.assign(
-        test=[get_display_name(name) for name in pairs["test"]],
-        significant=["yes" if p <= judgement.alpha else "no" for p in pairs["p_adjusted"]],
-        primary=["yes" if flag else "no" for flag in pairs["primary"]],
-        at_minimum=["at most" if flag else "" for flag in pairs["at_minimum"]],
+def build_tests_frame(judgement: Judgement) -> pd.DataFrame:
+    """Build the frame of the table of all tests; its rows are those of `judgement.tests`.
+
+    The primary test of a pair has the adjusted p-value, the outcome and the note of the pair.
+    """
+    tests = order_best_first(_add_decisions(judgement), judgement.scores, judgement.main)
+    table = tests.assign(
+        test=[get_display_name(name) for name in tests["test"]],
+        primary=["yes" if flag else "no" for flag in tests["primary"]],
+        at_minimum=["at most" if flag else "" for flag in tests["at_minimum"]],
     )
     columns = [
         "dataset",
@@ -121,3 +124,14 @@ def build_pairs_frame(judgement: Judgement) -> pd.DataFrame:
     ]
     frame = table[[*columns, "rows", "note"]].rename(columns=_PAIR_NAMES)
     return drop_single_dataset(frame, len(list_datasets(judgement)) > 1)
+
+
+def _add_decisions(judgement: Judgement) -> pd.DataFrame:
+    """Add to each test whether it is significant. Replace the adjusted p-value and note of the primary test by the pair's."""
+    keys, tests = ["dataset", "first", "second"], judgement.tests
+    pairs = tests[keys].merge(judgement.pairs, on=keys, how="left").set_axis(tests.index)
+    p_adjusted = tests["p_adjusted"].where(~tests["primary"], pairs["p_adjusted"])
+    is_undecided = p_adjusted.isna() | (tests["primary"] & (pairs["outcome"] == UNDECIDED))
+    significant = (p_adjusted <= judgement.alpha).map({True: "yes", False: "no"}).where(~is_undecided, UNDECIDED)
+    note = tests["note"].where(~tests["primary"], pairs["note"])
+    return tests.assign(p_adjusted=p_adjusted, significant=significant, note=note)

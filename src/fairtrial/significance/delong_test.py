@@ -106,7 +106,7 @@ def auc_test(
     level: float = 0.95,
     cluster: npt.ArrayLike | None = None,
 ) -> Outcome:
-    """Test whether two AUCs on the same rows are equal; the test is also right with few cases in a class.
+    """Test whether two AUCs on the same rows are equal, even with few cases in a class.
 
     It is the DeLong test with three adjustments: a larger variance if a class has few cases (Hanley & McNeil 1982), a t
     distribution (Satterthwaite), and limits that respect the range of an AUC (Zou & Donner 2008). With many cases it agrees

@@ -27,6 +27,7 @@ from fairtrial._check import FloatArray
 from fairtrial._findings import Finding
 from fairtrial._narrative import render
 from fairtrial.errors import InputError, UndefinedMeasureWarning
+from fairtrial.kernels import significance as kernels
 from fairtrial.significance.names import register_method
 from fairtrial.significance.outcome import Effect, Outcome
 from fairtrial.significance.scores import Better, ScoreTable, rank_values, read_table, round_noise
@@ -638,21 +639,22 @@ def _enumerate_squares(rows: tuple[tuple[int, ...], ...]) -> tuple[npt.NDArray[n
     """Return the possible sums of squares of S in ascending order with P(at least this value); None if they are too many."""
     sums = np.array(rows[:1], dtype=np.int64)
     chances: FloatArray = np.ones(1)
-    for row in rows[1:]:
-        n_orders = _count_orders(np.array(row))
-        if n_orders > _MAX_ORDERS or len(sums) * n_orders > _MAX_ENUMERATED:
+    n_orders = [_count_orders(np.array(row)) for row in rows]
+    if max(n_orders[1:], default=1) > _MAX_ORDERS:
+        return None
+    for i, row in enumerate(rows[1:], start=1):
+        # The radix of the codes, which order sums lexicographically. All sums have the same total, so one column is left out.
+        radix = int(np.ptp(sums)) + row[-1] - row[0] + 1
+        if len(sums) * n_orders[i] > _MAX_ENUMERATED or radix ** (len(row) - 1) > np.iinfo(np.int64).max:
             return None
-        orders = np.array(sorted(set(permutations(row))), dtype=np.int64)
-        moved = np.sort((sums[:, None] + orders).reshape(-1, len(row)), axis=1)
-        # All sums have the same total, so that one column can be left out. Mixed-radix codes are faster to merge than rows.
-        radix = int(np.ptp(moved)) + 1
-        if radix ** (len(row) - 1) > np.iinfo(np.int64).max:
+        # The number of sums never decreases, so more than the next data set allows are too many.
+        limit = _MAX_ENUMERATED // n_orders[i + 1] if i + 1 < len(rows) else _MAX_ENUMERATED
+        sums, chances, codes = kernels.add_row(sums, chances, np.array(row, dtype=np.int64), n_orders[i], limit)
+        if not len(sums):
             return None
-        codes = np.zeros(len(moved), dtype=np.int64)
-        for column in (moved - moved.min())[:, :-1].T:
-            codes = codes * radix + column
-        _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
-        sums, chances = moved[first], np.asarray(np.bincount(inverse, np.repeat(chances / n_orders, n_orders)), np.float64)
+        # Sorted sums make the result independent of the hash table.
+        ascending = np.argsort(codes)
+        sums, chances = sums[ascending], chances[ascending]
     values, inverse = np.unique((sums**2).sum(axis=1), return_inverse=True)
     return values, np.bincount(inverse, chances)[::-1].cumsum()[::-1]
 

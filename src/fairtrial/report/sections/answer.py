@@ -196,11 +196,9 @@ def count_leads(judgement: Judgement) -> pd.DataFrame:
         order = rank_judged_models(judgement, dataset)
         if np.isfinite(estimates[order[0]]) and int((estimates == estimates[order[0]]).sum()) == 1:
             counts[order[0]][1] += 1
-            pairs = ordered_pairs[
-                (ordered_pairs["dataset"] == dataset) & (ordered_pairs["first"] == order[0]) & ordered_pairs["primary"]
-            ]
+            pairs = ordered_pairs[(ordered_pairs["dataset"] == dataset) & (ordered_pairs["first"] == order[0])]
             sign = 1 if get_direction(judgement.main) == "max" else -1
-            won = (pairs["p_adjusted"] <= judgement.alpha) & (sign * pairs["difference"] > 0)
+            won = pairs["significant"] & (sign * pairs["difference"] > 0)
             counts[order[0]][2] += bool(len(pairs)) and len(pairs) == len(order) - 1 and bool(won.all())
     names = ["data sets", "best", "significantly better than all others"]
     frame = pd.DataFrame(counts.values(), index=pd.Index(counts, name="model"), columns=names)

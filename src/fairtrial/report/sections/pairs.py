@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtrial._text import capitalize, choose_p_format, join_names
+from fairtrial._text import capitalize, choose_p_format
+from fairtrial.predictions.pairs import UNDECIDED
 from fairtrial.report.figures.curves import draw_intervals
 from fairtrial.report.judgement import (
     ALPHA,
     PAIRS_KEY,
-    build_pairs_frame,
+    build_tests_frame,
     get_fact,
     list_datasets,
     list_models,
@@ -50,12 +51,12 @@ def build_judgement_section(source: ReportSource) -> Section | None:
         unpaired = judgement.predictions is None and judgement.roles.get("model") and not judgement.roles.get("row")
         why = "no column identifies the rows" if unpaired else "no two models have labels in common, or scores in common"
         return Section("pairs", "Paired tests", (build_sentence("No pair of models can be tested: {why}.", why=why),))
-    frame = build_pairs_frame(judgement)
+    frame = build_tests_frame(judgement)
     note = (
         "The first model of a pair has the better value of the main measure. Differences are first minus second. Intervals are "
-        "not adjusted. Adjusted p: Holm over the pairs of a data set, for each test. A p-value at its minimum, the smallest "
-        "that the number of resamples allows, is an upper bound. The permutation test has no interval. The primary test is the "
-        "test for the main measure."
+        "not adjusted. Adjusted p: Holm over all pairs of all data sets, for each measure. A p-value at its minimum, the "
+        "smallest that the number of resamples allows, is an upper bound. The interval of a permutation test is from the "
+        "bootstrap, or from the p-value if they disagree. The primary test is the test for the main measure."
     )
     p_values = frame[["p", "adjusted p"]].to_numpy(dtype=np.float64).ravel()
     formats = _PAIR_FORMATS | dict.fromkeys(["p", "adjusted p"], choose_p_format(p_values, judgement.alpha))
@@ -64,11 +65,12 @@ def build_judgement_section(source: ReportSource) -> Section | None:
 
 
 def build_counts_table(frame: pd.DataFrame) -> ReportTable:
-    """Count the pairs and the significant pairs of each test."""
-    grouped = (
-        frame.assign(significant=frame["significant"] == "yes").groupby("test", sort=False)["significant"].agg(["size", "sum"])
-    )
-    counts = grouped.set_axis(["pairs", "significant"], axis=1).astype(int)
+    """Count the pairs of each test, those that are significant, and those that cannot be decided, if any."""
+    significant = frame["significant"]
+    flags = frame[["test"]].assign(pairs=1, significant=significant == "yes", undecided=significant == UNDECIDED)
+    counts = flags.groupby("test", sort=False).sum().astype(int)
+    if not counts["undecided"].any():
+        counts = counts.drop(columns="undecided")
     counts["primary"] = frame.groupby("test", sort=False)["primary"].agg(lambda values: "yes" if "yes" in set(values) else "no")
     return ReportTable(COUNTS_KEY, "Significant pairs by test", counts)
 
@@ -89,30 +91,18 @@ def _describe_pairs(judgement: Judgement, frame: pd.DataFrame) -> tuple[Sentence
             "significant": format_number(counts, COUNTS_KEY, line, "significant", "{:,}"),
             "alpha": get_fact(judgement, ALPHA),
         }
-        template = "{test} for {measure}: {significant} of {pairs} pairs differ significantly (alpha = {alpha})."
-        sentences.append(build_sentence(template, **parts))
-    main_tests = frame[frame["measure"] == judgement.main]
-    return (*sentences, _describe_agreement(main_tests, measure)) if (main_tests["primary"] == "no").any() else tuple(sentences)
-
-
-def _describe_agreement(main_tests: pd.DataFrame, measure: str) -> Sentence:
-    """Describe whether the other tests on the main measure agree with the primary test."""
-    keys = [name for name in ("data set", "first", "second") if name in main_tests]
-    n_outcomes = main_tests.groupby(keys, sort=False)["significant"].nunique()
-    if (n_outcomes == 1).all():
-        return build_sentence("The other tests of {measure} agree with this on every pair.", measure=measure)
-    where = "data set" in keys
-    names = [
-        " vs ".join(map(str, pair[-2:])) + (f" on {pair[0]}" if where else "") for pair in n_outcomes.index[n_outcomes > 1]
-    ]
-    template = "The tests of {measure} disagree on {pairs}: interpret these pairs with caution."
-    return build_sentence(template, measure=measure, pairs=join_names(names[:3]) if len(names) <= 3 else "several pairs")
+        template = "{test} for {measure}: {significant} of {pairs} pairs differ significantly (alpha = {alpha})"
+        if "undecided" in counts and counts.loc[line, "undecided"]:
+            template += ", {undecided} cannot be decided"
+            parts["undecided"] = format_number(counts, COUNTS_KEY, line, "undecided", "{:,}")
+        sentences.append(build_sentence(f"{template}.", **parts))
+    return tuple(sentences)
 
 
 def _draw_pair_figures(judgement: Judgement) -> tuple[Figure, ...]:
-    """Draw the differences of the primary test and their intervals, up to a maximum number."""
+    """Draw the difference of each pair in the main measure and its interval, up to a maximum number."""
     pairs = order_pairs_best_first(judgement).rename(columns={"difference": "estimate"})
-    pairs = pairs[pairs["primary"] & np.isfinite(pairs[["estimate", "low", "high"]].to_numpy(dtype=np.float64)).all(axis=1)]
+    pairs = pairs[np.isfinite(pairs[["estimate", "low", "high"]].to_numpy(dtype=np.float64)).all(axis=1)]
     several, measure = len(list_datasets(judgement)) > 1, format_measure_name(judgement.main)
     drawn = pairs.head(_MAX_DRAWN)
     if drawn.empty:

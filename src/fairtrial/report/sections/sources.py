@@ -36,6 +36,9 @@ def get_citation(name: str) -> str:
     return methods[name].cite if name in methods else ""
 
 
+# Interval methods of scores that are registered under another name, and the works behind the intervals of AUCs.
+_INTERVAL_METHODS = {"bca": "bootstrap_difference"}
+_AUC_INTERVAL = "Wilson 1927; Hanley & McNeil 1982"
 _DECLARED_SECTIONS = ("data", "learners", "conditions", "resampling", "measures", "verdict", "limits")
 
 
@@ -71,9 +74,11 @@ def _list_methods(source: ReportSource) -> tuple[list[str], list[str], list[tupl
         return [source.measure] if source.measure else [], tests, []
     if source.kind == "judgement":
         judgement = source.get_judgement()
-        row_tests = [*map(str, judgement.pairs["test"]), *map(str, judgement.scores["method"])]
-        row_tests += ["holm"] * bool(len(judgement.pairs)) + ["wilson"] * bool(judgement.classes["precision_low"].notna().any())
-        return [str(name) for name in judgement.scores["measure"]], [*row_tests, *tests], []
+        intervals = {_INTERVAL_METHODS.get(name, name) for name in map(str, judgement.scores["method"])}
+        row_tests = [*_list_row_tests(judgement), *sorted(intervals)]
+        row_tests += ["holm"] * bool(len(judgement.tests)) + ["wilson"] * bool(judgement.classes["precision_low"].notna().any())
+        citations = [("interval of AUC", _AUC_INTERVAL)] if "score" in intervals else []
+        return [str(name) for name in judgement.scores["measure"]], [*row_tests, *tests], citations
     results = source.get_results()
     citations = []
     scheme = get_resampling_scheme(results)
@@ -83,6 +88,15 @@ def _list_methods(source: ReportSource) -> tuple[list[str], list[str], list[tupl
         citations += [("robustness", get_measure(name).facts.cite) for name in ("rla", "ela")]
         citations.append(("intervals over splits", "Nadeau & Bengio 2003"))
     return [*results.measures, source.measure], tests, citations
+
+
+def _list_row_tests(judgement: Judgement) -> list[str]:
+    """List the tests between models. A variant with its own citation, e.g. for clusters, is listed as well."""
+    names: list[str] = []
+    for test, note in judgement.tests[["test", "note"]].itertuples(index=False):
+        variant = f"{test} ({str(note).partition('.')[0]})"
+        names += [str(test), *([variant] if get_citation(variant) else [])]
+    return names
 
 
 def _get_family_key(work: str) -> tuple[str, str]:
