@@ -24,7 +24,7 @@ def by_pairs(y, s):
 def test_variance_equals_procs(y, s, auc, variance):
     tally = ScoreTally.from_scores(y, s)
     found = compute_auc_variance(tally.pos, tally.neg)
-    assert found == pytest.approx((auc, variance), rel=1e-11)
+    assert (found[0], found[1] + found[2]) == pytest.approx((auc, variance), rel=1e-11)
 
 
 def test_covariance_equals_procs():
@@ -47,7 +47,8 @@ def test_variance_and_placements_equal_the_definition(seed, n_pos, n_neg):
     s = rng.integers(0, 6, len(y)).astype(float)
     expected = by_pairs(y, s)
     tally = ScoreTally.from_scores(y, s)
-    assert compute_auc_variance(tally.pos, tally.neg) == pytest.approx(expected, abs=1e-12)
+    auc, *parts = compute_auc_variance(tally.pos, tally.neg)
+    assert (auc, sum(parts)) == pytest.approx(expected, abs=1e-12)
     aucs, covariance = compute_auc_covariance(compute_placements(s, y)[None], y)
     assert (aucs[0], covariance[0, 0]) == pytest.approx(expected, abs=1e-12)
 
@@ -58,11 +59,12 @@ def test_long_columns_take_the_radix_path_and_agree():
     s = (rng.normal(size=30_000) + y).round(2)
     tally = ScoreTally.from_scores(y, s)
     aucs, covariance = compute_auc_covariance(compute_placements(s, y)[None], y)
-    assert (aucs[0], covariance[0, 0]) == pytest.approx(compute_auc_variance(tally.pos, tally.neg), rel=1e-9)
+    auc, *parts = compute_auc_variance(tally.pos, tally.neg)
+    assert (aucs[0], covariance[0, 0]) == pytest.approx((auc, sum(parts)), rel=1e-9)
 
 
 def test_one_class_and_single_cases_have_no_variance():
     assert np.isnan(compute_auc_variance(np.array([1.0, 2.0]), np.zeros(2))).all()
-    auc, variance = compute_auc_variance(np.array([1.0, 0.0]), np.array([0.0, 3.0]))
-    assert auc == 1
-    assert np.isnan(variance)
+    auc, from_positives, from_negatives = compute_auc_variance(np.array([1.0, 0.0]), np.array([0.0, 3.0]))
+    assert (auc, from_negatives) == (1, 0)
+    assert np.isnan(from_positives)

@@ -486,7 +486,7 @@ def ordered(pairs):
             line["difference"], line["low"], line["high"] = -line["difference"], -line["high"], -line["low"]
             # McNemar's statistic is a count of the first model alone: p and limits tell whether the tests are the same.
             line["statistic"] = -line.get("statistic", 0.0)
-        line["statistic"] = np.nan if line["test"] == "mcnemar" else line["statistic"]
+        line["statistic"] = np.nan if line["test"] == "mcnemar" else line.get("statistic", np.nan)
     return pd.DataFrame(lines, columns=pairs.columns)
 
 

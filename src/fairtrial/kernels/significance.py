@@ -82,7 +82,7 @@ def add_row(
     bits, count = 12, 0
     slots = np.zeros(1 << bits, dtype=np.int64)  # number of the sum, starting at 1; 0 is free
     half = slots.size // 2
-    found, found_chances, codes = np.empty((half, k), dtype=np.int64), np.empty(half), np.empty(half, dtype=np.int64)
+    new_sums, new_chances, codes = np.empty((half, k), dtype=np.int64), np.empty(half), np.empty(half, dtype=np.int64)
     moved, order = np.empty(k, dtype=np.int64), np.empty(k, dtype=np.int64)
     for s in range(len(sums)):
         chance = chances[s] / n_orders
@@ -101,23 +101,23 @@ def add_row(
                 code = code * radix + moved[i] - lowest
             slot = find_slot(slots, codes, code, bits)
             if slots[slot]:
-                found_chances[slots[slot] - 1] += chance
+                new_chances[slots[slot] - 1] += chance
                 continue
             if count == limit:
-                return found[:0], found_chances[:0], codes[:0]
+                return new_sums[:0], new_chances[:0], codes[:0]
             if count == half:
                 bits, half = bits + 1, 2 * half
                 slots = np.zeros(1 << bits, dtype=np.int64)
                 for i in range(count):
                     slots[find_slot(slots, codes, codes[i], bits)] = i + 1
                 slot = find_slot(slots, codes, code, bits)
-                found = np.concatenate((found, np.empty_like(found)))
-                found_chances = np.concatenate((found_chances, np.empty_like(found_chances)))
+                new_sums = np.concatenate((new_sums, np.empty_like(new_sums)))
+                new_chances = np.concatenate((new_chances, np.empty_like(new_chances)))
                 codes = np.concatenate((codes, np.empty_like(codes)))
-            found[count], found_chances[count], codes[count] = moved, chance, code
+            new_sums[count], new_chances[count], codes[count] = moved, chance, code
             count += 1
             slots[slot] = count
-    return found[:count], found_chances[:count], codes[:count]
+    return new_sums[:count], new_chances[:count], codes[:count]
 
 
 @kernel

@@ -164,7 +164,7 @@ def evaluate(
     >>> print(evaluate(y, y_score=[0.1, 0.3, 0.7, 0.9, 0.2, 0.4, 0.8, 0.5], measures=["accuracy", "auc", "brier"], seed=1))
     measure    estimate        95 % CI        better  method
     accuracy     0.8750     0.5291    0.9776  higher  wilson
-    auc          0.9375     0.5133    0.9946  higher  newcombe
+    auc          0.9375     0.4447    0.9965  higher  score
     brier        0.1112     0.0475    0.2188  lower   bca
     8 rows, positive class 1, 95 % confidence intervals
     predicted labels: the positive class if its probability is above 0.5

@@ -272,7 +272,7 @@ def interval(
     >>> y, s = [0] * 6 + [1] * 4, [0.1, 0.2, 0.3, 0.35, 0.6, 0.7, 0.4, 0.65, 0.8, 0.9]
     >>> found = interval("auc", y, s)
     >>> round(found.low, 3), round(found.high, 3), found.method
-    (0.492, 0.978, 'newcombe')
+    (0.426, 0.985, 'score')
     """
     clusters = read_clusters(cluster, sample_weight, stratified)
     plan = IntervalPlan(str(method).replace("_", "-"), level, resamples, seed, stratified, clusters)

@@ -182,8 +182,8 @@ def f_score(cells: Cells, *, beta: float = 1.0) -> FloatArray:
     0.947
     """
     _check.check_number("beta", beta)
-    if beta < 0:
-        raise InputError(f"beta must be at least 0, got {beta}")
+    if not 0 <= beta < np.inf:
+        raise InputError(f"beta must be finite and at least 0, got {beta}")
     hits = (1 + beta**2) * cells.tp
     return compute_ratio(hits, hits + beta**2 * cells.fn + cells.fp)
 

@@ -136,7 +136,7 @@ def auc_test(
     >>> y = [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]
     >>> a, b = [0.1, 0.2, 0.3, 0.6, 0.4, 0.5, 0.7, 0.8, 0.9, 0.8], [0.1, 0.5, 0.3, 0.8, 0.6, 0.4, 0.2, 0.6, 0.7, 0.3]
     >>> print(auc_test(y, a, b))
-    adjusted DeLong test: difference = 0.44, p = 0.079, n = 10
+    adjusted DeLong test: difference = 0.48, p = 0.021, n = 10
     """
     _check.check_between("level", level, 0, 1)
     first, second = (
