@@ -24,6 +24,8 @@ PAIRS = (
     "hommel",
     "rom",
     "li",
+    "benjamini-hochberg",
+    "benjamini-yekutieli",
 )
 VERSUS = ("bonferroni-dunn", *PAIRS[3:])
 RANKS = ("aligned", "quade")

@@ -38,6 +38,10 @@ LIBERAL = (
         "optimism. BCa corrects only a part of it: see [intervals](intervals.md)",
     ),
     (
+        r"^(posthoc, (benjamini|finner))",
+        "The procedure controls the false discovery rate, or, for Finner, the family-wise error only if all learners are equal",
+    ),
+    (
         r"^(delong|difference, AUC|interval, AUC).*\[10 \+ 100",
         "DeLong's variance is estimated from ten positive rows. The combined Newcombe limits of a difference use it for the "
         "correlation. `permutation_test` controls the type I error here",
@@ -128,7 +132,14 @@ CONSERVATIVE = (
         "Counts of few rows are discrete: the coverage of any interval oscillates with the true value, here above the nominal "
         "one",
     ),
-    (r"^interval, AUC", "Newcombe's limits use a variance from a model of the scores, not from the scores themselves"),
+    (
+        r"^(interval, AUC|auc_test|difference, AUC|judge)",
+        "The variance is the larger of DeLong's and that of a model of the scores, which protects against few cases",
+    ),
+    (
+        r"clustered|^(friedman|quade|page_trend) \[.* equal learners",
+        "Few clusters or data sets: the test is exact or uses a t distribution with few degrees of freedom",
+    ),
     (r"^friedman, Kendall's W", "The interval is the wider of two, because each of them is too short in some settings"),
     (
         r"^cochran_q",

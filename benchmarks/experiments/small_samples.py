@@ -23,7 +23,7 @@ from experiments.registry import (
     rejects,
 )
 from fairtrial.measures import interval
-from fairtrial.significance import adjust, auc_test, delong, friedman, mcnemar, permutation_test, posthoc, quade
+from fairtrial.significance import adjust, auc_test, delong, friedman, mcnemar, page_trend, permutation_test, posthoc, quade
 
 Hits = Mapping[str, bool | None]
 Rng = np.random.Generator
@@ -90,9 +90,9 @@ for _sets, _learners in ((3, 3), (4, 4), (5, 3), (6, 5), (8, 4)):
     @experiment(FEW_SETS, f"{_sets} data sets, {_learners} equal learners", share=SHARE)
     def few_sets(rng: Rng, sets=_sets, learners=_learners) -> Hits:  # type: ignore[no-untyped-def]
         scores = rng.normal(size=(sets, learners))
-        hits: dict[str, bool | None] = {test.__name__: rejects(test(scores)) for test in (friedman, quade)}
+        hits: dict[str, bool | None] = {test.__name__: rejects(test(scores)) for test in (friedman, quade, page_trend)}
         for method in ("holm", "shaffer", "bergmann"):
-            hits[f"posthoc, {method}"] = bool(min(posthoc(scores, method=method).p_adjusted) <= ALPHA)
+            hits[f"posthoc, {method}"] = bool(posthoc(scores, method=method).frame()["p_adjusted"].min() <= ALPHA)
         return hits
 
 

@@ -15,7 +15,6 @@ from math import isfinite, isnan
 
 from fairtrial._findings import Finding, PairDifference, Ranking
 from fairtrial._text import (
-    SMALL_P,
     capitalize,
     format_count,
     format_difference,
@@ -313,8 +312,6 @@ def _describe_p(ranking: Ranking, pairs: Sequence[PairDifference]) -> str:
     largest = max(pairs, key=lambda pair: pair.p_adjusted)
     is_bound = len(pairs) > 1 or largest.p_is_bound
     adjusted = "adjusted " if len(ranking.pairs) > 1 else ""
-    if largest.p_is_bound and largest.p_adjusted <= SMALL_P:
-        return f"{adjusted}p <= {format_number(largest.p_adjusted)}"
     return adjusted + format_p_value(largest.p_adjusted, ranking.alpha, at_most=is_bound)
 
 

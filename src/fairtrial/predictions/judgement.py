@@ -19,7 +19,6 @@ from fairtrial._findings import Finding, PairDifference, Ranking
 from fairtrial._narrative import name_argument, name_place, render, render_all, render_ranking
 from fairtrial._registry import suggest_name
 from fairtrial._text import (
-    choose_p_format,
     format_count,
     format_difference,
     format_interval,
@@ -74,6 +73,7 @@ _PROBABILITY_MEASURES = (*MEAN_LOSSES, "calibration_error")
 
 _INTERVAL_NAMES = {
     "wilson": "Wilson",
+    "score": "score",
     "delong": "DeLong",
     "newcombe": "Newcombe",
     "normal": "normal",
@@ -330,9 +330,7 @@ class Judgement:
     def _format_p(self, p: float, is_bound: bool) -> str:
         if np.isnan(p):
             return ""
-        if is_bound:
-            return f"<= {choose_p_format([p], self.alpha).format(p)}"
-        return format_p_value(p, self.alpha).removeprefix("p ").removeprefix("= ")
+        return format_p_value(p, self.alpha, at_most=is_bound).removeprefix("p ").removeprefix("= ")
 
     def _format_measures(self) -> list[str]:
         """Format all measures of all models, with the method of each interval."""

@@ -526,7 +526,8 @@ class StreamedModel:
         columns = f"{probability} AS f, {outcome} AS o, {self.streamed.cluster} AS c"
         sums = f"SELECT {_BIN_SQL} AS b, sum(o::INT), count(*) FROM (SELECT {columns} FROM judged WHERE {self.where})"
         counts = np.array(self.streamed.file.fetch_rows(f"{sums} GROUP BY b, c ORDER BY b"), dtype=np.float64)
-        return [compute_clustered_wilson_limits(*counts[counts[:, 0] == code, 1:].T, level) for code in np.unique(counts[:, 0])]
+        bins = [counts[counts[:, 0] == code] for code in np.unique(counts[:, 0])]
+        return [compute_clustered_wilson_limits(lines[:, 1], lines[:, 2], level) for lines in bins]
 
     def _build_probability_sql(self) -> tuple[str, str]:
         """Build SQL for the predicted probability of a class, and for whether that class is the true one."""

@@ -14,7 +14,7 @@ import numpy as np
 from fairtrial._check import FloatArray
 from fairtrial._findings import Finding, PairDifference, Ranking
 from fairtrial._narrative import TOPICS, render, render_all, render_ranking
-from fairtrial._text import choose_p_format, make_plural, wrap_item, wrap_lines
+from fairtrial._text import format_p_value, make_plural, wrap_item, wrap_lines
 from fairtrial.significance.bayes import Posterior
 from fairtrial.significance.names import get_display_name, methods
 from fairtrial.significance.outcome import Outcome
@@ -452,10 +452,13 @@ class Verdict:
         return f"{answer}{tables}<details><summary>Reasons and caveats</summary><ul>{details}</ul></details>"
 
     def _choose_p_formats(self, pairs: pd.DataFrame) -> dict[Any, Callable[[Any], str]]:
-        """Choose formats of p-values that show on which side of alpha each one lies."""
-        names = ["p_raw", "p_adjusted"]
-        form = choose_p_format(pairs[names].to_numpy(dtype=np.float64).ravel(), self.alpha, 3)
-        return dict.fromkeys(names, lambda p: "" if np.isnan(p) else form.format(p))
+        """Choose formats of p-values that show on which side of alpha each one lies; none is printed as zero."""
+        names = [name for name in ("p_raw", "p_adjusted") if name in pairs]
+
+        def format_p(p: float) -> str:
+            return "" if np.isnan(p) else format_p_value(p, self.alpha).removeprefix("p ").removeprefix("= ")
+
+        return dict.fromkeys(names, format_p)
 
 
 def _compute_rank_biserial(gains: FloatArray) -> float:

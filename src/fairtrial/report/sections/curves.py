@@ -340,8 +340,9 @@ def _draw_model_roc_figure(
 
 
 def _count_class_rows(judgement: Judgement, dataset: str, label: str, model: str) -> tuple[int, int]:
-    """Count the rows of the class and of the other classes. Weighted rows give 0, because bands need unweighted counts."""
-    if judgement.roles.get("weight") is not None:
+    """Count the rows of the class and of the other classes; 0 for weighted or dependent rows, whose counts give no band."""
+    is_repeated = any(note.kind == "repeated_predictions" for note in judgement.notes)
+    if is_repeated or judgement.roles.get("weight") is not None or judgement.roles.get("cluster") is not None:
         return 0, 0
     classes = judgement.classes
     model_rows = classes[(classes["dataset"] == dataset) & (classes["model"] == model)]
