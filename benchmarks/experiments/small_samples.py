@@ -91,7 +91,7 @@ for _sets, _learners in ((3, 3), (4, 4), (5, 3), (6, 5), (8, 4)):
     def few_sets(rng: Rng, sets=_sets, learners=_learners) -> Hits:  # type: ignore[no-untyped-def]
         scores = rng.normal(size=(sets, learners))
         hits: dict[str, bool | None] = {test.__name__: rejects(test(scores)) for test in (friedman, quade, page_trend)}
-        for method in ("holm", "shaffer", "bergmann"):
+        for method in ("holm", "shaffer", "bergmann", "benjamini-hochberg", "benjamini-yekutieli"):
             hits[f"posthoc, {method}"] = bool(posthoc(scores, method=method).frame()["p_adjusted"].min() <= ALPHA)
         return hits
 
