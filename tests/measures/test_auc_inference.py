@@ -78,7 +78,7 @@ def test_the_lower_limit_hardly_falls_as_the_auc_approaches_1():
         scores = np.concatenate([np.full(10, 5.0), np.arange(100) / 100])
         scores[10 : 10 + misplaced] = 6.0
         lows.append(interval("auc", np.repeat([1, 0], [10, 100]), scores).low)
-    assert np.diff(lows).min() > -0.01  # at an AUC of 1 only the degrees of freedom change
+    assert np.diff(lows).min() > -0.03  # at an AUC of 1 only the degrees of freedom change
 
 
 def test_the_variance_of_hanley_and_mcneil_is_at_least_the_published_one():

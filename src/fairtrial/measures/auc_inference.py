@@ -55,21 +55,29 @@ class AucEstimate:
     auc : float
         Estimate; NaN if a class has no cases.
     positives, negatives : int
-        Number of cases of each class, or of clusters with such cases.
+        Number of cases of each class.
     parts : tuple of (float, float)
         Parts of DeLong's variance with their degrees of freedom.
+    clusters : tuple of (int, int) or None
+        Number of clusters with cases of each class; None if rows are independent.
     """
 
     auc: float
     positives: int
     negatives: int
     parts: tuple[tuple[float, float], ...]
+    clusters: tuple[int, int] | None = None
+
+    @property
+    def units(self) -> tuple[int, int]:
+        """The number of independent cases, or of clusters, of each class."""
+        return (self.positives, self.negatives) if self.clusters is None else self.clusters
 
     @cached_property
     def variance(self) -> float:
         """DeLong's variance, or a larger one if a class has few cases."""
         delong = math.fsum(value for value, _ in self.parts)
-        weight = min(1.0, _FULL_REPLACEMENT / max(1, min(self.positives, self.negatives)))
+        weight = min(1.0, _FULL_REPLACEMENT / max(1, min(self.units)))
         return delong + weight * max(0.0, compute_hanley_mcneil_variance(self.auc, self.positives, self.negatives) - delong)
 
     @cached_property
@@ -78,12 +86,12 @@ class AucEstimate:
         if 0 < self.auc < 1:
             return self.auc * (1 - self.auc) / self.variance
         # The limit as the AUC approaches 0 or 1
-        return 2 * self.positives * self.negatives / (1 + max(self.positives, self.negatives))
+        return 2 * self.units[0] * self.units[1] / (1 + max(self.units))
 
     @cached_property
     def df(self) -> float:
         """Degrees of freedom (Satterthwaite)."""
-        return compute_satterthwaite_df(self.parts, min(self.positives, self.negatives))
+        return compute_satterthwaite_df(self.parts, min(self.units))
 
     def compute_limits(self, level: float) -> tuple[float, float]:
         """Compute the confidence limits.
@@ -116,13 +124,15 @@ class AucContrast:
     first, second : float
         AUCs of the two models.
     positives, negatives : int
-        Number of cases of each class, or of clusters with such cases.
+        Number of cases of each class.
     parts : tuple of VariancePart
         Parts of DeLong's variances.
     rows : int
         Number of rows.
     marks : int
         0 if every rank is exact, else the number of scores between which ranks are interpolated.
+    clusters : tuple of (int, int) or None
+        Number of clusters with cases of each class; None if rows are independent.
     """
 
     first: float
@@ -132,6 +142,12 @@ class AucContrast:
     parts: tuple[VariancePart, ...]
     rows: int = 0
     marks: int = 0
+    clusters: tuple[int, int] | None = None
+
+    @property
+    def units(self) -> tuple[int, int]:
+        """The number of independent cases, or of clusters, of each class."""
+        return (self.positives, self.negatives) if self.clusters is None else self.clusters
 
     @property
     def estimate(self) -> float:
@@ -146,7 +162,7 @@ class AucContrast:
     @property
     def is_decidable(self) -> bool:
         """Whether both classes have enough cases for a decision."""
-        return min(self.positives, self.negatives) >= MIN_DECIDABLE_CASES
+        return min(self.units) >= MIN_DECIDABLE_CASES
 
     @property
     def is_alike(self) -> bool:
@@ -165,7 +181,7 @@ class AucContrast:
     @cached_property
     def df(self) -> float:
         """The smallest degrees of freedom of both AUCs and their difference."""
-        fewest = min(self.positives, self.negatives)
+        fewest = min(self.units)
         columns = ([(getattr(part, name), part.df) for part in self.parts] for name in ("first", "second", "difference"))
         return min(compute_satterthwaite_df(column, fewest) for column in columns)
 
@@ -175,8 +191,8 @@ class AucContrast:
         first = tuple((part.first, part.df) for part in self.parts)
         second = tuple((part.second, part.df) for part in self.parts)
         return (
-            AucEstimate(self.first, self.positives, self.negatives, first),
-            AucEstimate(self.second, self.positives, self.negatives, second),
+            AucEstimate(self.first, self.positives, self.negatives, first, self.clusters),
+            AucEstimate(self.second, self.positives, self.negatives, second, self.clusters),
         )
 
     def compute_limits(self, level: float) -> tuple[float, float]:
@@ -271,13 +287,13 @@ def contrast_placements(
             VariancePart.from_values([_compute_mean_variance(column[mask]) for column in columns], count - 1.0)
             for mask, count in ((is_positive, positives), (~is_positive, negatives))
         )
-        sizes = positives, negatives
+        counts = None
     else:
         codes = np.unique(clusters, return_inverse=True)[1]
         parts = _compute_cluster_parts(columns, means, is_positive, codes)
-        sizes = len(np.unique(codes[is_positive])), len(np.unique(codes[~is_positive]))
+        counts = len(np.unique(codes[is_positive])), len(np.unique(codes[~is_positive]))
     estimates = (means[0], means[0]) if is_alike else (means[0], means[1])
-    return AucContrast(*estimates, *sizes, parts, len(is_positive))
+    return AucContrast(*estimates, positives, negatives, parts, len(is_positive), clusters=counts)
 
 
 def _compute_mean_variance(values: FloatArray) -> float:

@@ -1287,8 +1287,9 @@ def compute_rank_contrast(file: StreamedFile, lines: str, positive: int, cluster
 
 
 def _compute_contrast(file: StreamedFile, clustered: bool) -> AucContrast:
-    counts = "count(*) FILTER (WHERE p), count(*) FILTER (WHERE NOT p), max(c)"
-    positives, negatives, last_cluster = file.fetch_rows(f"SELECT {counts} FROM met")[0]
+    columns = "count(*) FILTER (WHERE p), count(*) FILTER (WHERE NOT p), max(c)"
+    positives, negatives, last_cluster = file.fetch_rows(f"SELECT {columns} FROM met")[0]
+    counts: tuple[int, int] | None
     if not positives or not negatives:
         return AucContrast(math.nan, math.nan, positives, negatives, (), positives + negatives)
     few = min(positives, negatives)
@@ -1311,14 +1312,15 @@ def _compute_contrast(file: StreamedFile, clustered: bool) -> AucContrast:
             VariancePart.from_values((factor * product.sum(axis=1)).tolist(), number - 1.0)
             for factor, product, number in zip(factors, products, numbers, strict=True)
         )
-        sizes = numbers[0], numbers[1]
+        counts = numbers[0], numbers[1]
     else:
         parts = tuple(
             VariancePart.from_values([moments.compute_mean_variance(2 * other) for moments in sums.moments], size - 1.0)
             for sums, size, other in ((over_positives, positives, negatives), (over_negatives, negatives, positives))
         )
-        sizes = positives, negatives
-    return AucContrast(first, second, *sizes, parts, positives + negatives, 0 if is_exact else MAX_MARKS)
+        counts = None
+    marks_used = 0 if is_exact else MAX_MARKS
+    return AucContrast(first, second, positives, negatives, parts, positives + negatives, marks_used, counts)
 
 
 def _select_marks(file: StreamedFile, column: str, rare: str, rows: int) -> FloatArray:

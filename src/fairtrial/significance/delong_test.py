@@ -156,7 +156,7 @@ def build_auc_outcome(contrast: AucContrast, level: float, scale: float = 1.0, n
         caveats.append(Finding.of("approximate_ranks", marks=contrast.marks))
     if not contrast.is_decidable:
         caveats.append(
-            Finding.of("few_cases", positives=contrast.positives, negatives=contrast.negatives, needed=MIN_DECIDABLE_CASES)
+            Finding.of("few_cases", positives=contrast.units[0], negatives=contrast.units[1], needed=MIN_DECIDABLE_CASES)
         )
     return Outcome(
         "auc_test",
