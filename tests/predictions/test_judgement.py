@@ -174,12 +174,12 @@ def test_an_interval_without_zero_is_explained_if_the_difference_is_not_signific
     assert "excludes zero" not in judgement.explain()
 
 
-def test_the_smallest_p_of_resamples_is_marked_as_a_bound():
+def test_the_smallest_p_of_resamples_is_marked_and_never_printed_as_zero():
     judgement = judge(make_table(), measures="brier")
-    is_bound = judgement.tests["at_minimum"]
-    lines = [line for line in judgement.explain().splitlines() if line.startswith("  forest - tree")]
-    assert is_bound.any()
-    assert ["<=" in line for line in lines] == is_bound.tolist()
+    assert judgement.pairs["at_minimum"].tolist() == [True]
+    assert judgement.pairs["p_value"].tolist() == [1 / 10_001]
+    lines = [line for line in judgement.explain().splitlines() if line.startswith("  forest - tree") and "permutation" in line]
+    assert ["< 0.001" in line for line in lines] == [True]
 
 
 # --- Tables ---
