@@ -69,4 +69,4 @@ def test_broken_files(tmp_path):
         read_columns_file(broken)
     latin = tmp_path / "s.csv"
     latin.write_bytes("set,a\né,1\n".encode("latin-1"))
-    assert read_columns_file(latin) is not None  # Latin-1 is detected
+    assert read_columns_file(latin).columns[0] == ["é"]  # Latin-1 is detected

@@ -17,7 +17,7 @@ from fairtrial.errors import InputError
 from fairtrial.measures import Measure
 from fairtrial.measures.auc_inference import AucContrast
 from fairtrial.measures.intervals import compute_normal_quantile
-from fairtrial.predictions.statistics import JudgeSettings, ModelStatistics, PairStatistics, ignore_warnings
+from fairtrial.predictions.statistics import MANY_ROWS, JudgeSettings, ModelStatistics, PairStatistics, ignore_warnings
 from fairtrial.predictions.validate import Notes, Subject
 from fairtrial.significance import adjust, mcnemar_table
 from fairtrial.significance.counts import compute_mcnemar_limits
@@ -177,10 +177,11 @@ class _Comparison:
             return Decision(outcome, outcome.effect, obstacle)
         resampled = self.pair.resample_difference(self.main, self.settings)
         permuted = self.pair.permute_difference(self.main, self.settings, self._count_resamples())
-        deciding = permuted or resampled
-        if deciding is None:
-            return Decision(None, None)
         effect = resampled.effect if resampled is not None else None
+        # With few rows the bootstrap gives only the interval.
+        deciding = permuted or (resampled if self.pair.rows > MANY_ROWS else None)
+        if deciding is None:
+            return Decision(None, effect)
         return self._check_resolution(_make_consistent(deciding, effect, self.settings.alpha))
 
     def list_tests(self, decision: Decision) -> list[tuple[Outcome, str]]:

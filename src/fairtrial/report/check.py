@@ -324,6 +324,8 @@ def run_checks(results: Any, checks: Iterable[Check] | None = None) -> tuple[Che
 def list_answer_warnings(results: Any) -> list[CheckResult]:
     """Run the checks that affect the answer, and list those that are raised.
 
+    FT008 is not among them: the answer itself says that nothing can be decided.
+
     Parameters
     ----------
     results : Results, Judgement, Verdict or ReportSource
@@ -338,7 +340,7 @@ def list_answer_warnings(results: Any) -> list[CheckResult]:
     >>> from fairtrial import compare
     >>> verdict = compare([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6], [0.9, 0.5], [0.8, 0.7]], rows="datasets")
     >>> [result.check.number for result in list_answer_warnings(verdict)]
-    ['FT008']
+    []
     """
     source = _get_source(results)
     checks = [item for item in registry.values() if item.affects_answer and source.kind in item.serves]

@@ -66,7 +66,6 @@ def check_folds_as_samples(source: ReportSource) -> CheckAnswer:
         "raised": "the {test} has {datasets:count data set} on which {nouns} can differ; it needs at least {limit}.",
     },
     serves=("study", "judgement", "comparison"),
-    affects_answer=True,
 )
 def check_few_datasets(source: ReportSource) -> CheckAnswer:
     """Check whether the test has enough data sets."""
