@@ -47,6 +47,15 @@ def test_codes_are_those_of_scikit_learn(written):
         assert np.array_equal(table.values[:, place], expected, equal_nan=True)
 
 
+def test_columns_can_be_contiguous():
+    by_row, by_column = read_columns(FRAME), read_columns(FRAME, order="F")
+    assert by_row.values.flags.c_contiguous
+    assert by_column.values.flags.f_contiguous
+    assert by_column.encode_like(FRAME, order="F").values.flags.f_contiguous
+    np.testing.assert_array_equal(by_column.values, by_row.values)
+    np.testing.assert_array_equal(by_column.encode_like(FRAME, order="F").values, by_row.values)
+
+
 def test_another_table_is_read_in_the_same_codes():
     table = read_columns(FRAME)
     other = table.encode_like(pd.DataFrame({"n": [2], "c": ["hi"], "t": ["new"]}))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -375,3 +377,17 @@ def _find_non_number(values: npt.ArrayLike) -> object:
         if isinstance(value, str):
             return value
     return values
+
+
+def describe_other_values(values: npt.NDArray[Any]) -> str | None:
+    """Describe the type of values that are not real numbers, such as text. Return None if all are real numbers.
+
+    >>> [describe_other_values(np.array(values)) for values in ([0.5, 1.0], ["0.5"], [1j])]
+    [None, 'text', 'complex numbers']
+    """
+    if values.dtype.kind in "biuf":
+        return None
+    if values.dtype.kind == "O":
+        others = [type(value).__name__ for value in values.ravel().tolist() if not isinstance(value, (Real, Decimal))]
+        return f"values of type {others[0]}" if others else None
+    return {"c": "complex numbers", "U": "text", "S": "text"}.get(values.dtype.kind, f"values of type {values.dtype}")

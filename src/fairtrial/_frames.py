@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 BoolArray = npt.NDArray[np.bool_]
+MemoryOrder = Literal["C", "F"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,16 +43,23 @@ class EncodedTable:
     def __len__(self) -> int:
         return len(self.values)
 
-    def encode_like(self, X: Any) -> EncodedTable:
+    def encode_like(self, X: Any, order: MemoryOrder = "C") -> EncodedTable:
         """Encode another table with the same categories. Unknown nominal values become missing."""
-        return EncodedTable(_encode_frame(X, self.categories).values, self.names, self.categories)
+        frame = as_frame(X)
+        if frame.shape[1] != len(self.categories):
+            raise InputError(f"X must have {len(self.categories)} columns, as in the training data, got {frame.shape[1]}")
+        values = np.empty(frame.shape, dtype=np.float64, order=order)
+        for j, ((_, column), categories) in enumerate(zip(frame.items(), self.categories, strict=True)):
+            _encode_column(column, categories, values[:, j])
+        return EncodedTable(values, self.names, self.categories)
 
 
-def read_columns(X: Any, nominal: Sequence[Any] | None = None) -> EncodedTable:
+def read_columns(X: Any, nominal: Sequence[Any] | None = None, order: MemoryOrder = "C") -> EncodedTable:
     """Encode a data frame or a matrix.
 
     Columns of category, text, Boolean or mixed type are nominal, as are those listed in `nominal` by name or index. The
-    categories of pandas category columns keep their order; other values are sorted.
+    categories of pandas category columns keep their order; other values are sorted. `order` is the memory order of the values:
+    rows (C) or columns (F) are contiguous.
 
     >>> import pandas as pd
     >>> table = read_columns(pd.DataFrame({"size": [1.5, None], "colour": ["red", "blue"]}))
@@ -59,10 +67,13 @@ def read_columns(X: Any, nominal: Sequence[Any] | None = None) -> EncodedTable:
     ([[1.5, 1.0], [nan, 0.0]], [False, True], ('blue', 'red'))
     """
     frame = as_frame(X)
-    is_nominal = _find_nominal(frame, nominal)
-    return _encode_frame(
-        frame, [_find_categories(column, kind) for (_, column), kind in zip(frame.items(), is_nominal, strict=True)]
-    )
+    values = np.empty(frame.shape, dtype=np.float64, order=order)
+    table_categories = []
+    for j, ((_, column), is_nominal) in enumerate(zip(frame.items(), _find_nominal(frame, nominal), strict=True)):
+        categories = _find_categories(column) if is_nominal else None
+        table_categories.append(categories)
+        _encode_column(column, categories, values[:, j], own_categories=True)
+    return EncodedTable(values, tuple(map(str, frame.columns)), tuple(table_categories))
 
 
 def to_pandas(source: Any) -> pd.DataFrame | None:
@@ -127,36 +138,33 @@ def resolve_column_indices(frame: pd.DataFrame, columns: Sequence[Any] | None) -
     return indices
 
 
+def is_nominal_dtype(kind: Any) -> bool:
+    """Return whether columns of this type are nominal."""
+    import pandas as pd
+
+    if isinstance(kind, np.dtype):  # quick answers, because a frame can have many columns
+        return kind.kind not in "iufc"
+    if isinstance(kind, pd.CategoricalDtype):
+        return True
+    return not pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_bool_dtype(kind)
+
+
 def _find_nominal(frame: pd.DataFrame, nominal: Sequence[Any] | None) -> list[bool]:
-    import pandas as pd
-
-    kinds = [not pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_bool_dtype(kind) for kind in frame.dtypes]
     named_indices = resolve_column_indices(frame, nominal)
-    return [kind or index in named_indices for index, kind in enumerate(kinds)]
+    return [is_nominal_dtype(kind) or index in named_indices for index, kind in enumerate(frame.dtypes)]
 
 
-def _find_categories(column: pd.Series[Any], nominal: bool) -> tuple[Any, ...] | None:
+def _find_categories(column: pd.Series[Any]) -> tuple[Any, ...]:
     import pandas as pd
 
-    if not nominal:
-        return None
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        return tuple(column.dtype.categories)
+    kind = column.dtype
+    if isinstance(kind, pd.CategoricalDtype):
+        return tuple(kind.categories.tolist())
     present = column.dropna().unique().tolist()
     try:
         return tuple(sorted(present))
     except TypeError:
         return tuple(sorted(present, key=lambda value: (type(value).__name__, str(value))))
-
-
-def _encode_frame(X: Any, categories: Sequence[tuple[Any, ...] | None]) -> EncodedTable:
-    frame = as_frame(X)
-    if frame.shape[1] != len(categories):
-        raise InputError(f"X must have {len(categories)} columns, as in the training data, got {frame.shape[1]}")
-    values = np.empty(frame.shape, dtype=np.float64)
-    for j, ((_, column), column_categories) in enumerate(zip(frame.items(), categories, strict=True)):
-        values[:, j] = _convert_numbers(column) if column_categories is None else _encode_column(column, column_categories)
-    return EncodedTable(values, tuple(map(str, frame.columns)), tuple(categories))
 
 
 def _convert_numbers(column: pd.Series[Any]) -> FloatArray:
@@ -168,11 +176,19 @@ def _convert_numbers(column: pd.Series[Any]) -> FloatArray:
         ) from None
 
 
-def _encode_column(column: pd.Series[Any], categories: tuple[Any, ...]) -> FloatArray:
+def _encode_column(
+    column: pd.Series[Any], categories: tuple[Any, ...] | None, values: FloatArray, *, own_categories: bool = False
+) -> None:
+    """Write the numbers of a numeric column, or the codes of a nominal one, into `values`."""
     import pandas as pd
 
-    if isinstance(column.dtype, pd.CategoricalDtype) and tuple(column.dtype.categories) == categories:
-        codes = column.cat.codes.to_numpy()
+    if categories is None:
+        values[:] = _convert_numbers(column)
+        return
+    kind = column.dtype
+    if isinstance(kind, pd.CategoricalDtype) and (own_categories or tuple(kind.categories.tolist()) == categories):
+        codes = column.array.codes
     else:
         codes = pd.Index(list(categories), dtype=object).get_indexer(pd.Index(column, dtype=object))
-    return np.where(codes < 0, np.nan, codes)
+    values[:] = codes
+    np.putmask(values, codes < 0, np.nan)

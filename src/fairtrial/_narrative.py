@@ -628,6 +628,7 @@ TEMPLATES |= {
 # Studies: context of a verdict (study/results/)
 TEMPLATES |= {
     "condition": "condition: {condition} ({effect}).",
+    "resampling": "resampling: {scheme}.",
     "incomplete": "the verdict is provisional: {missing:,} of {trials:count trial} {missing:has} not run.",
     "measure_unavailable": "{error}.",
     "undefined_scores": ("{measure} is undefined in {undefined:,} of {trials:count trial}, so the value is NaN: {causes}."),
@@ -650,29 +651,33 @@ TEMPLATES |= {
 }
 TOPICS |= {
     "condition": "condition",
+    "resampling": "resampling",
     "incomplete": "completeness",
     **dict.fromkeys([kind for kind in TEMPLATES if kind.startswith(("failures", "failed_"))], "failed trials"),
 }
 
 # Studies: notes on trials and means (study/results/summary.py)
 TEMPLATES |= {
+    "scheme_leaders": "with {schemes}, {leaders} rank{leaders:s} first.",
+    "scheme_leaders_unclear": "with {schemes}, {leaders} rank{leaders:s} first, but not significantly.",
     "condition_leaders": "under {conditions}, {leaders} rank{leaders:s} first.",
     "condition_leaders_unclear": "under {conditions}, {leaders} rank{leaders:s} first, but not significantly.",
     "means_with_missing_datasets": "* without data sets on which the {noun} failed or has no value.",
     "trials_missing": "the study is incomplete: {missing:,} of {trials:count trial} {missing:has} not run.",
     "condition_not_applied": "could not apply {conditions} to {datasets}: {reason}",
     "trials_failed": (
-        "{learner} failed in {failed:count trial} on {datasets:count data set} ({causes}); first failure: {reason}"
+        "{learners} failed in {failed:count trial} on {datasets:count data set} ({causes}); first failure: {reason}"
     ),
     "abstentions": (
         "{learner} abstained on {abstained:,} of {rows:count test row} in {abstaining:,} of {trials:count trial}; "
         "abstentions count as errors."
     ),
-    "learner_warnings": "{learner} gave warnings in {warned:count trial}; first warning: {reason}",
+    "learner_warnings": "{learners} gave warnings in {warned:count trial}; first warning: {reason}",
     "slow_fits": (
         "fitting took more than {ratio:g} times its CPU time on {datasets:count data set} ({learners}): the machine was "
         "overloaded or the {noun} waited. Compare CPU times."
     ),
+    "machine_oversubscribed": "the machine was oversubscribed ({causes}), so wall-clock times are too long. Compare CPU times.",
     "splits_left_out": (
         "means of {measure} leave out {left_out:,} of {splits:count split} on which some {nouns} have no value ({datasets})."
     ),

@@ -6,6 +6,7 @@ the functions of this module.
 
 from __future__ import annotations
 
+import re
 import string
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from decimal import ROUND_CEILING, Context
@@ -19,6 +20,15 @@ _ELLIPSIS = "…"
 _MAX_DIGITS = 17
 _MAX_NAMES = 8
 _IRREGULAR_PLURALS = {"index": "indices", "criterion": "criteria", "hypothesis": "hypotheses"}
+
+
+def generalize_message(message: str) -> str:
+    """Replace numbers and quoted text, because messages that differ only in these have the same cause.
+
+    >>> generalize_message("class 'a' has 3 rows, must have 0.5"), generalize_message("3 rows")
+    ('class # has # rows, must have #', '# rows')
+    """
+    return re.sub(r"'[^']*'|\"[^\"]*\"|\d+(\.\d+)?(e[-+]?\d+)?", "#", message)
 
 
 def collapse_whitespace(text: object, max_length: int | None = None) -> str:

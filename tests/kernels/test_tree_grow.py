@@ -1,11 +1,12 @@
 """Trees grown on presorted columns equal the reference."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from fairtrial._frames import read_columns
-from fairtrial.kernels.c45 import SplitRules, ensure_size
+from fairtrial.kernels.c45 import SplitRules
 from fairtrial.learners.c45 import C45Settings, build_tree, make_error_bound
 from fairtrial.learners.learner import TrainingSet
 from tests.reference.trees import drawn
@@ -47,8 +48,12 @@ def test_small_tables_equal_the_reference(seed, rows):
     assert kernel == reference
 
 
-def test_arrays_grow_with_their_rows_kept():
-    grown = ensure_size(np.array([[1.0, 2.0]]), 3)
-    assert grown.shape == (3, 2)
-    assert grown[0].tolist() == [1.0, 2.0]
-    assert ensure_size(np.arange(4), 2).shape == (4,)
+@pytest.mark.parametrize("options", [{"prune": False, "collapse": False}, {}], ids=str)
+def test_trees_that_outgrow_the_first_arrays_equal_the_reference(options):
+    """Columns without information and with many missing values give over 256 nodes and many copies of each row."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({f"c{j}": rng.integers(6, size=600).astype(object) for j in range(7)})
+    frame = frame.mask(rng.random(frame.shape) < 0.2).astype("category")
+    frame["class"] = pd.Categorical(rng.integers(3, size=600))
+    kernel, reference = both(frame, np.ones(600), **options)
+    assert kernel == reference

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fairtrial.kernels.c45 import Nodes, collapse_tree, drop_unreachable, make_leaf
+from fairtrial.kernels.c45 import Nodes, collapse_tree, drop_unreachable
 from tests.kernels.test_tree_grow import both
 from tests.reference.trees import drawn
 
@@ -34,8 +34,8 @@ def test_a_split_with_fewer_errors_stays():
 
 
 def test_compact_drops_what_cannot_be_reached():
-    nodes = stump([5, 1], [1, 4])
-    make_leaf(nodes, 0)
+    nodes = stump([5, 1], [4, 2])
+    collapse_tree(nodes)
     kept = drop_unreachable(nodes)
     assert kept.column.tolist() == [-1]
-    assert kept.counts.tolist() == [[6.0, 5.0]]
+    assert kept.counts.tolist() == [[9.0, 3.0]]

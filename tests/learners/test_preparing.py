@@ -42,6 +42,17 @@ def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
 
+def test_a_learner_of_the_user_gets_a_frame_with_named_columns():
+    table = pd.DataFrame({"size": [1.0, 2.0, 3.0], "hue": ["red", "blue", "green"], "flag": ["no", "yes", "no"]})
+    prepared = Prepared(Spy()).fit(table, ["a", "b", "a"])
+    names = ["size", "hue=blue", "hue=green", "hue=red", "flag=yes"]
+    assert list(prepared.learner_.seen_[0].columns) == names
+    assert prepared.learner_.seen_[0]["hue=red"].tolist() == [1, 0, 0]
+    prepared.predict(table)
+    assert list(prepared.learner_.asked_.columns) == names
+    assert list(Prepared(Spy()).fit(table[["size"]], ["a", "b", "a"]).learner_.seen_[0].columns) == ["size"]
+
+
 def test_the_standard_preparation_is_scikit_learns_pipeline():
     table = mixed()
     X, y = table.drop(columns="class"), table["class"].astype(str)

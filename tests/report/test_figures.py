@@ -29,7 +29,7 @@ from tests.study.archives import CLEAN, real_sources
 CURVES = ["roc", "precision-recall", "cost-curve", "brier-curve", "ks", "gain", "calibration"]
 VERDICTS = ["critical-difference", "ranks", "pairs", "simplex", "density", "intervals"]
 CONDITIONS = ["noise", "rla", "ela", "loss-surface", "deterioration"]
-OTHERS = ["projection", "splits", "audit", "times"]
+OTHERS = ["projection", "splits", "audit", "times", "tuning", "learning-curve"]
 
 
 def test_all_figures_are_there():

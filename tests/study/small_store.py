@@ -11,6 +11,8 @@ import numpy as np
 from fairtrial.study.archive import ConditionFacts, DataFacts, LearnerFacts
 from fairtrial.study.identity import compute_trial_keys, hash_split
 from fairtrial.study.records import CODES, NUMBERS, SplitRows, TrialRecord, pack
+from fairtrial.study.store import schema
+from fairtrial.study.store.checksums import TRIAL_NUMBERS, TRIAL_TEXTS
 from fairtrial.study.store.store import TrialLink, open_store
 
 CONDITIONS = (("clean", 0.0), ("noise", 0.1), ("noise", 0.2))
@@ -109,6 +111,16 @@ def _splits(data):
     ]
     numbered = [SplitRows(train, test, i // 2, i % 2) for i, (train, test) in enumerate(parts)]
     return [(bytes.fromhex(hash_split(rows.train, rows.test, rows.repeat, rows.fold)), rows) for rows in numbered]
+
+
+def reseal(connection):
+    """Recompute all checksums of plans and trials, as if their rows had been written with these values."""
+    schema.create_functions(connection)
+    columns = ", ".join((*TRIAL_NUMBERS, "key", *TRIAL_TEXTS))
+    connection.execute(f"UPDATE trial SET checksum = trial_checksum({columns})")
+    for table in schema.PLAN_FIELDS:
+        connection.execute(f"UPDATE {table} SET checksum = NULL")
+    schema.seal_rows(connection)
 
 
 @contextmanager

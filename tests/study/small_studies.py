@@ -8,7 +8,7 @@ from sklearn.naive_bayes import GaussianNB
 from fairtrial.conditions import Clean
 from fairtrial.data import Dataset
 from fairtrial.study.records import ResourceLimits
-from fairtrial.study.spec.resolve import NamedCondition, NamedData, NamedLearner, ResolvedStudy, VerdictPlan
+from fairtrial.study.spec.resolve import NamedCondition, NamedData, NamedLearner, NamedScheme, ResolvedStudy, VerdictPlan
 from fairtrial.study.spec.schemes import build_scheme
 
 CLEAN = ("clean", 0.0, Clean())
@@ -32,6 +32,7 @@ def study(
     """Naive Bayes on 30 rows in 3 folds, twice, unless told otherwise."""
     data = {"first": rows()} if data is None else data
     learners = {"bayes": GaussianNB()} if learners is None else learners
+    declared = resampling if "scheme" in resampling else {"scheme": "stratified", "folds": 3, "repeats": 2} | resampling
     return ResolvedStudy(
         "small",
         seed,
@@ -39,7 +40,7 @@ def study(
         tuple(NamedData(*each) for each in data.items()),
         tuple(NamedCondition(*each) for each in conditions),
         tuple(NamedLearner(*each) for each in learners.items()),
-        build_scheme(resampling if "scheme" in resampling else {"scheme": "stratified", "folds": 3, "repeats": 2} | resampling),
+        (NamedScheme("scheme", build_scheme(declared)),),
         ("accuracy",),
         VerdictPlan("accuracy"),
         ResourceLimits(60.0) if limits is None else limits,

@@ -11,8 +11,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from fairtrial.conditions import ClassNoise, Clean
 from fairtrial.data import Dataset
-from fairtrial.resampling import StratifiedKFold
 from fairtrial.study.records import ResourceLimits, TrialRecord
+from fairtrial.study.spec.schemes import build_scheme
 
 
 @dataclass(frozen=True)
@@ -31,12 +31,8 @@ class SmallStudy:
         SimpleNamespace(name="bayes", estimator=GaussianNB()),
         SimpleNamespace(name="tree", estimator=DecisionTreeClassifier()),
     )
-    repeats: int = 1
-    scheme: str = "stratified, 3 folds"
+    schemes: tuple = (SimpleNamespace(name="stratified", scheme=build_scheme({"scheme": "stratified", "folds": 3})),)
     limits: ResourceLimits = field(default_factory=ResourceLimits)
-
-    def draw_splits(self, entry, repeat, rng):
-        return StratifiedKFold(3).freeze(entry.dataset.X, entry.dataset.y, random_state=rng)
 
 
 def small_study(**changes):

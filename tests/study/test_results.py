@@ -2,6 +2,8 @@
 
 import dataclasses
 import gc
+import subprocess
+import sys
 from math import nan
 
 import numpy as np
@@ -12,7 +14,7 @@ from sklearn.metrics import accuracy_score, recall_score, roc_auc_score
 from fairtrial._findings import Finding
 from fairtrial._narrative import render_all
 from fairtrial.errors import InputError, StoreError, UndefinedMeasureWarning
-from fairtrial.study.archive import ConditionFacts
+from fairtrial.study.archive import ConditionFacts, describe_process
 from fairtrial.study.results.results import Results, open_results
 from fairtrial.study.results.selection import (
     choose_condition,
@@ -27,6 +29,8 @@ from fairtrial.study.results.summary import (
     StudyProgress,
     collect_findings,
     compute_progress,
+    describe_wide_table,
+    find_oversubscription,
     find_slow_fits,
     format_means,
     summarise_times,
@@ -51,7 +55,8 @@ def lost(dataset, condition, learner, _, fold):
 def test_scores_are_tidy_and_those_of_scikit_learn():
     archive = real_archive(declaration=DECLARED)
     found = Results(archive).scores()
-    assert list(found.columns) == ["dataset", "condition", "level", "learner", "repeat", "fold", "measure", "value", "status"]
+    keys = ["dataset", "condition", "level", "resampling", "learner", "repeat", "fold"]
+    assert list(found.columns) == [*keys, "measure", "value", "status"]
     assert len(found) == 2 * 120
     by_hand = {"accuracy": lambda one: accuracy_score(one.y_true, one.prediction), "auc": area}
     for name, of in by_hand.items():
@@ -359,7 +364,9 @@ def test_short_form_has_at_most_nine_lines_of_eighty_columns():
     def fail(dataset, _, __, ___, fold):
         return "error" if dataset == "wine" and fold == 0 else None
 
-    summary = real_results(fail, declaration=DECLARED_SUMMARY | {"verdict": {"failures": "worst-rank"}}).summary()
+    results = real_results(fail, declaration=DECLARED_SUMMARY | {"verdict": {"failures": "worst-rank"}})
+    warnings = [f"warning {number} of many words that take some room on the line of a terminal" for number in range(3)]
+    summary = ResultSummary.from_results(results, warnings)
     lines = summary.format_short().splitlines()
     assert len(summary.notes) == 4
     assert len(lines) <= 9
@@ -377,6 +384,52 @@ def test_html_is_escaped():
         assert f"<{word}>" not in page
 
 
+def test_a_table_names_its_measure_and_condition_and_explains_blank_cells():
+    def lose(dataset, condition, learner, _, fold):
+        if dataset != "iris" or condition.name != "class-noise":
+            return None
+        return "missing" if learner == "ridge" else "error" if learner == "tree" and fold < 2 else None
+
+    title, table = describe_wide_table(real_results(lose), "accuracy", "class-noise", 0.2)
+    assert title == "Mean accuracy under class-noise 0.2"
+    assert table.loc["iris", "tree"] == "2 failed"
+    assert table.loc["iris", "ridge"] == "5 not run"
+    assert describe_wide_table(real_results(), "accuracy")[0] == "Mean accuracy on clean data"
+
+
+# --- Oversubscription ---
+
+
+@pytest.mark.parametrize(
+    ("facts", "text"),
+    [
+        ({"jobs": 8, "cores": 2, "cpus": 64}, "8 workers on 2 cores"),
+        ({"jobs": 2, "cores": 2, "cpus": 2, "load": 7.25}, "mean load 7.2 on 2 cores"),
+        ({"jobs": 2, "cores": 2, "cpus": 2, "steal": 0.31}, "31% of the processor time went to other virtual machines"),
+    ],
+)
+def test_an_oversubscribed_machine_is_noted(facts, text):
+    trials = real_archive().trials().assign(fit_time=1.0, fit_cpu=1.0)
+    (finding,) = find_oversubscription([{"engine": "local", **facts}], trials)
+    assert finding.kind == "machine_oversubscribed"
+    assert finding["causes"] == (text,)
+    assert find_oversubscription([{"engine": "dask://host:1", **facts}], trials) == []
+
+
+def test_a_learner_with_many_threads_is_noted_if_there_are_too_few_cores():
+    trials = real_archive().trials().assign(fit_time=1.0, fit_cpu=1.0)
+    trials.loc[trials["learner"] == "tree", "fit_cpu"] = 4.0
+    busy = {"engine": "local", "jobs": 2, "cores": 2, "cpus": 2}
+    (finding,) = find_oversubscription([busy], trials)
+    assert finding["causes"] == ("tree used 4.0 threads per worker",)
+    assert find_oversubscription([busy | {"cores": 16, "cpus": 16}], trials) == []
+
+
+def test_memory_that_was_not_measured_is_not_shown():
+    trials = real_archive().trials().assign(memory=0.0)
+    assert summarise_times(trials)["memory"].isna().all()
+
+
 # --- Progress ---
 # Progress of a study.
 
@@ -390,18 +443,50 @@ def test_trials_are_counted_by_learner_and_status():
         assert frame.loc[learner, status] == count
     assert frame["planned"].sum() == len(trials)
     done = len(trials) - results.missing
-    assert str(found).startswith(f"example: {done} of {len(trials)} trials stored, {len(results.failures())} failed")
+    assert str(found).startswith(f"example: finished, {done} of {len(trials)} trials stored, {len(results.failures())} failed")
     assert isinstance(found.frame(), pd.DataFrame)
 
 
 def test_large_numbers_are_written_alike():
     table = pd.DataFrame({"learner": ["tree"], "planned": [1152], "ok": [1151], "error": [1]})
     told = str(StudyProgress("wear", table, ()))
-    assert told.startswith("wear: 1,152 of 1,152 trials stored, 1 failed")
+    assert told.startswith("wear: finished, 1,152 of 1,152 trials stored, 1 failed")
     assert "1152" not in told
     assert "1,151" in told
     one = pd.DataFrame({"learner": ["tree"], "planned": [1], "ok": [1]})
-    assert str(StudyProgress("wear", one, ())).startswith("wear: 1 of 1 trial stored")
+    assert str(StudyProgress("wear", one, ())).startswith("wear: finished, 1 of 1 trial stored")
+
+
+def make_progress(missing, *runs):
+    table = pd.DataFrame({"learner": ["tree"], "planned": [4], "ok": [4 - missing], "missing": [missing]})
+    return StudyProgress("wear", table, runs)
+
+
+def make_run(finished=None, **facts):
+    return {"started": "2026-11-16T07:00", "engine": "local", "finished": finished, **facts}
+
+
+def test_progress_distinguishes_running_interrupted_and_finished_studies():
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
+        process = describe_process()
+        ended = {**process, "id": other.pid, "start": "an earlier process with this id"}
+        other.communicate(b"\n")
+    live, killed, stopped = make_run(process=process), make_run(process=ended), make_run("07:05", left=3, process=process)
+    elsewhere = make_run(process={**process, "host": "another computer"})
+    assert make_progress(3).state == "not started"
+    assert make_progress(3, killed, live).state == "running"
+    assert make_progress(3, killed).state == make_progress(3, stopped).state == "interrupted"
+    assert make_progress(3, elsewhere).state == "incomplete"
+    assert make_progress(0, killed, make_run("07:09", left=0)).state == "finished"
+    lines = str(make_progress(3, killed, stopped, live, elsewhere)).splitlines()[-4:]
+    endings = ["interrupted", "interrupted 07:05", f"running (process {process['id']} on {process['host']})"]
+    assert [line.split("engine local, ")[1] for line in lines[:3]] == endings
+    assert lines[3].endswith(f"running or interrupted (process {process['id']} on another computer)")
+
+
+def test_progress_lists_all_runs():
+    runs = [make_run("07:09", left=0) for _ in range(30)]
+    assert str(make_progress(0, *runs)).count("run started") == 30
 
 
 def test_abstentions_are_shown():
@@ -425,7 +510,7 @@ def test_nothing_to_report():
     assert find(real_archive()) == ()
 
 
-def test_missing_failed_and_warned_trials_are_reported_by_learner():
+def test_missing_failed_and_warned_trials_are_reported_by_cause():
     def lost(dataset, _, learner, __, fold):
         if learner == "tree" and fold < 2:
             return ("timeout", "error")[fold]
@@ -436,10 +521,10 @@ def test_missing_failed_and_warned_trials_are_reported_by_learner():
     trials.loc[trials["learner"] == "near", "notes"] = "ConvergenceWarning:\n  too early"
     missing, failed, warned = find(archive, trials)
     assert (missing.kind, missing["missing"], missing["trials"]) == ("trials_missing", 8, 120)
-    assert (failed.kind, failed["learner"], failed["failed"], failed["datasets"]) == ("trials_failed", "tree", 12, 3)
+    assert (failed.kind, failed["learners"], failed["failed"], failed["datasets"]) == ("trials_failed", ("tree",), 12, 3)
     assert failed["causes"] == ("6 timeout", "6 error")
     assert failed["reason"] == "ValueError: no such luck"
-    assert (warned.kind, warned["learner"], warned["warned"]) == ("learner_warnings", "near", 28)
+    assert (warned.kind, warned["learners"], warned["warned"]) == ("learner_warnings", ("near",), 28)
     assert warned["reason"] == "ConvergenceWarning: too early"
 
 
@@ -517,12 +602,12 @@ def test_learner_that_fails_alone_or_with_another_message_failed_itself(archive)
     trials = archive.trials()
     wine = (trials["condition"] == "class-noise") & (trials["dataset"] == "wine")
     (alone,) = find(archive, refuse(trials.copy(), wine & (trials["learner"] == "tree")))
-    assert (alone.kind, alone["learner"], alone["failed"], alone["causes"]) == ("trials_failed", "tree", 5, ("5 error",))
+    assert (alone.kind, alone["learners"], alone["failed"], alone["causes"]) == ("trials_failed", ("tree",), 5, ("5 error",))
     assert alone["reason"].startswith("fairtrial.errors.InputError")
     other_message = refuse(refuse(trials.copy(), wine), wine & (trials["learner"] == "tree"), "another message")
-    assert [finding["learner"] for finding in find(archive, other_message)] == ["bayes", "tree", "ridge", "near"]
+    assert [finding["learners"] for finding in find(archive, other_message)] == [("bayes", "ridge", "near"), ("tree",)]
     clean = refuse(trials.copy(), (trials["condition"] == "clean") & (trials["dataset"] == "wine"))
-    assert [(finding.kind, finding["failed"]) for finding in find(archive, clean)] == [("trials_failed", 5)] * 4
+    assert [(finding.kind, finding["failed"]) for finding in find(archive, clean)] == [("trials_failed", 20)]
 
 
 # --- Times ---

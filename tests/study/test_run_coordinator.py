@@ -582,6 +582,25 @@ def test_a_run_that_broke_off_has_no_last_line(capsys):
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
+def test_a_log_has_one_line_about_compilation(capsys):
+    lines = LineProgress()
+    for index, learner in enumerate(("C45", "Ripper")):
+        lines.show_compilation(learner, index, 2)
+    assert capsys.readouterr().err == "Compiling kernels (first run only) ...\n"
+
+
+def test_the_display_shows_which_learner_is_compiled():
+    out = io.StringIO()
+    live = LiveProgress(Console(file=out, force_terminal=True, width=120))
+    for index, learner in enumerate(("C45", "Ripper")):
+        live.show_compilation(learner, index, 2)
+    live.start("quick", ["fast"], 6, 2, "local")
+    live.stop(None)
+    assert out.getvalue().count("Compiling kernels (first run only) ...") == 1
+    assert "C45 (1 of 2)" in out.getvalue()
+    assert "Ripper (2 of 2)" in out.getvalue()
+
+
 def test_the_display_has_counts_failures_and_mean_times_of_each_learner():
     out = io.StringIO()
     live = LiveProgress(Console(file=out, force_terminal=True, width=120))

@@ -19,11 +19,13 @@ from sklearn.naive_bayes import GaussianNB
 from fairtrial.conditions import Clean
 from fairtrial.data import Dataset
 from fairtrial.study.records import ResourceLimits, TrialRecord, TrialTask
+from fairtrial.study.run import fork_server
 from fairtrial.study.run.diagnostics import MAX_CHARACTERS, STACK, TrialFailure, TrialOutput, format_size
 from fairtrial.study.run.fork_server import ENVIRONMENT, ForkServerClient, StoppedError
 from fairtrial.study.run.protocol import (
     DONE,
     READY,
+    RESIDENT,
     TAIL_BYTES,
     WORK,
     Frame,
@@ -38,7 +40,6 @@ from fairtrial.study.run.protocol import (
 from fairtrial.study.run.supervisor import OutOfTimeError, Supervisor, WorkerConnection, WorkerLostError
 from fairtrial.study.run.trial import TrialRunner
 from fairtrial.study.run.trial_data import TrialData
-from fairtrial.study.run.worker import RESIDENT
 from tests.study.chunks import chunk_of, dataset, expected, is_gone, is_right, told
 from tests.study.trouble import Trouble
 
@@ -202,13 +203,36 @@ def test_the_child_is_alone(guard, tmp_path):
     assert facts["environment"]["FAIRTRIAL_THREADS"] == "1"
 
 
-def test_a_child_that_is_killed_from_outside_is_a_crash_of_that_trial(guard, tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_trial_whose_worker_is_killed_from_outside_is_retried(guard, tmp_path, number):
     note = str(tmp_path / "note")
-    with running(guard, chunk_of("nothing", Trouble("tell and sleep", note=note), "nothing")) as evidence:
-        os.kill(told(note)["pid"], signal.SIGKILL)
-    assert [each.status for each in evidence] == ["ok", "crash", "ok"]
-    assert "SIGKILL" in evidence[1].message
-    assert is_right(evidence[2])
+    with running(guard, chunk_of("nothing", Trouble("tell and sleep once", note=note), "nothing")) as records:
+        os.kill(told(note)["pid"], number)
+    assert [is_right(record) for record in records] == [True] * 3
+
+
+def test_a_trial_whose_worker_is_killed_twice_fails_and_says_that_it_was_retried(guard, tmp_path):
+    note = tmp_path / "note"
+    with running(guard, chunk_of("nothing", Trouble("tell and sleep", note=str(note)), "nothing", time=60)) as records:
+        for _ in range(2):
+            worker = told(note)["pid"]
+            note.unlink()
+            os.kill(worker, signal.SIGKILL)
+    assert [record.status for record in records] == ["ok", "crash", "ok"]
+    assert "SIGKILL" in records[1].message
+    assert records[1].message.endswith("the trial was retried once")
+
+
+def test_a_fork_server_that_is_killed_while_it_starts_is_restarted(tmp_path, monkeypatch):
+    """The first two fork servers kill themselves before they answer."""
+    code = (
+        f"import os, pathlib, signal; mark = pathlib.Path({str(tmp_path)!r}) / str(len(os.listdir({str(tmp_path)!r}))); "
+        "mark.touch(); int(mark.name) < 2 and os.kill(os.getpid(), signal.SIGKILL); "
+    )
+    monkeypatch.setattr(fork_server, "_MAIN", code + fork_server._MAIN)
+    with Supervisor() as own:
+        assert all(map(is_right, own.run(chunk_of("nothing", "nothing"), dataset())))
+    assert len(list(tmp_path.iterdir())) == 3
 
 
 def test_an_idle_child_that_is_killed_is_nobodys_fault(guard, tmp_path):

@@ -129,7 +129,8 @@ def test_objects_and_names_resolve_to_the_same(file, monkeypatch):
     ]
     assert [each.condition for each in living.conditions] == [each.condition for each in named.conditions]
     assert [each.dataset for each in living.data] == [each.dataset for each in named.data]
-    assert (living.scheme, living.repeats, living.limits) == (named.scheme, named.repeats, named.limits)
+    schemes = ([(each.scheme.text, each.scheme.repeats) for each in study.schemes] for study in (living, named))
+    assert [*schemes, living.limits] == [[(named.schemes[0].scheme.text, 2)]] * 2 + [named.limits]
 
 
 def test_a_study_written_elsewhere_finds_its_files(file, tmp_path):
@@ -203,7 +204,8 @@ def test_the_quickstart_is_what_it_says():
     assert [each.name for each in found.data] == ["iris", "wine", "breast_cancer", "digits"]
     assert len(found.learners) == 4
     assert [(each.name, each.level) for each in found.conditions] == [("clean", 0.0), ("class-noise", 0.1)]
-    assert (found.resampling.splitter.n_splits, found.repeats, found.verdict.measure) == (5, 5, "accuracy")
+    [named] = found.schemes
+    assert (named.scheme.splitter.n_splits, named.scheme.repeats, found.verdict.measure) == (5, 5, "accuracy")
 
 
 def test_importing_a_study_is_light():
@@ -343,7 +345,7 @@ def test_everything_is_there_by_default():
     ],
 )
 def test_folds_are_completed_where_the_scheme_has_some(resampling, plain):
-    assert StudySpec.from_mapping(SMALL | {"resampling": resampling}).resampling.to_dict() == plain
+    assert StudySpec.from_mapping(SMALL | {"resampling": resampling}).to_dict()["resampling"] == plain
 
 
 def test_tuning_has_five_inner_folds_by_default():
@@ -665,7 +667,7 @@ def test_what_is_right_is_left():
     assert len(mistakes) == 4
     assert found.data.sets == ["iris", "wine"]
     assert list(found.learners) == ["b"]
-    assert (found.resampling.repeats, found.seed) == (2, 5)
+    assert (found.resampling[0].repeats, found.seed) == (2, 5)
 
 
 def test_mistakes_that_are_known_before_are_told_first_and_their_parts_left_out():

@@ -2,16 +2,28 @@
 
 import importlib
 import os
+import pickle
 import subprocess
 import sys
 import textwrap
+from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
 import pytest
+from typer.testing import CliRunner
 
-from fairtrial.errors import InputError, UnknownNameError
+from fairtrial.cli import app
+from fairtrial.data import load
+from fairtrial.errors import InputError, SpecError, UnknownNameError
 from fairtrial.learners import C45
-from fairtrial.study.spec.local_code import find_module_beside, import_class, list_installed_folders, make_importable
+from fairtrial.study.spec.local_code import (
+    CodePolicy,
+    find_module_beside,
+    import_class,
+    list_installed_folders,
+    make_importable,
+)
 from fairtrial.study.store.store import open_store
 from fairtrial.study.study import Study
 
@@ -21,8 +33,9 @@ from fairtrial.study.study import Study
 
 CODE = """
 from pathlib import Path
+from sklearn.base import BaseEstimator
 Path(__file__).with_suffix(".imported").touch()
-class Mine:
+class Mine(BaseEstimator):
     def fit(self, X, y): return self
     def predict(self, X): return [0] * len(X)
 not_a_class = 3
@@ -304,3 +317,168 @@ def test_a_study_in_python_finds_modules_of_the_current_folder(tmp_path, name, m
     monkeypatch.chdir(tmp_path)
     study = Study(data=["iris"], learners={"mine": f"{name}.Mine"}, allow_local_code=True)
     assert type(study.resolve().learners[0].estimator.learner).__module__ == name
+
+
+# --- Study files of strangers ---
+
+
+def write_study(folder, learner):
+    file = folder / "stranger.toml"
+    file.write_text(f'data = ["iris"]\n[resampling]\nfolds = 2\n[learners.it]\n{textwrap.dedent(learner)}')
+    return file
+
+
+def build_stranger(folder, learner, **options):
+    return Study.read(write_study(folder, learner), **options).resolve().learners[0].estimator
+
+
+class Payload:
+    """Creates a folder when it is unpickled."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.folder),)
+
+
+def test_a_poisoned_cache_of_joblib_is_not_unpickled(tmp_path):
+    cache, mark = tmp_path / "cache", tmp_path / "code-ran"
+    learner = f"""
+        learner = "sklearn.pipeline.Pipeline"
+        parameters.memory = "{cache}"
+        parameters.steps = [["pca", {{ transformer = "sklearn.decomposition.PCA" }}], ["learn", {{ learner = "gaussian-nb" }}]]
+    """
+    data = load("iris")
+    build_stranger(tmp_path, learner, allow_local_code=True).fit(data.X, data.y)
+    [output] = cache.rglob("output.pkl")
+    output.write_bytes(pickle.dumps(Payload(mark)))
+    with suppress(Exception):  # the unpickled object is not a transformer
+        build_stranger(tmp_path, learner, allow_local_code=True).fit(data.X, data.y)
+    assert mark.is_dir()  # with the option, the attack succeeds
+    mark.rmdir()
+    for option in ("--dry-run", "--jobs=1"):
+        result = CliRunner().invoke(app, ["run", str(tmp_path / "stranger.toml"), "--store", str(tmp_path / "s"), option])
+        assert result.exit_code != 0
+        assert "learners.it.parameters.memory: memory must not be a path in a study file" in result.output
+        assert "--allow-local-code" in result.output
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize(
+    ("table", "location", "message"),
+    [
+        (
+            'learner = "sklearn.pipeline.make_pipeline"\nparameters = { memory = "x", steps = [] }',
+            "parameters.memory",
+            "a path",
+        ),
+        (
+            'learner = "sklearn.pipeline.make_pipeline"\nparameters.memory = { transformer = "joblib.Memory", location = "x" }',
+            "parameters.memory",
+            "a path",
+        ),
+        ('learner = "svc"\ntune = { grid = { learn__memory = ["x"] } }', "tune.grid.learn__memory", "a path"),
+        (
+            'learner = "sklearn.model_selection.GridSearchCV"\nparameters = { estimator = { learner = "svc" }, '
+            'param_grid = [{ memory = ["x"] }] }',
+            "parameters.param_grid[0].memory",
+            "a path",
+        ),
+        (
+            'learner = "bagging"\nparameters.estimator = { transformer = "sklearn.cluster.FeatureAgglomeration", memory = "" }',
+            "parameters.estimator.memory",
+            "a path",
+        ),
+        (
+            'learner = "bagging"\nparameters.estimator = { transformer = "sklearn.feature_extraction.text.TfidfVectorizer", '
+            'input = "filename" }',
+            "parameters.estimator.input",
+            "a path",
+        ),
+        ('learner = "numpy.load"', "learner", "must be a class with fit and predict"),
+        ('learner = "joblib.Memory"', "learner", "must be a class with fit and predict"),
+        ('learner = "sklearn.__main__.X"', "learner", "__main__ is not a package"),
+        ('learner = "bagging"\nparameters.estimator = { transformer = "joblib.Memory" }', "parameters.estimator", "must be a"),
+        ('learner = "bagging"\nparameters.estimator = { function = "numpy.load" }', "parameters.estimator", "name functions"),
+        (
+            'learner = "bagging"\nparameters.estimator = { selector = "numpy.load" }',
+            "parameters.estimator",
+            "selector must be 'sklearn.compose.make_column_selector'",
+        ),
+        (
+            'learner = "bagging"\nparameters.estimator = { transformer = "sklearn.preprocessing.FunctionTransformer", '
+            'func = { function = "os.system" } }',
+            "parameters.estimator.func",
+            "must not name functions",
+        ),
+    ],
+)
+def test_a_study_file_cannot_name_paths_functions_and_other_classes(tmp_path, table, location, message):
+    with pytest.raises(SpecError) as caught:
+        build_stranger(tmp_path, table)
+    problem = next(problem for problem in caught.value.problems if problem.location == f"learners.it.{location}")
+    assert message in problem.message
+
+
+def test_the_option_allows_functions_and_caches(tmp_path):
+    learner = """
+        learner = "sklearn.pipeline.make_pipeline"
+        [learners.it.parameters]
+        memory = "cache"
+        steps = [
+            { transformer = "sklearn.preprocessing.FunctionTransformer", func = { function = "numpy.log1p" } },
+            { learner = "gaussian-nb" },
+        ]
+    """
+    pipeline = build_stranger(tmp_path, learner, allow_local_code=True)
+    assert (pipeline.memory, pipeline[0].func) == ("cache", np.log1p)
+
+
+@pytest.mark.parametrize("name", ["cache_size", "path_smooth", "fit_path", "max_memory"])
+def test_numbers_are_not_paths(name):
+    for value in (200, 0.5, True, {"value": "none"}, [1, 2]):
+        CodePolicy().check_parameter(name, value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("train_dir", "x"),
+        ("save_snapshot", True),
+        ("input_borders", "x"),
+        ("snapshot_file", "x"),
+        ("forcedsplits_filename", "x"),
+        ("forcedbins_filename", "x"),
+        ("fs", "x"),
+        ("machine_list_filename", "x"),
+        ("input_model", "x"),
+        ("xgb_model", "x"),
+        ("cacheDir", ["x"]),
+        ("model__checkpoint_path", "x"),
+    ],
+)
+def test_parameters_of_other_libraries_that_contain_paths_are_refused(name, value):
+    with pytest.raises(InputError, match="must not be a path in a study file"):
+        CodePolicy().check_parameter(name, value)
+    CodePolicy(allow_local=True).check_parameter(name, value)
+
+
+def test_text_in_undeclared_keywords_is_refused():
+    def make(n_estimators=100, **kwargs):
+        pass
+
+    CodePolicy().check_keywords("booster", make, {"n_estimators": "x", "metric": "auc", "lambda": 3})
+    with pytest.raises(InputError, match="booster does not declare 'initscore', so its text may be a path"):
+        CodePolicy().check_keywords("booster", make, {"initscore": "x"})
+
+
+def test_an_installed_class_must_be_an_estimator(tmp_path, monkeypatch):
+    (tmp_path / "installed_module.py").write_text(
+        "class Mine:\n    def fit(self, X, y): pass\n    def predict(self, X): pass\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr("fairtrial.study.spec.local_code.list_installed_folders", lambda: [str(tmp_path)])
+    with pytest.raises(InputError, match=r"must be an estimator of scikit-learn .* pass --allow-local-code"):
+        import_class("installed_module.Mine")
+    assert import_class("installed_module.Mine", allow_local_code=True).__name__ == "Mine"

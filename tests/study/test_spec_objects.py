@@ -5,11 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import polars
+import pyarrow
 import pytest
 import tomli_w
 from imblearn.over_sampling import SMOTE
 from sklearn import model_selection
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.ensemble import BaggingClassifier, RandomForestClassifier, VotingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -20,7 +22,7 @@ from sklearn.svm import SVC
 
 from fairtrial.conditions import AttributeNoise, ClassNoise, Clean, ConceptChange, MissingValues, PriorShift, Sequence
 from fairtrial.data import GivenFolds, load
-from fairtrial.errors import InputError
+from fairtrial.errors import InputError, SpecError, SuspectInputWarning
 from fairtrial.learners import C45, AdaBoostM1, Bagging, Prepared, get_sampler
 from fairtrial.measures import accuracy
 from fairtrial.resampling import (
@@ -56,6 +58,7 @@ from fairtrial.study.spec.resolve import resolve_conditions
 from fairtrial.study.spec.schemes import build_scheme, build_scheme_from_splitter
 from fairtrial.study.spec.toml import SpecSource
 from fairtrial.study.spec.tuning import Tuned
+from fairtrial.study.study import Study
 
 # --- Lifting ---
 # Arguments of Python become plain values; objects are set aside.
@@ -127,10 +130,9 @@ def test_the_rest():
 
 
 def test_all_objects_that_no_study_can_hold_are_told_with_their_places():
-    frame = pd.DataFrame({"size": np.arange(500.0), "kind": ["a", "b"] * 250})
     _, objects, mistakes = from_python(
         {
-            "data": {"heart": frame},
+            "data": {"heart": np.zeros((900, 9))},
             "learners": {"nb": GaussianNB, "tree": C45(), "a": {"parameters": {"x": GaussianNB, "y": np.zeros(900)}}},
             "resampling": model_selection.StratifiedKFold,
             "verdict": {"control": object},
@@ -153,11 +155,76 @@ def test_all_objects_that_no_study_can_hold_are_told_with_their_places():
     assert max(map(len, told)) < 150
 
 
-@pytest.mark.parametrize("data", [["iris", (np.zeros((4, 2)), [0, 1, 0, 1])], (np.zeros((4, 2)), np.zeros(4))])
-def test_a_matrix_with_its_classes_is_told_where_it_stands(data):
-    _, _, [mistake] = from_python({"data": data})
-    assert mistake.path == ("data", "sets", len(data) - 1 if isinstance(data, list) else 0)
-    assert "fairtrial.data.Dataset.from_table(X, y" in mistake.message
+@pytest.mark.parametrize("data", [["iris", np.zeros((4, 2))], np.zeros((4, 2))])
+def test_a_matrix_without_classes_is_reported_at_its_location(data):
+    _, _, [problem] = from_python({"data": data})
+    assert problem.path == ("data", "sets", len(data) - 1 if isinstance(data, list) else 0)
+    assert problem.message.endswith("pass (X, y)")
+
+
+def resolve_data_sets(data):
+    return Study(data=data, learners=["gaussian-nb"]).resolve().data
+
+
+def test_pairs_frames_bunches_paths_and_names_are_data_sets(tmp_path):
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    file = tmp_path / "small.csv"
+    file.write_text("a,b\n" + "1,x\n2,y\n3,x\n" * 9)
+    resolved = resolve_data_sets([(X, y), load_breast_cancer(), file, "iris", X.iloc[:99, :3].assign(Class=y, last=0)])
+    sizes = {entry.name: (*entry.dataset.X.shape, entry.dataset.target) for entry in resolved}
+    expected = {"data-1": (178, 13, "target"), "breast_cancer": (569, 30, "class"), "small": (27, 1, "b")}
+    assert sizes == expected | {"iris": (150, 4, "class"), "data-5": (99, 4, "Class")}
+    [wine] = [entry.dataset for entry in resolved if entry.name == "data-1"]
+    assert wine.X.equals(X)
+    assert wine.y.tolist() == y.tolist()
+
+
+def test_the_last_column_is_the_class_of_a_frame_and_is_named():
+    frame = load("iris").frame().rename(columns={"class": "species"})
+    with pytest.warns(SuspectInputWarning, match="data has no column 'target' or 'class': its last column, 'species', is"):
+        [entry] = resolve_data_sets(frame)
+    assert (entry.name, entry.dataset.target) == ("data", "species")
+    assert entry.dataset.notes == ("The class is the column 'species'.",)
+
+
+@pytest.mark.parametrize("convert", [polars.from_pandas, pyarrow.Table.from_pandas, lambda frame: frame])
+def test_frames_of_every_library_are_data_sets(convert):
+    frame = load_iris(as_frame=True).frame
+    [entry] = resolve_data_sets({"flowers": convert(frame)})
+    assert (entry.name, entry.dataset.target, len(entry.dataset)) == ("flowers", "target", 150)
+
+
+def test_a_pair_may_have_lists_or_a_column_of_a_frame():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    lists, columns = resolve_data_sets([(X.to_numpy().tolist(), list(map(str, y))), (X, y.to_frame())])
+    assert lists.dataset.y.tolist() == list(map(str, y))
+    assert columns.dataset.y.tolist() == y.tolist()
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (
+            [(np.zeros((4, 2)), [0, 1])],
+            "data.data: data cannot be used as a data set: X and y must have the same number of rows",
+        ),
+        (
+            {"a": (np.zeros((4, 2)), [0, 1, None, 1])},
+            "data.a: a cannot be used as a data set: y must not contain missing labels",
+        ),
+        ([pd.DataFrame({"target": [0, 1]})], "data.data: data cannot be used as a data set: the table must have at least 2"),
+        (
+            [(np.zeros((4, 2)), np.zeros((4, 2)))],
+            "data.sets[0]: a data set must be a tuple (X, y) of a table and one class for",
+        ),
+        ([load_iris(), load_iris()], "data.iris: two data sets are called 'iris': pass them as {name: data set}"),
+    ],
+)
+def test_data_in_memory_that_cannot_be_used_are_refused_in_one_sentence(data, problem):
+    with pytest.raises(SpecError) as caught:
+        resolve_data_sets(data)
+    assert str(caught.value).startswith(problem)
+    assert len(caught.value.problems) == 1
 
 
 @pytest.mark.parametrize("section", ["data", "learners", "conditions", "resampling"])
@@ -208,10 +275,9 @@ def test_keys_that_are_no_text_cannot_be_written():
 @pytest.mark.parametrize(
     ("value", "told"),
     [
-        (pd.DataFrame({"a": [1], "b": ["x"]}), "got a DataFrame: pass fairtrial.data.read_frame(table, target='b')"),
-        ((np.zeros((2, 1)), [0, 1]), "got a pair of tables: pass fairtrial.data.Dataset.from_table(X, y, name='...')"),
-        (np.zeros((2, 1)), "got a ndarray: pass fairtrial.data.Dataset.from_table(X, y, name='...')"),
-        (load_iris(), "got a Bunch: pass fairtrial.data.read_bunch(bunch, name='...')"),
+        (np.zeros((2, 1)), "got a ndarray: pass (X, y)"),
+        ([np.zeros((2, 1)), [0, 1]], "one class for each row, got a list of ndarray and list"),
+        ((np.zeros((2, 1)), "target"), "one class for each row, got a tuple of ndarray and str"),
     ],
 )
 def test_data_foreign_objects(value, told):

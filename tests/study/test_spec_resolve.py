@@ -5,13 +5,16 @@ from types import SimpleNamespace
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.compose import ColumnTransformer, make_column_selector
 from sklearn.ensemble import RandomForestClassifier, VotingClassifier
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -23,6 +26,7 @@ from fairtrial.learners import C45, Bagging, Chi, Prepared, get_sampler
 from fairtrial.measures import get_measure
 from fairtrial.resampling import DOBSCV, Bootstrap, FiveByTwo, Given, KFold, Repeated, Splits, StratifiedKFold, WekaFolds
 from fairtrial.resampling.splitter import FoldSplitter, scheme, schemes
+from fairtrial.study.identity import compute_learner_identity
 from fairtrial.study.records import ResourceLimits
 from fairtrial.study.spec.learners import resolve_learners
 from fairtrial.study.spec.local_code import CodePolicy
@@ -31,6 +35,7 @@ from fairtrial.study.spec.resolve import ResolvedStudy, VerdictPlan, resolve_con
 from fairtrial.study.spec.schemes import build_scheme, build_scheme_from_splitter
 from fairtrial.study.spec.toml import SpecSource
 from fairtrial.study.spec.tuning import Tuned
+from fairtrial.study.study import Study
 
 # --- Resolving ---
 # All mistakes of meaning are told together.
@@ -118,7 +123,7 @@ def test_everything_that_is_wrong_is_told_at_once():
 
 def test_a_splitter_object_takes_the_place_of_the_declared_scheme():
     found = resolve(StudySpec.from_mapping(GOOD), objects={("resampling",): KFold(4)})
-    assert repr(found.resampling.splitter) == "KFold(n_splits=4)"
+    assert repr(found.schemes[0].scheme.splitter) == "KFold(n_splits=4)"
     assert problems({}, objects={("resampling",): KFold(4, random_state=1)})[0][0] == "resampling"
 
 
@@ -138,12 +143,13 @@ def resolve_resolved(values):
 def test_splits_of_a_repeat_depend_on_the_generator_alone():
     found = resolve_resolved({"data": ["iris"], "learners": ["c45"], "resampling": {"folds": 3, "repeats": 2}})
     assert isinstance(found, ResolvedStudy)
-    [entry] = found.data
-    first, again, other = (found.draw_splits(entry, 1, np.random.default_rng(seed)) for seed in (1, 1, 2))
+    [entry], [named] = found.data, found.schemes
+    draws = (named.scheme.draw_splits(entry.dataset, None, 1, np.random.default_rng(seed)) for seed in (1, 1, 2))
+    first, again, other = draws
     assert first.content_hash == again.content_hash != other.content_hash
     assert {part.repeat for part in first} == {1}
-    assert found.repeats == 2
-    assert found.scheme == "{'n_splits': 3, 'scheme': 'stratified'}"
+    assert named.scheme.repeats == 2
+    assert named.scheme.text == "{'n_splits': 3, 'scheme': 'stratified'}"
 
 
 def test_defaults():
@@ -297,6 +303,34 @@ def test_a_number_as_class_is_asked_about(folder):
     assert "60 rows" in mistake.message
 
 
+@pytest.mark.parametrize("pattern", ["/**/*.csv", "/*/*/*/*/*/*.csv"])
+def test_a_pattern_that_searches_the_whole_disk_is_refused_quickly(pattern, tmp_path, monkeypatch):
+    for number in range(9):
+        (tmp_path / f"a{number}" / "b").mkdir(parents=True)
+    monkeypatch.setattr("fairtrial.study.spec.resolve._MAX_FOLDERS", 12)
+    file = tmp_path / "study.toml"
+    file.write_text(f'data = ["{tmp_path}{pattern}"]\nlearners = ["c45"]\n')
+    with pytest.raises(SpecError, match="must search at most 12 folders, got more: name the folder of the files"):
+        Study.read(file).resolve()
+
+
+@pytest.mark.parametrize(
+    ("resampling", "key"),
+    [
+        ({"repeats": 100_000_000}, "repeats"),
+        ({"folds": 100_000_000}, "folds"),
+        ({"scheme": "subsampling", "n_splits": 100_000_000}, "n_splits"),
+        ({"splitter": "sklearn.model_selection.ShuffleSplit", "n_splits": 100_000_000}, "n_splits"),
+        ({"splitter": "sklearn.model_selection.RepeatedKFold", "n_splits": 5, "n_repeats": 100_000_000}, "n_splits"),
+        (Repeated(StratifiedKFold(5), 100_000_000), "repeats"),
+    ],
+)
+def test_a_scheme_of_too_many_splits_is_refused(resampling, key):
+    with pytest.raises(SpecError, match=f"{key} must give at most 100,000 splits of a data set, got") as caught:
+        Study(data=["iris"], learners=["c45"], resampling=resampling).resolve()
+    assert len(caught.value.problems) == 1
+
+
 # --- Resolving conditions ---
 # Levels become conditions; level 0 is clean, once.
 
@@ -424,6 +458,91 @@ def test_samplers():
     assert isinstance(smoted, Prepared)
     assert smoted.sampler.k_neighbors == 3
     assert type(made({"learner": "c45", "sampler": "tomek-links"}).sampler).__name__ == "TomekLinks"
+
+
+def test_parameters_of_a_step_are_written_inline():
+    steps = [
+        ["scale", {"transformer": "sklearn.preprocessing.StandardScaler", "with_mean": False}],
+        ["pick", {"transformer": "sklearn.feature_selection.SelectKBest", "parameters": {"k": 2}}],
+        ["learn", {"learner": "svc", "C": 3.0, "parameters": {"kernel": "linear"}}],
+    ]
+    pipeline = made({"learner": "sklearn.pipeline.Pipeline", "parameters": {"steps": steps}})
+    assert (pipeline["scale"].with_mean, pipeline["pick"].k) == (False, 2)
+    assert (pipeline["learn"].C, pipeline["learn"].kernel) == (3.0, "linear")
+
+
+@pytest.mark.parametrize(
+    ("step", "key", "message"),
+    [
+        ({"with_mean": False, "with_stdd": True}, "with_stdd", "has no parameter 'with_stdd': did you mean 'with_std'?"),
+        ({"parameters": {"bogus": 3}}, "parameters.bogus", "has no parameter 'bogus': known: copy, with_mean, with_std"),
+        ({"with_mean": False, "parameters": {"with_mean": True}}, "with_mean", "with_mean is also in parameters: remove one"),
+        ({"with_mean": "no"}, "with_mean", "with_mean must be"),
+    ],
+)
+def test_wrong_parameters_of_a_step_are_refused_at_their_location(step, key, message):
+    steps = [["scale", {"transformer": "sklearn.preprocessing.StandardScaler", **step}], ["learn", {"learner": "svc"}]]
+    study = Study(data=["iris"], learners={"it": {"learner": "sklearn.pipeline.Pipeline", "parameters": {"steps": steps}}})
+    with pytest.raises(SpecError) as caught:
+        study.resolve()
+    [problem] = caught.value.problems
+    assert problem.location == f"learners.it.parameters.steps[0][1].{key}"
+    assert message in problem.message
+
+
+def test_an_object_beside_a_learner_is_refused():
+    _, [problem] = found_resolving_learners({"it": {"learner": "svc", "object": "x"}})
+    assert "which is not stored" in problem.message
+
+
+MIXED_LEARNER = """
+data = ["rows.csv"]
+
+[learners.mixed]
+learner = "sklearn.pipeline.make_pipeline"
+
+[learners.mixed.parameters]
+steps = [
+    { transformer = "sklearn.compose.ColumnTransformer", remainder = "drop", transformers = [
+        ["numbers", { transformer = "sklearn.pipeline.make_pipeline", steps = [
+            { transformer = "sklearn.impute.SimpleImputer", strategy = "median" },
+            { transformer = "sklearn.preprocessing.StandardScaler" },
+        ] }, { selector = "sklearn.compose.make_column_selector", dtype_include = "number" }],
+        ["hue", { transformer = "sklearn.preprocessing.OneHotEncoder", handle_unknown = "ignore" }, ["hue"]],
+        ["kept", "passthrough", ["weight"]],
+    ] },
+    { learner = "logistic-regression", C = 0.5 },
+]
+"""
+
+
+def test_a_study_file_describes_mixed_columns(tmp_path):
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame({"size": rng.normal(size=80), "weight": rng.normal(size=80), "hue": rng.choice(["red", "blue"], 80)})
+    table.loc[::9, "size"] = np.nan
+    table["class"] = np.where(table["weight"] + (table["hue"] == "red") > 0.5, "a", "b")
+    table.to_csv(tmp_path / "rows.csv", index=False)
+    (tmp_path / "mixed.toml").write_text(MIXED_LEARNER)
+    study = Study.read(tmp_path / "mixed.toml")
+    numbers = make_pipeline(SimpleImputer(strategy="median"), StandardScaler())
+    columns = ColumnTransformer(
+        [
+            ("numbers", numbers, make_column_selector(dtype_include="number")),
+            ("hue", OneHotEncoder(handle_unknown="ignore"), ["hue"]),
+            ("kept", "passthrough", ["weight"]),
+        ]
+    )
+    expected = make_pipeline(columns, LogisticRegression(C=0.5))
+    resolved = study.resolve()
+    X, y = resolved.data[0].dataset.X, resolved.data[0].dataset.y
+    ours = resolved.learners[0].estimator.fit(X[::2], y[::2]).predict_proba(X[1::2])
+    np.testing.assert_array_equal(ours, clone(expected).fit(X[::2], y[::2]).predict_proba(X[1::2]))
+    in_python = Study(data=[tmp_path / "rows.csv"], learners={"mixed": expected})
+    assert compute_learner_identity(in_python.resolve().learners[0].estimator).hash == (
+        compute_learner_identity(resolved.learners[0].estimator).hash
+    )
+    in_python.write(tmp_path / "written.toml")
+    assert Study.read(tmp_path / "written.toml").declaration.learners == in_python.declaration.learners
 
 
 def test_learners_within_learners():
@@ -718,8 +837,8 @@ def test_a_splitter_is_a_scheme_once_it_is_registered(monkeypatch):
             return np.arange(rows.n) % self.n_splits
 
     spec = StudySpec.from_mapping({"data": ["iris"], "learners": ["c45"], "resampling": "every-other"})
-    assert spec.resampling.to_dict() == {"scheme": "every-other", "folds": 10, "repeats": 1}
-    made = build_scheme(spec.resampling.to_dict())
+    assert spec.to_dict()["resampling"] == {"scheme": "every-other", "folds": 10, "repeats": 1}
+    made = build_scheme(spec.to_dict()["resampling"])
     assert made.text == build_scheme_from_splitter(EveryOther(10)).text == "{'n_splits': 10, 'scheme': 'every-other'}"
     splits = made.draw_splits(IRIS, None, 0, np.random.default_rng(1))
     assert splits.splits[3].test.tolist() == list(range(3, 150, 10))

@@ -9,6 +9,7 @@ from hypothesis import given, settings, strategies as st
 from fairtrial.errors import SpecError
 from fairtrial.study.spec.problems import SpecProblem, build_spec_error
 from fairtrial.study.spec.toml import SpecSource, locate_keys
+from fairtrial.study.study import Study
 
 # --- Reading toml ---
 # A file with mistakes tells every one of them with its line.
@@ -94,6 +95,17 @@ def test_mistakes_of_toml_itself(tmp_path, text, line, told):
     assert problem.line == line
     assert told in problem.message
     assert str(caught.value).startswith(f"{tmp_path / 'study.toml'}:{line}: ")
+
+
+@pytest.mark.parametrize("depth", [60, 300, 3000])
+@pytest.mark.parametrize("form", ["list", "table", "dotted key"])
+def test_a_deeply_nested_file_is_refused_in_one_sentence(tmp_path, form, depth):
+    texts = {"list": f"x = {'[' * depth}{']' * depth}", "table": "x = " + "{ x = " * depth + "1" + "}" * depth}
+    file = tmp_path / "deep.toml"
+    file.write_text(texts.get(form, ".".join("x" * depth) + " = 1"))
+    with pytest.raises(SpecError, match="a study file must have at most 50 levels of tables and lists, got more") as caught:
+        Study.read(file)
+    assert len(caught.value.problems) == 1
 
 
 def test_a_file_that_cannot_be_read(tmp_path):

@@ -18,8 +18,8 @@ import pytest
 from fairtrial.errors import StoreError
 from fairtrial.study.records import TrialRecord
 from fairtrial.study.store import file as file_module
-from fairtrial.study.store.codec import refuse_corrupted_records
 from fairtrial.study.store.file import WriteLock, translate_errors
+from fairtrial.study.store.integrity import check_predictions
 from fairtrial.study.store.sqlite import SQLiteStore
 from fairtrial.study.store.store import open_store, stores
 from tests.study.small_store import SmallStudy, without_privileges
@@ -55,7 +55,7 @@ def table(path, query):
 def is_whole(store):
     """Pages and evidence; the keys may be made up."""
     with store.file.read_connection() as connection:
-        refuse_corrupted_records(connection)
+        check_predictions(connection)
         return connection.execute("PRAGMA quick_check").fetchone() == ("ok",)
 
 

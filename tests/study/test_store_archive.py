@@ -12,7 +12,7 @@ from fairtrial.study.records import CODES, INDICES, NUMBERS, pack
 from fairtrial.study.store import archive as archive_module
 from fairtrial.study.store.archive import PlannedTrials, StoreArchive
 from fairtrial.study.store.store import open_store
-from tests.study.small_store import SmallStudy
+from tests.study.small_store import SmallStudy, reseal
 
 # --- Archive ---
 # What results read from a store: facts, trials, predictions, splits.
@@ -138,6 +138,7 @@ def test_a_store_that_lacks_parts_is_refused_in_words(tmp_path):
     for change, told in parts.items():
         connection = sqlite3.connect(path)
         connection.execute(f"UPDATE {change}")
+        reseal(connection)
         connection.commit()
         connection.close()
         with open_store(path) as store, pytest.raises(StoreError, match=told):
@@ -240,6 +241,7 @@ def test_trials_of_another_seed_protocol_or_study_are_not_mixed_in(tmp_path):
         )
         with store.file.write_transaction() as connection:
             connection.execute("UPDATE trial SET protocol = 99 WHERE status = 'error'")
+            reseal(connection)
         assert (store.open_archive("other").trials()["status"] == "missing").all()
 
 

@@ -20,6 +20,7 @@ from fairtrial.errors import InputError, StoreError
 from fairtrial.study.records import ABSTAINED, CODES, TrialRecord, pack
 from fairtrial.study.run.coordinator import run_study
 from fairtrial.study.store import codec as values, schema
+from fairtrial.study.store.checksums import compute_predictions_checksum
 from fairtrial.study.store.codec import (
     StoreIds,
     insert_records,
@@ -27,13 +28,12 @@ from fairtrial.study.store.codec import (
     put_study,
     query_mean_times,
     read_header,
-    refuse_corrupted_records,
-    refuse_wrong_links,
 )
+from fairtrial.study.store.integrity import check_links, check_predictions, refuse_corrupted_predictions
 from fairtrial.study.store.store import open_store
 from fairtrial.study.store.transfer import export, merge
 from fairtrial.study.study import Study
-from tests.study.small_store import SmallStudy
+from tests.study.small_store import SmallStudy, reseal
 
 # --- Schema ---
 # Versions of the tables: older files are migrated, newer files and files of other programs are refused.
@@ -60,25 +60,27 @@ def test_field_lists_equal_the_columns_of_the_tables(path):
     assert tuple(columns(path, "evidence")) == schema.PREDICTION_FIELDS
 
 
+LATEST = schema.VERSION
+
 STEPS = {
-    2: lambda connection: connection.execute("ALTER TABLE run ADD COLUMN host TEXT"),
-    3: lambda connection: connection.execute("UPDATE run SET host = 'here'"),
+    LATEST: lambda connection: connection.execute("ALTER TABLE run ADD COLUMN host TEXT"),
+    LATEST + 1: lambda connection: connection.execute("UPDATE run SET host = 'here'"),
 }
 
 
 def test_writer_upgrades_an_older_file_and_keeps_a_copy(path, monkeypatch):
     with open_store(path) as store:
         digest = store.compute_digest()
-    monkeypatch.setattr(schema, "VERSION", 4)
+    monkeypatch.setattr(schema, "VERSION", LATEST + 2)
     monkeypatch.setattr(schema, "MIGRATIONS", STEPS)
-    with pytest.raises(StoreError, match="schema 2, this one reads 4"):
+    with pytest.raises(StoreError, match=f"schema {LATEST}, this one reads {LATEST + 2}"):
         open_store(path)
     with open_store(path, write=True) as store:
         assert store.compute_digest() == digest
     with open_store(path) as store:
         assert store.compute_digest() == digest
     assert columns(path, "run")[-1] == "host"
-    copy = path.with_name("old.fairtrial.schema-2")
+    copy = path.with_name(f"old.fairtrial.schema-{LATEST}")
     assert columns(copy, "run")[-1] != "host"
     monkeypatch.undo()
     with open_store(copy) as store:
@@ -86,11 +88,11 @@ def test_writer_upgrades_an_older_file_and_keeps_a_copy(path, monkeypatch):
 
 
 def test_failed_migration_leaves_the_file_unchanged(path, monkeypatch):
-    steps = {**STEPS, 3: lambda connection: connection.execute("UPDATE nothing SET host = 1")}
+    steps = {**STEPS, LATEST + 1: lambda connection: connection.execute("UPDATE nothing SET host = 1")}
     with monkeypatch.context() as patch:
-        patch.setattr(schema, "VERSION", 4)
+        patch.setattr(schema, "VERSION", LATEST + 2)
         patch.setattr(schema, "MIGRATIONS", steps)
-        with pytest.raises(StoreError, match="schema-2"):
+        with pytest.raises(StoreError, match=f"schema-{LATEST}"):
             open_store(path, write=True)
     assert "host" not in columns(path, "run")
     with open_store(path, write=True) as store:
@@ -98,15 +100,15 @@ def test_failed_migration_leaves_the_file_unchanged(path, monkeypatch):
 
 
 def test_version_without_a_migration_is_refused(path, monkeypatch):
-    monkeypatch.setattr(schema, "VERSION", 3)
-    with pytest.raises(StoreError, match="schema 2"):
+    monkeypatch.setattr(schema, "VERSION", LATEST + 1)
+    with pytest.raises(StoreError, match=f"schema {LATEST}"):
         open_store(path, write=True)
 
 
 @pytest.mark.parametrize("write", [False, True])
 def test_newer_file_is_refused(path, monkeypatch, write):
     monkeypatch.setattr(schema, "VERSION", 0)
-    with pytest.raises(StoreError, match="schema 2"):
+    with pytest.raises(StoreError, match=f"schema {LATEST}"):
         open_store(path, write=write)
 
 
@@ -154,9 +156,30 @@ def downgrade_to_1(path):
             checksum = zlib.crc32(blob or b"", checksum)
         connection.execute("UPDATE evidence SET checksum = ? WHERE trial = ?", (checksum, trial))
     connection.execute("ALTER TABLE trial DROP COLUMN abstentions")
+    drop_columns_of_3(connection)
     connection.execute("PRAGMA user_version = 1")
     connection.close()
     return path
+
+
+def downgrade_to_2(path):
+    """Give a file the layout of version 2, whose checksums covered the predictions and the number of abstentions."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    query = "SELECT id, abstentions, prediction, scores, test_rows, truth FROM trial JOIN evidence ON trial = id"
+    for trial, abstentions, *blobs in connection.execute(query).fetchall():
+        checksum = zlib.crc32(b"".join(blob or b"" for blob in blobs))
+        checksum = zlib.crc32(str(abstentions).encode(), checksum)
+        connection.execute("UPDATE evidence SET checksum = ? WHERE trial = ?", (checksum, trial))
+    drop_columns_of_3(connection)
+    connection.execute("PRAGMA user_version = 2")
+    connection.close()
+    return path
+
+
+def drop_columns_of_3(connection):
+    connection.execute("ALTER TABLE trial DROP COLUMN tuning")
+    for table in ("study", "dataset", "condition", "learner", "split", "run", "trial"):
+        connection.execute(f"ALTER TABLE {table} DROP COLUMN checksum")
 
 
 def fill_abstaining(path, links=None):
@@ -215,8 +238,34 @@ def test_writer_migrates_version_1(version_1, expected):
     assert set(columns(version_1, "trial")) == set(schema.TRIAL_FIELDS)
     assert_same_content(read_everything(version_1), expected)
     copy = version_1.with_name("version-1.fairtrial.schema-1")
-    assert columns(copy, "trial") == [name for name in schema.TRIAL_FIELDS if name != "abstentions"]
+    assert columns(copy, "trial") == [name for name in schema.TRIAL_FIELDS if name not in ("abstentions", "tuning", "checksum")]
     assert len(copy.read_bytes()) == len(before)
+
+
+def test_file_of_version_2_is_read_and_migrated(tmp_path, expected):
+    path = downgrade_to_2(fill_abstaining(tmp_path / "version-2.fairtrial"))
+    before = path.read_bytes()
+    assert_same_content(read_everything(path), expected)
+    assert path.read_bytes() == before
+    open_store(path, write=True).close()
+    assert_same_content(read_everything(path), expected)
+    assert path.with_name("version-2.fairtrial.schema-2").exists()
+
+
+@pytest.mark.parametrize("write", [False, True])
+@pytest.mark.parametrize(
+    "change", ["evidence SET prediction = x'00' WHERE trial = 3", "trial SET abstentions = 5 WHERE id = 3"]
+)
+def test_migration_does_not_hide_corrupted_records(tmp_path, change, write):
+    path = downgrade_to_2(fill_abstaining(tmp_path / "version-2.fairtrial"))
+    connection = sqlite3.connect(path)
+    connection.execute(f"UPDATE {change}")
+    connection.commit()
+    connection.close()
+    if write:
+        open_store(path, write=True).close()
+    with open_store(path) as store, pytest.raises(StoreError, match="trial 3 are corrupted"):
+        store.check()
 
 
 def test_reader_follows_a_migration(version_1, expected):
@@ -404,12 +453,16 @@ def test_seeds_of_any_size():
 
 def test_a_checksum_tells_a_changed_bit_and_a_moved_column():
     blobs = [b"abc", None, b"d", None]
-    kept = values.compute_checksum(blobs, 2)
-    values.refuse_corrupted_trial(3, blobs, 2, kept)
-    with pytest.raises(StoreError, match="trial 3 are corrupted"):
-        values.refuse_corrupted_trial(3, blobs, 1, kept)
-    with pytest.raises(StoreError, match="trial 3 are corrupted"):
-        values.refuse_corrupted_trial(3, [b"abb", None, b"d", None], 2, kept)
+    facts = {"abstentions": 2, "key": b"k", "score_kind": "decision"}
+    kept = compute_predictions_checksum(blobs, **facts)
+    refuse_corrupted_predictions(3, blobs, **facts, expected=kept)
+    moved, changed = [b"ab", None, b"cd", None], [b"abb", None, b"d", None]
+    for other in (moved, changed, [b"abc", b"", b"d", None]):
+        with pytest.raises(StoreError, match="trial 3 are corrupted"):
+            refuse_corrupted_predictions(3, other, **facts, expected=kept)
+    for change in ({"abstentions": 1}, {"key": b"l"}, {"score_kind": None}):
+        with pytest.raises(StoreError, match="trial 3 are corrupted"):
+            refuse_corrupted_predictions(3, blobs, **{**facts, **change}, expected=kept)
 
 
 # --- Header ---
@@ -546,14 +599,36 @@ LINKS = STUDY.links()
 
 def test_every_field_is_kept(store):
     everything = TrialRecord(
-        b"k" * 16, "ok", b"p", b"s", "decision", b"r", b"t", 0.1, 2, 0.3, 4, 7, 0.5, 0.6, 0.7, 0.8, 9, "n", "e", "m", "tb", "l"
+        b"k" * 16,
+        "ok",
+        b"p",
+        b"s",
+        "decision",
+        b"r",
+        b"t",
+        0.1,
+        2,
+        0.3,
+        4,
+        7,
+        0.5,
+        0.6,
+        0.7,
+        0.8,
+        9,
+        "tuned",
+        "n",
+        "e",
+        "m",
+        "tb",
+        "l",
     )
     with store.file.write_transaction() as connection:
         insert_records(connection, [(everything, (1, 2, 3, 1))], 7, None)
         trial = connection.execute("SELECT * FROM trial").fetchone()
         evidence = connection.execute("SELECT * FROM evidence").fetchone()
     assert trial[1:11] == (b"k" * 16, 1, 2, 3, 1, 7, 1, None, "ok", 1)
-    assert trial[11:] == (0.1, 2, 0.3, 4, 7, 0.5, 0.6, 0.7, 0.8, 9, "n", "e", "m", "tb", "l")
+    assert trial[11:-1] == (0.1, 2, 0.3, 4, 7, 0.5, 0.6, 0.7, 0.8, 9, "tuned", "n", "e", "m", "tb", "l")
     assert evidence[:-1] == (1, b"p", b"s", "decision", b"r", b"t")
 
 
@@ -584,11 +659,11 @@ def test_trials_without_times_do_not_enter_the_mean(store):
 def test_evidence_that_is_not_as_it_was_written_is_refused(store):
     store.add_records([(STUDY.success(link), link) for link in LINKS[:3]])
     with store.file.write_transaction() as connection:
-        refuse_corrupted_records(connection)
+        check_predictions(connection)
         other = zstandard.ZstdCompressor().compress(b"something else")
         connection.execute("UPDATE evidence SET prediction = ? WHERE trial = 2", (other,))
         with pytest.raises(StoreError, match="trial 2 are corrupted"):
-            refuse_corrupted_records(connection)
+            check_predictions(connection)
 
 
 CHANGES = {
@@ -613,6 +688,10 @@ def test_a_trial_that_is_linked_to_something_else_is_refused_and_changes_the_dig
     with store.file.write_transaction() as connection:
         connection.execute(change)
     assert store.compute_digest() != before
+    with pytest.raises(StoreError, match="has a wrong checksum"):
+        store.check()
+    with store.file.write_transaction() as connection:
+        reseal(connection)
     with pytest.raises(StoreError, match=r"trial \d is corrupted"):
         store.check()
 
@@ -623,13 +702,17 @@ def test_rows_of_a_split_and_a_status_that_were_changed_are_refused(store):
         kept = connection.execute("SELECT test FROM split WHERE id = 1").fetchone()
         connection.execute("UPDATE split SET test = (SELECT test FROM split WHERE id = 2) WHERE id = 1")
         with pytest.raises(StoreError, match="split 1 is corrupted"):
-            refuse_wrong_links(connection)
+            check_links(connection)
         connection.execute("UPDATE split SET test = ? WHERE id = 1", kept)
-        refuse_wrong_links(connection)
+        check_links(connection)
         connection.execute("UPDATE trial SET status = 'oj' WHERE id = 3")
         with pytest.raises(StoreError, match="trial 3 is corrupted"):
-            refuse_wrong_links(connection)
-    with pytest.raises(StoreError, match="trial 3 is corrupted"):
+            check_links(connection)
+    with pytest.raises(StoreError, match="trial 3 has a wrong checksum"):
+        store.open_archive().trials()
+    with store.file.write_transaction() as connection:
+        reseal(connection)
+    with pytest.raises(StoreError, match="invalid status"):
         store.open_archive().trials()
 
 
@@ -649,6 +732,12 @@ def test_what_cannot_be_read_does_not_pass_the_check(store, change):
     store.check()
     with store.file.write_transaction() as connection:
         connection.execute(f"UPDATE {change}")
+    with pytest.raises(StoreError, match="corrupted"):
+        store.check()
+    with pytest.raises(StoreError, match="corrupted"):
+        store.open_archive().trials()
+    with store.file.write_transaction() as connection:
+        reseal(connection)
     with pytest.raises(StoreError, match="corrupted"):
         store.check()
     archive = store.open_archive()

@@ -151,13 +151,14 @@ def test_what_cannot_be_merged_is_refused_before_anything_is_written(tmp_path, m
     with pytest.raises(StoreError, match="does not exist"):
         merge(tmp_path / "target", [part, tmp_path / "none"])
     newer = shutil.copy(part, tmp_path / "newer")
-    monkeypatch.setattr(schema, "VERSION", 3)
+    latest = schema.VERSION
+    monkeypatch.setattr(schema, "VERSION", latest + 1)
     with open_store(tmp_path / "other", write=True, create=True) as store, store.file.write_transaction() as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (3,)
-    with pytest.raises(StoreError, match="schema 2"):
+        assert connection.execute("PRAGMA user_version").fetchone() == (latest + 1,)
+    with pytest.raises(StoreError, match=f"schema {latest}"):
         merge(tmp_path / "target", [newer])
-    monkeypatch.setattr(schema, "VERSION", 2)
-    with pytest.raises(StoreError, match="schema 3"):
+    monkeypatch.setattr(schema, "VERSION", latest)
+    with pytest.raises(StoreError, match=f"schema {latest + 1}"):
         merge(tmp_path / "target", [part, tmp_path / "other"])
     assert not (tmp_path / "target").exists()
     with (

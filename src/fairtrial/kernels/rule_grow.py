@@ -10,13 +10,13 @@ import numpy as np
 
 from fairtrial._check import FloatArray, IntArray
 from fairtrial._frames import BoolArray
-from fairtrial.kernels.compiling import kernel
+from fairtrial.kernels.compiling import helper, kernel
 
 _SMALL = 1e-6
 _LOG_2 = np.log(2.0)
 
 
-@kernel
+@helper
 def _is_met(value: float, kind: int, cut: float) -> bool:
     if kind == 0:
         return value <= cut
@@ -28,8 +28,9 @@ def _is_met(value: float, kind: int, cut: float) -> bool:
 @kernel
 def find_covered_rows(values: FloatArray, rows: IntArray, columns: IntArray, kinds: IntArray, cuts: FloatArray) -> BoolArray:
     """Return the rows that satisfy all conditions."""
-    inside = np.ones(len(rows), dtype=np.bool_)
+    inside = np.empty(len(rows), np.bool_)
     for index in range(len(rows)):
+        inside[index] = True
         for j in range(len(columns)):
             if not _is_met(values[columns[j], rows[index]], kinds[j], cuts[j]):
                 inside[index] = False
@@ -37,13 +38,13 @@ def find_covered_rows(values: FloatArray, rows: IntArray, columns: IntArray, kin
     return inside
 
 
-@kernel
+@helper
 def _compute_foil_gain(positives: float, total: float, base: float) -> float:
     """Compute FOIL's gain over a base rate of positives; both rates include one additional row."""
     return float(positives * (np.log((positives + 1.0) / (total + 1.0)) / _LOG_2 - np.log(base) / _LOG_2))
 
 
-@kernel
+@helper
 def _find_best_rule_cut(
     column: FloatArray, rows: IntArray, positive: BoolArray, base: float
 ) -> tuple[float, int, float, float, float]:
@@ -75,7 +76,7 @@ def _find_best_rule_cut(
     return best, kind, cut, best_positive, best_size
 
 
-@kernel
+@helper
 def _find_best_rule_value(
     column: FloatArray, rows: IntArray, positive: BoolArray, base: float, size: int
 ) -> tuple[float, int, float, float, float]:
@@ -92,33 +93,6 @@ def _find_best_rule_value(
         if gain > best:
             best, cut, best_positive, best_size = gain, float(code), accurate[code], total[code]
     return best, 2, cut, best_positive, best_size
-
-
-@kernel
-def _filter_orders(orders: IntArray, n_known: IntArray, rows: IntArray) -> tuple[IntArray, IntArray]:
-    """Filter the given rows with known values, in the order of each column; return these rows and their counts."""
-    d, n = orders.shape
-    inside = np.zeros(n, dtype=np.bool_)
-    inside[rows] = True
-    live, counts = np.empty((d, n), np.intp), np.zeros(d, np.intp)
-    for j in range(d):
-        for row in orders[j, : n_known[j]]:
-            if inside[row]:
-                live[j, counts[j]] = row
-                counts[j] += 1
-    return live, counts
-
-
-@kernel
-def _filter_live(live: IntArray, counts: IntArray, column: FloatArray, kind: int, cut: float) -> None:
-    """Keep only the rows that also satisfy one more condition; the arrays are changed in place."""
-    for j in range(len(counts)):
-        count = 0
-        for row in live[j, : counts[j]]:
-            if _is_met(column[row], kind, cut):
-                live[j, count] = row
-                count += 1
-        counts[j] = count
 
 
 @kernel
@@ -139,15 +113,26 @@ def grow_rule(
     at least `min_weight`.
     """
     d, n = values.shape
-    used = used.copy()
-    columns, kinds, cuts = np.empty(n, np.intp), np.empty(n, np.intp), np.empty(n, np.float64)
-    live, counts = _filter_orders(orders, n_known, rows)
-    n_conditions, total = 0, float(len(rows))
-    base = (positive[rows].sum() + 1.0) / (total + 1.0)
+    columns, kinds, cuts = np.empty(n, np.intp), np.empty(n, np.intp), np.empty(n)
+    inside, exhausted = np.zeros(n, np.bool_), np.zeros(d, np.bool_)
+    n_conditions, total, positives = 0, float(len(rows)), 0.0
+    for row in rows:
+        inside[row] = True
+        positives += positive[row]
+    base = (positives + 1.0) / (total + 1.0)
+    # The rows that the rule covers, in the order of each column, without missing values.
+    live, counts = np.empty((d, n), np.intp), np.empty(d, np.intp)
+    for j in range(d):
+        exhausted[j], counts[j] = used[j], 0
+        for index in range(n_known[j]):
+            row = orders[j, index]
+            if inside[row]:
+                live[j, counts[j]] = row
+                counts[j] += 1
     while total > 0 and 1.0 - base > _SMALL:
         best, chosen, kind, cut, positives, size = 0.0, -1, 0, 0.0, 0.0, 0.0
         for j in range(d):
-            if used[j]:
+            if exhausted[j]:
                 continue
             if sizes[j] > 0:
                 candidate = _find_best_rule_value(values[j], live[j, : counts[j]], positive, base, sizes[j])
@@ -158,12 +143,19 @@ def grow_rule(
                 chosen = j
         if chosen < 0 or min_weight - positives > _SMALL:
             break
-        used[chosen] = sizes[chosen] > 0
+        exhausted[chosen] = sizes[chosen] > 0
         columns[n_conditions], kinds[n_conditions], cuts[n_conditions] = chosen, kind, cut
         n_conditions += 1
         total, base = size, (positives + 1.0) / (size + 1.0)
-        _filter_live(live, counts, values[chosen], kind, cut)
-    return columns[:n_conditions].copy(), kinds[:n_conditions].copy(), cuts[:n_conditions].copy()
+        for j in range(d):
+            count = 0
+            for index in range(counts[j]):
+                row = live[j, index]
+                if _is_met(values[chosen, row], kind, cut):
+                    live[j, count] = row
+                    count += 1
+            counts[j] = count
+    return columns[:n_conditions], kinds[:n_conditions], cuts[:n_conditions]
 
 
 @kernel
@@ -184,10 +176,11 @@ def find_best_length(
     size, total = len(columns), len(rows)
     if total == 0:
         return size
-    inside = rows.copy()
+    inside = np.empty(total, np.intp)
     count, positives = total, 0.0
-    for row in rows:
-        positives += positive[row]
+    for index in range(total):
+        inside[index] = rows[index]
+        positives += positive[rows[index]]
     best, length, negatives_outside = (positives + 1.0) / (total + 2.0), 0, 0.0
     for j in range(size):
         n_inside, accurate = 0, 0.0

@@ -77,8 +77,12 @@ def add_row(
     than `limit`. The codes of sorted sums order them lexicographically. They must fit into 63 bits.
     """
     k = row.size
-    lowest = sums.min() + row[0]
-    radix = sums.max() + row[k - 1] - lowest + 1
+    lowest, highest = sums[0, 0], sums[0, 0]
+    for s in range(len(sums)):
+        for i in range(k):
+            lowest, highest = min(lowest, sums[s, i]), max(highest, sums[s, i])
+    lowest, highest = lowest + row[0], highest + row[k - 1]
+    radix = highest - lowest + 1
     bits, count = 12, 0
     slots = np.zeros(1 << bits, dtype=np.int64)  # number of the sum, starting at 1; 0 is free
     half = slots.size // 2
@@ -86,7 +90,8 @@ def add_row(
     moved, order = np.empty(k, dtype=np.int64), np.empty(k, dtype=np.int64)
     for s in range(len(sums)):
         chance = chances[s] / n_orders
-        order[:] = row
+        for i in range(k):
+            order[i] = row[i]
         for step in range(n_orders):
             if step:
                 set_next_order(order)
@@ -111,10 +116,16 @@ def add_row(
                 for i in range(count):
                     slots[find_slot(slots, codes, codes[i], bits)] = i + 1
                 slot = find_slot(slots, codes, code, bits)
-                new_sums = np.concatenate((new_sums, np.empty_like(new_sums)))
-                new_chances = np.concatenate((new_chances, np.empty_like(new_chances)))
-                codes = np.concatenate((codes, np.empty_like(codes)))
-            new_sums[count], new_chances[count], codes[count] = moved, chance, code
+                old_sums, old_chances, old_codes = new_sums, new_chances, codes
+                new_sums, new_chances = np.empty((half, k), dtype=np.int64), np.empty(half)
+                codes = np.empty(half, dtype=np.int64)
+                for i in range(count):
+                    new_chances[i], codes[i] = old_chances[i], old_codes[i]
+                    for j in range(k):
+                        new_sums[i, j] = old_sums[i, j]
+            new_chances[count], codes[count] = chance, code
+            for i in range(k):
+                new_sums[count, i] = moved[i]
             count += 1
             slots[slot] = count
     return new_sums[:count], new_chances[:count], codes[:count]

@@ -43,7 +43,7 @@ def order_scores(scores: FloatArray) -> npt.NDArray[np.uint32]:
     return order_by_radix(scores)
 
 
-@compiling.kernel
+@compiling.helper
 def make_sort_keys(scores: FloatArray, starts: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
     """Return integers that sort like the floats; count the values of each digit in `starts`."""
     bits = scores.view(np.uint64)
@@ -57,10 +57,10 @@ def make_sort_keys(scores: FloatArray, starts: npt.NDArray[np.int64]) -> npt.NDA
     return keys
 
 
-@compiling.kernel
-def convert_counts_to_starts(starts: npt.NDArray[np.int64]) -> bool:
-    """Convert the counts of one digit to start indices; return whether all keys share one value."""
-    shared, total, n = False, 0, starts.sum()
+@compiling.helper
+def convert_counts_to_starts(starts: npt.NDArray[np.int64], n: int) -> bool:
+    """Convert the counts of one digit of `n` keys to start indices; return whether all keys share one value."""
+    shared, total = False, 0
     for value in range(_SIZE):
         count = starts[value]
         shared = shared or count == n
@@ -77,7 +77,7 @@ def sort_by_radix(scores: FloatArray) -> None:
     keys, moved = make_sort_keys(scores, starts), np.empty(n, np.uint64)
     mask = np.uint64(_SIZE - 1)
     for digit in range(_DIGITS):
-        if convert_counts_to_starts(starts[digit]):
+        if convert_counts_to_starts(starts[digit], n):
             continue
         for i in range(n):
             value = (keys[i] >> np.uint64(_BITS * digit)) & mask
@@ -96,10 +96,12 @@ def order_by_radix(scores: FloatArray) -> npt.NDArray[np.uint32]:
     n = scores.size
     starts = np.zeros((_DIGITS, _SIZE), np.int64)
     keys, moved = make_sort_keys(scores, starts), np.empty(n, np.uint64)
-    indices, moved_indices = np.arange(n).astype(np.uint32), np.empty(n, np.uint32)
+    indices, moved_indices = np.empty(n, np.uint32), np.empty(n, np.uint32)
+    for i in range(n):
+        indices[i] = i
     mask = np.uint64(_SIZE - 1)
     for digit in range(_DIGITS):
-        if convert_counts_to_starts(starts[digit]):
+        if convert_counts_to_starts(starts[digit], n):
             continue
         for i in range(n):
             value = (keys[i] >> np.uint64(_BITS * digit)) & mask

@@ -18,7 +18,7 @@ from fairtrial.errors import InputError
 from fairtrial.kernels import c45
 from fairtrial.kernels.c45 import SMALL, ErrorBound, Nodes, SplitRules, TreeRows
 from fairtrial.kernels.compiling import run_in_chunks
-from fairtrial.kernels.sorting import order_scores
+from fairtrial.kernels.sorting import order_by_radix, order_scores
 from fairtrial.learners.learner import Learner, TrainingSet, get_declared_order, register_learner
 
 if TYPE_CHECKING:
@@ -144,16 +144,21 @@ def make_error_bound(confidence: float) -> ErrorBound:
 
 
 def _make_tree_rows(training: TrainingSet, codes: npt.NDArray[np.intp], classes: int, n_declared: int) -> TreeRows:
-    columns = np.ascontiguousarray(training.values.T) + 0.0  # turns -0.0 into 0.0
-    columns[np.isnan(columns)] = np.nan  # sorting by bits needs a single, positive NaN
-    levels = np.array(
-        [0 if categories is None else len(categories) for categories in training.columns.categories], dtype=np.int64
-    )
-    # A nominal column that contains only missing values has no categories and is never split.
     numeric = training.columns.numeric
-    levels = np.where(numeric, 0, np.maximum(levels, 1))
+    columns = np.ascontiguousarray(training.values.T)
+    numbers = columns[numeric] + 0.0  # turns -0.0 into 0.0
+    numbers[np.isnan(numbers)] = np.nan  # sorting by bits needs a single, positive NaN
+    if numeric.all():
+        columns = numbers
+    elif numeric.any():
+        columns = columns.copy()
+        columns[numeric] = numbers
+    # A nominal column that contains only missing values has no categories and is never split.
+    levels = np.array(
+        [0 if categories is None else max(1, len(categories)) for categories in training.columns.categories], dtype=np.int64
+    )
     positions = np.where(numeric, np.cumsum(numeric) - 1, 0)
-    ranked = np.sort(columns[numeric], axis=1)
+    ranked = np.sort(numbers, axis=1)
     weight = np.require(training.weight, np.float64, ["C", "W"])
     table = c45.make_x_log_x_table(len(weight)) if (weight == 1).all() else np.zeros(0)
     return TreeRows(columns, levels, positions, ranked, codes.astype(np.int64), weight, classes, n_declared, table)
@@ -280,6 +285,22 @@ class C45(Learner):
     petal width (cm) <= 0.6: 0 (50.0)
     """
 
+    _memory_order = "F"
+    _kernels = (
+        c45.make_x_log_x_table,
+        c45.grow_nodes,
+        c45.collapse_nodes,
+        c45.prune_nodes,
+        c45.find_reachable,
+        c45.predict_rows,
+        order_by_radix,
+    )
+
+    @classmethod
+    def _compile_kernels(cls) -> None:
+        super()._compile_kernels()
+        order_by_radix(np.zeros(1))  # called for long columns only
+
     def __init__(
         self,
         confidence: float = 0.25,
@@ -335,9 +356,9 @@ class C45(Learner):
 
     def _predict_probabilities(self, columns: EncodedTable) -> FloatArray:
         nodes, nominal = self.tree_.nodes, columns.nominal
-        values = np.require(columns.values, requirements=["C", "W"])
+        values = np.require(columns.values.T, requirements=["C", "W"])
         leaves = c45.compute_node_probabilities(nodes, bool(self.laplace))
-        chunks = run_in_chunks(lambda a, b: c45.predict_tree(nodes, nominal, values[a:b], leaves), len(columns), _CHUNK_ROWS)
+        chunks = run_in_chunks(lambda a, b: c45.predict_tree(nodes, nominal, values, leaves, a, b), len(columns), _CHUNK_ROWS)
         probabilities = np.concatenate(chunks)[:, np.argsort(self._order)]
         return np.asarray(probabilities / probabilities.sum(axis=1, keepdims=True))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -125,8 +126,8 @@ def make_learner(name: str, **parameters: Any) -> Any:
         raise InputError(f"{name} does not accept these parameters: {error}") from None
 
 
-def get_parameters(learner: type[Any]) -> dict[str, Any]:
-    """Return the parameters of a class with their defaults; empty if it accepts any keyword."""
+def get_parameters(learner: Callable[..., Any]) -> dict[str, Any]:
+    """Return the parameters of a class or function with their defaults; empty if it accepts any keyword."""
     parameters = inspect.signature(learner).parameters.values()
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         return {}

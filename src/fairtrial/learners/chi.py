@@ -93,6 +93,8 @@ class Chi(Learner):
     (34, 4, 0.88)
     """
 
+    _kernels = (fuzzy.sum_by_class, fuzzy.find_best_by_class)
+
     def __init__(self, labels: int = 5, *, ranges: Any = None, nominal: Any = None) -> None:
         self.labels = labels
         self.ranges = ranges

@@ -47,6 +47,14 @@ class NumberEncoder:
             (_expand_columns(columns, self.fill_values, self.widths, self.fill) - self.shift) / self.span
         )
 
+    def list_names(self, columns: EncodedTable) -> list[str]:
+        """List the names of the encoded columns: `hue=red` for the value red of a nominal column, otherwise `hue`."""
+        names = []
+        for name, categories, width in zip(columns.names, columns.categories, self.widths, strict=True):
+            values = () if categories is None else categories[-width:]
+            names += [f"{name}={value}" for value in values] or [str(name)]
+        return names
+
 
 def compute_fill_values(columns: EncodedTable, weight: FloatArray) -> FloatArray:
     """Compute the value that replaces missing values in each column: the mean, or the code of the most frequent value."""

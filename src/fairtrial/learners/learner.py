@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,10 +14,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from fairtrial import _check
-from fairtrial._check import FloatArray, IntArray
-from fairtrial._frames import EncodedTable, as_frame, read_columns
+from fairtrial._check import FloatArray, IntArray, describe_other_values
+from fairtrial._frames import EncodedTable, MemoryOrder, as_frame, is_nominal_dtype, read_columns
 from fairtrial._registry import Registry
-from fairtrial.errors import InputError
+from fairtrial.errors import InputError, LearnerError
+from fairtrial.kernels.compiling import is_cached
 
 learners: Registry[type[Any]] = Registry("learner", group="fairtrial.learners")
 """Learners by the short name used in study files."""
@@ -68,6 +70,9 @@ class TrainingSet:
         return self.columns.values
 
 
+_compiled_classes: list[type[TypedClassifier]] = []
+
+
 class TypedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A classifier for numeric and nominal columns with missing values.
 
@@ -76,12 +81,27 @@ class TypedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
     """
 
     nominal: Any = None
+    _memory_order: ClassVar[MemoryOrder] = "C"  # F if the learner uses whole columns
+    _kernels: ClassVar[tuple[Any, ...]] = ()  # compiled functions that the learner calls
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "_kernels" in vars(cls):
+            _compiled_classes.append(cls)
+
+    @classmethod
+    def _compile_kernels(cls) -> None:
+        """Compile the kernels by fitting and predicting a few rows."""
+        import pandas as pd
+
+        X = pd.DataFrame({"number": np.arange(24) % 7.0, "word": pd.Categorical(list("abc") * 8)})
+        cls().fit(X, [0, 1] * 12).predict(X)
 
     def _read_training(self, X: Any, y: Any, sample_weight: Any = None) -> TrainingSet:
         """Check columns, classes and weights, drop rows of weight zero, and set `classes_`."""
         if y is None:
             raise InputError("y must have the class of each row, got None: requires y to be passed, but the target y is None")
-        columns = self._name_columns(read_columns(*self._check_input(X, reset=True)))
+        columns = self._name_columns(read_columns(*self._check_input(X, reset=True), self._memory_order))
         self.classes_, codes = _encode_declared(y) or self._encode_present(y)
         if len(codes) != len(columns):
             detail = f"inconsistent numbers of samples: [{len(columns)}, {len(codes)}]"
@@ -118,7 +138,7 @@ class TypedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         """Encode the rows to predict with the codes of the training columns."""
         check_is_fitted(self)
         checked, _ = self._check_input(X, reset=False)
-        return self._template.encode_like(checked)
+        return self._template.encode_like(checked, self._memory_order)
 
     def _check_input(self, X: Any, *, reset: bool) -> tuple[Any, Any]:
         """Return `nominal` and the table. A table with nominal columns is unchanged; any other is converted to numbers by
@@ -241,6 +261,30 @@ class MarginLearner(TypedClassifier):
         return self._choose_most_probable(self._compute_margins(self._read_rows(X)))
 
 
+def compile_kernels(estimators: Iterable[Any], report: Callable[[str, int, int], None] | None = None) -> None:
+    """Compile the kernels of learners and their components, unless they are cached.
+
+    Before each compilation, `report` receives the name of the learner's class, the index of the class, and the number of
+    classes to compile.
+    """
+    components = [component for estimator in estimators for component in _list_components(estimator)]
+    # The code of a user's subclass must not run here, so the class that declares the kernels is fitted.
+    classes = dict.fromkeys(base for component in components for base in type(component).__mro__ if base in _compiled_classes)
+    pending = [learner_class for learner_class in classes if not all(map(is_cached, learner_class._kernels))]
+    for index, learner_class in enumerate(pending):
+        if report is not None:
+            report(learner_class.__name__, index, len(pending))
+        learner_class._compile_kernels()
+
+
+def _list_components(estimator: Any) -> list[Any]:
+    """List an estimator and its components, including the default base learner of an ensemble."""
+    components = [estimator]
+    with suppress(Exception):  # third-party estimators may have no parameters, or other faults
+        components += estimator.get_params(deep=True).values()
+    return components + [part._get_base_learner() for part in components if hasattr(type(part), "_get_base_learner")]
+
+
 def _encode_declared(y: Any) -> tuple[npt.NDArray[Any], IntArray] | None:
     """Return sorted classes and codes of a category column; None for any other column."""
     import pandas as pd
@@ -275,6 +319,9 @@ def require_two_classes(learner: TypedClassifier) -> None:
 
 def expand_probabilities(probabilities: Any, known_classes: Any, classes: Any) -> FloatArray:
     """Add columns of zeros for the classes that a learner does not know."""
+    kind = describe_other_values(np.asarray(probabilities))
+    if kind is not None:
+        raise LearnerError(f"predict_proba must return a table of real numbers, got {kind}: convert it to float")
     columns = np.zeros((len(probabilities), len(classes)))
     columns[:, np.searchsorted(classes, known_classes)] = probabilities
     return columns
@@ -302,7 +349,7 @@ def _has_types(X: Any) -> bool:
         X = X.to_pandas()
     if not isinstance(X, pd.DataFrame):
         return False
-    return any(not pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_bool_dtype(kind) for kind in X.dtypes)
+    return any(is_nominal_dtype(kind) for kind in X.dtypes)
 
 
 def _with_remedy(error: str) -> str:
@@ -321,7 +368,10 @@ def _check_table(X: Any) -> None:
         raise InputError(
             f"X must have at least 1 column: found array with 0 feature(s) (shape=({n}, {d})) while a minimum of 1"
         )
-    numbers = frame.select_dtypes("float")
+    floats = [j for j, kind in enumerate(frame.dtypes) if issubclass(kind.type, (np.float64, np.float32))]
+    if not floats:
+        return
+    numbers = frame if len(floats) == d else frame.iloc[:, floats]
     infinite = np.isinf(numbers.to_numpy(dtype=np.float64, na_value=np.nan)).any(axis=0)
     if infinite.any():
         raise InputError(f"X must not contain infinity, got it in column {str(numbers.columns[int(np.argmax(infinite))])!r}")

@@ -47,6 +47,8 @@ class NearestNeighbours(Learner):
     0.96
     """
 
+    _kernels = (mixed_distance.count_neighbour_votes,)
+
     def __init__(self, n_neighbours: int = 1, *, votes: str = "uniform", nominal: Any = None) -> None:
         self.n_neighbours = n_neighbours
         self.votes = votes

@@ -30,6 +30,9 @@ _OWN_PREPARATION = ("Pipeline", "Prepared")
 _TYPED = ("HistGradientBoostingClassifier", "LGBMClassifier")
 
 
+_MATRIX_PACKAGES = ("catboost", "fairtrial", "imblearn", "lightgbm", "sklearn", "xgboost")
+
+
 @dataclass(frozen=True)
 class Facts:
     """The input that a learner accepts, and the preparation that it needs.
@@ -102,6 +105,11 @@ def facts_of(learner: Any) -> Facts:
     return Facts(
         nominal=name in _TYPED, missing=_can_take_missing(learner), scale=_choose_scale(name, module), numbered=numbered
     )
+
+
+def reads_names(learner: Any) -> bool:
+    """Return whether a learner may use column names. Learners of known packages use only the columns' order."""
+    return type(learner).__module__.split(".")[0] not in _MATRIX_PACKAGES
 
 
 def _find_inner_learners(learner: Any) -> list[Any]:
@@ -356,13 +364,22 @@ class Prepared(TypedClassifier):
         if self.sampler is not None:
             columns = self._fill_missing(columns)
         if isinstance(self._encoder, NumberEncoder):
-            return self._encoder(columns)
+            encoded = self._encoder(columns)
+            return self._add_names(encoded, columns) if hasattr(self, "feature_names_in_") else encoded
         if self._encoder is not None:
             return self._encoder.transform(to_frame(columns))
         if not self._needs.missing:
             columns = self._fill_missing(columns)
         typed = bool(columns.nominal.any()) or hasattr(self, "feature_names_in_")
         return to_frame(columns) if typed else columns.values
+
+    def _add_names(self, encoded: FloatArray, columns: EncodedTable) -> Any:
+        """Convert encoded columns to a frame if the learner may use column names."""
+        if not reads_names(self.learner):
+            return encoded
+        import pandas as pd
+
+        return pd.DataFrame(encoded, columns=self._encoder.list_names(columns))
 
     def _describe_preparation(self, columns: EncodedTable, facts: Facts, fitted_sampler: Any) -> dict[str, str]:
         """Describe the applied steps."""

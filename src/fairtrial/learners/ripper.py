@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from fairtrial._check import FloatArray, IntArray, check_at_least, check_generator, check_whole_number
 from fairtrial._frames import EncodedTable
+from fairtrial.kernels import rule_grow
 from fairtrial.kernels.randomness import JavaRandom
 from fairtrial.learners import ripper_rules
 from fairtrial.learners.encoding import format_decimal
@@ -274,6 +275,8 @@ class Ripper(Learner):
     (petal length (cm) <= 1.9) => class=setosa (50.0/0.0)
      => class=virginica (53.0/3.0)
     """
+
+    _kernels = (rule_grow.find_covered_rows, rule_grow.grow_rule, rule_grow.find_best_length)
 
     def __init__(
         self,

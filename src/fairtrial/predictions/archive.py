@@ -39,6 +39,7 @@ class PredictionArchive:
         self.seed = seed
         self.conditions = (_CLEAN,)
         self.learners = tuple(LearnerFacts(name, "", {}, {}) for name in file.models)
+        self.schemes = ("given",)
         self.runs: tuple[Mapping[str, Any], ...] = ()
         self.declaration: Mapping[str, Any] = {
             "name": file.source,
@@ -50,6 +51,10 @@ class PredictionArchive:
             "measures": list(measures),
             "notes": list(render_all(file.notes, "model")),
         }
+
+    def select_scheme(self, name: str) -> PredictionArchive:
+        """Return the archive itself, because a file has a single scheme."""
+        return self
 
     @cached_property
     def datasets(self) -> tuple[DataFacts, ...]:
@@ -81,6 +86,7 @@ class PredictionArchive:
                     trial, model, count = trials_by_key.get((dataset.name, repeat, fold, name), (-1, None, 0))
                     line: dict[str, Any] = dict.fromkeys(TRIAL_COLUMNS)
                     line.update(trial=trial if count else -1, dataset=dataset.name, condition="clean", level=0.0, learner=name)
+                    line["resampling"] = self.schemes[0]
                     line.update(repeat=repeat, fold=fold, status="ok" if count else "missing")
                     line["notes"] = _describe_label_source(model)
                     lines.append(line)

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         draw_rarest_class as draw_rarest_class,
         draw_splits as draw_splits,
     )
+    from fairtrial.report.figures.learning_curve import draw_learning_curve as draw_learning_curve
     from fairtrial.report.figures.noise import build_case_frame as build_case_frame, draw_changes as draw_changes
     from fairtrial.report.figures.posterior import draw_density as draw_density, draw_simplex as draw_simplex
     from fairtrial.report.figures.projection import draw_projection as draw_projection
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from fairtrial.report.figures.study_curves import find_cost_winners as find_cost_winners
     from fairtrial.report.figures.times import draw_times as draw_times
     from fairtrial.report.figures.tree import draw_tree as draw_tree
+    from fairtrial.report.figures.tuning import draw_tuning as draw_tuning
     from fairtrial.report.files import (
         save as save,
         write_comparison as write_comparison,
@@ -76,6 +78,7 @@ __all__ = [
     "draw_environments",
     "draw_gain",
     "draw_intervals",
+    "draw_learning_curve",
     "draw_levels",
     "draw_loss_surface",
     "draw_losses",
@@ -91,6 +94,7 @@ __all__ = [
     "draw_times",
     "draw_tpr_fpr",
     "draw_tree",
+    "draw_tuning",
     "find_cost_winners",
     "format_number",
     "list_comparison_figures",
@@ -120,6 +124,7 @@ _MODULES = {
     "draw_environments": "figures.environments",
     "draw_gain": "figures.curves",
     "draw_intervals": "figures.curves",
+    "draw_learning_curve": "figures.learning_curve",
     "draw_levels": "figures.robustness",
     "draw_loss_surface": "figures.robustness",
     "draw_losses": "figures.robustness",
@@ -135,6 +140,7 @@ _MODULES = {
     "draw_times": "figures.times",
     "draw_tpr_fpr": "figures.curves",
     "draw_tree": "figures.tree",
+    "draw_tuning": "figures.tuning",
     "find_cost_winners": "figures.study_curves",
     "format_number": "section",
     "list_comparison_figures": "figures.comparison",

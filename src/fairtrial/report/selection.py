@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fairtrial._registry import suggest_name
 from fairtrial.errors import InputError
 from fairtrial.study.archive import ConditionFacts, DataFacts
-from fairtrial.study.results.selection import CLEAN, choose_condition, get_level, mask_condition
+from fairtrial.study.results.selection import CLEAN, choose_condition, get_level, is_train_size, mask_condition
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -106,10 +106,12 @@ def count_tested_classes(results: Results, facts: DataFacts, condition: Conditio
 
 
 def list_changed_conditions(results: Results, *, test_only: bool) -> dict[str, list[ConditionFacts]]:
-    """List the conditions that change only the test set, or all others except clean, by name and sorted by level."""
+    """List the conditions that change only the test set, or all others except clean and training sizes, by name and level."""
     conditions_by_name: dict[str, list[ConditionFacts]] = {}
     for condition in results.archive.conditions:
-        if condition.name != CLEAN and (condition.description.get("part") == "test") == test_only:
+        if condition.name == CLEAN or is_train_size(condition):
+            continue
+        if (condition.description.get("part") == "test") == test_only:
             conditions_by_name.setdefault(condition.name, []).append(condition)
     return {name: sorted(conditions, key=lambda condition: condition.level) for name, conditions in conditions_by_name.items()}
 

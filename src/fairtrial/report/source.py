@@ -69,7 +69,11 @@ class ReportSource(ABC):
         return None
 
     def get_results(self) -> Results:
-        """Return the results of a study. Raise an error for other sources."""
+        """Return the results of a study, with its first resampling scheme. Raise an error for other sources."""
+        return self._refuse("results of a study")
+
+    def get_all_results(self) -> Results:
+        """Return the results of a study with all its resampling schemes. Raise an error for other sources."""
         return self._refuse("results of a study")
 
     def get_judgement(self) -> Judgement:
@@ -118,12 +122,13 @@ class StudySource(ReportSource):
         archive = self.results.archive
         counts = [(archive.datasets, "data set"), (archive.conditions, "condition"), (archive.learners, "learner")]
         parts = [format_count(len(items), noun) for items, noun in counts]
+        parts += [format_count(len(archive.schemes), "resampling scheme")] if len(archive.schemes) > 1 else []
         return f"{', '.join(parts)}, {format_count(len(self.results.trials()), 'trial')}"
 
     @property
     def identity(self) -> Results:
-        """The results."""
-        return self.results
+        """The results of the first resampling scheme."""
+        return self.results.for_resampling()
 
     @property
     def measure(self) -> str:
@@ -132,8 +137,8 @@ class StudySource(ReportSource):
 
     @property
     def verdict(self) -> Verdict | None:
-        """The study's verdict on its main condition."""
-        return compute_verdict(self.results)[0]
+        """The study's verdict on its main condition, with its first resampling scheme."""
+        return compute_verdict(self.get_results())[0]
 
     @property
     def class_counts(self) -> Mapping[str, Mapping[str, int]]:
@@ -144,11 +149,15 @@ class StudySource(ReportSource):
         }
 
     def to_results(self) -> Results:
-        """Return the results themselves."""
-        return self.results
+        """Return the results of the first resampling scheme."""
+        return self.results.for_resampling()
 
     def get_results(self) -> Results:
-        """Return the results."""
+        """Return the results of the first resampling scheme."""
+        return self.results.for_resampling()
+
+    def get_all_results(self) -> Results:
+        """Return the results of all resampling schemes."""
         return self.results
 
 

@@ -8,18 +8,39 @@ if TYPE_CHECKING:
     from fairtrial.study.results.results import Results as Results
     from fairtrial.study.run.dry_run import dry_run as dry_run
     from fairtrial.study.store.store import ResultsStore as ResultsStore, open_store as open_store
-    from fairtrial.study.store.transfer import export as export, merge as merge
+    from fairtrial.study.store.transfer import (
+        check_results as check_results,
+        export as export,
+        forget_trials as forget_trials,
+        merge as merge,
+        repair_results as repair_results,
+    )
 
-__all__ = ["EnvironmentMatrix", "Results", "ResultsStore", "dry_run", "export", "merge", "open_store", "run_environments"]
+__all__ = [
+    "EnvironmentMatrix",
+    "Results",
+    "ResultsStore",
+    "check_results",
+    "dry_run",
+    "export",
+    "forget_trials",
+    "merge",
+    "open_store",
+    "repair_results",
+    "run_environments",
+]
 
 _MODULES = {
     "EnvironmentMatrix": "environments",
     "Results": "results.results",
     "ResultsStore": "store.store",
+    "check_results": "store.transfer",
     "dry_run": "run.dry_run",
     "export": "store.transfer",
+    "forget_trials": "store.transfer",
     "merge": "store.transfer",
     "open_store": "store.store",
+    "repair_results": "store.transfer",
     "run_environments": "environments",
 }
 

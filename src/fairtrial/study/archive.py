@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import socket
+import subprocess
+import sys
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -22,6 +27,7 @@ TRIAL_COLUMNS = (
     "dataset",
     "condition",
     "level",
+    "resampling",  # name of the resampling scheme
     "learner",
     "repeat",
     "fold",
@@ -36,6 +42,7 @@ TRIAL_COLUMNS = (
     "test_level",
     "test_changed",
     "abstentions",  # test rows for which the learner predicted no class
+    "tuning",  # parameters that a tuned learner chose, as JSON
     "notes",
     "error",
     "message",
@@ -107,6 +114,16 @@ class LearnerFacts:
     versions: Mapping[str, str]
 
 
+def get_scheme_name(declared: object) -> str:
+    """Return the name of a declared resampling scheme.
+
+    >>> get_scheme_name({"scheme": "dob-scv", "folds": 5}), get_scheme_name({"scheme": "stratified", "name": "10 folds"})
+    ('dob-scv', '10 folds')
+    """
+    table = declared if isinstance(declared, Mapping) else {}
+    return str(table.get("name") or str(table.get("splitter") or "").rpartition(".")[2] or table.get("scheme", "resampling"))
+
+
 class Archive(Protocol):
     """Interface to the trials and predictions of a study. They come from a results file or from a file of predictions."""
 
@@ -135,6 +152,13 @@ class Archive(Protocol):
         """Learners in the order of the study."""
 
     @property
+    def schemes(self) -> tuple[str, ...]:
+        """Names of the resampling schemes. Repeats and folds are numbered within a scheme."""
+
+    def select_scheme(self, name: str) -> Archive:
+        """Return an archive of the trials of one resampling scheme."""
+
+    @property
     def runs(self) -> tuple[Mapping[str, Any], ...]:
         """Facts about each run: started, finished, engine, jobs, cpus, versions."""
 
@@ -146,3 +170,47 @@ class Archive(Protocol):
 
     def split(self, dataset: str, repeat: int, fold: int) -> tuple[IntArray, IntArray]:
         """Return the positions of the training and test rows of a split."""
+
+
+def describe_process() -> dict[str, Any]:
+    """Describe this process: host, id and start. The results file stores this, so `find_run_state` can tell if it runs."""
+    return {"host": socket.gethostname(), "id": os.getpid(), "start": _read_process_start(os.getpid())}
+
+
+def find_run_state(run: Mapping[str, Any]) -> str:
+    """Find out whether a run is finished, interrupted or running.
+
+    The state is unknown if the run has not ended and its process cannot be seen, e.g. because it is on another computer.
+
+    >>> find_run_state({"finished": "2026-11-16", "left": 0}), find_run_state({"finished": "2026-11-16", "left": 3})
+    ('finished', 'interrupted')
+    >>> find_run_state({"finished": None, "process": describe_process()})
+    'running'
+    """
+    if run.get("finished"):
+        return "interrupted" if run.get("left") else "finished"
+    process = run.get("process") or {}
+    is_here = process.get("host") == socket.gethostname() and sys.platform != "win32"
+    if not is_here or not isinstance(process.get("id"), int):
+        return "unknown"
+    try:
+        os.kill(process["id"], 0)  # sends no signal
+    except ProcessLookupError:
+        return "interrupted"
+    except PermissionError:  # a process of another user
+        pass
+    start = _read_process_start(process["id"])
+    return "unknown" if start is None else "running" if start == process.get("start") else "interrupted"
+
+
+def _read_process_start(process: int) -> str | None:
+    """Read when a process started, in a form that differs between processes with the same id. Return None if it is hidden."""
+    if sys.platform != "linux":
+        ended = subprocess.run(["ps", "-o", "lstart=", "-p", str(process)], capture_output=True, text=True, check=False)
+        return ended.stdout.strip() or None
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return None
+    return f"{boot} {fields[19]}" if fields[0] != "Z" else "ended"

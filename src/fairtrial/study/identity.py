@@ -513,8 +513,10 @@ class Encoder:
         if kind.__name__ == "FrozenEstimator":
             raise InputError(f"{path} must not be a FrozenEstimator, which is already fitted: pass an unfitted estimator")
         if hasattr(value, "get_params"):
+            added = getattr(kind, "fairtrial_added_parameters", {})  # new parameters whose defaults do not change old keys
             try:
-                return dict(value.get_params(deep=False))
+                parameters = dict(value.get_params(deep=False))
+                return {name: item for name, item in parameters.items() if name not in added or item != added[name]}
             except (AttributeError, RuntimeError, TypeError) as error:
                 raise InputError(
                     f"{path}: the parameters of {kind.__name__} cannot be read ({error}): store each unchanged in __init__"
@@ -561,12 +563,16 @@ KEY = np.dtype("V16")
 
 
 class LearnerIdentity(NamedTuple):
-    """The identity of a learner: its hash, class, parameters as plain values, and the versions of the packages it uses."""
+    """The identity of a learner: its hash, class, parameters as plain values, and the versions of the packages it uses.
+
+    `local` is True if the learner has code that is not installed.
+    """
 
     hash: str
     class_name: str
     parameters: Mapping[str, Any]
     versions: Mapping[str, str]
+    local: bool
 
 
 class ConditionIdentity(NamedTuple):
@@ -609,14 +615,15 @@ def compute_learner_identity(estimator: Any, name: str = "learner") -> LearnerId
         raise InputError(f"{name} must be an estimator with fit and predict, got {type(estimator).__name__}")
     versions = get_versions(encoder.packages, python=encoder.holds_code)
     learner_hash = compute_digest("learner", to_canonical(encoded), to_canonical(versions)).hex()
-    return LearnerIdentity(learner_hash, encoded["class"], encoded["parameters"], versions)
+    return LearnerIdentity(learner_hash, encoded["class"], encoded["parameters"], versions, encoder.holds_code)
 
 
 def compute_condition_identity(condition: Condition, name: str = "condition") -> ConditionIdentity:
     """Compute the identity of a condition from its description and, as for learners, from its classes and functions.
 
     The random draws do not depend on `part`. A condition makes the same draws in the test set whether it is declared for the
-    test set only or for all rows.
+    test set only or for all rows. They do not depend on the size of a training set either, so smaller sets are subsets of
+    larger ones.
 
     >>> from fairtrial.conditions import ClassNoise
     >>> training, everywhere = (compute_condition_identity(ClassNoise(0.1, part=part)) for part in ("train", "all"))
@@ -652,7 +659,7 @@ def _reset_part(value: Any) -> Any:
     if not isinstance(value, Condition):
         return value
     parameters = {field.name: _reset_part(getattr(value, field.name)) for field in fields(value) if field.init}
-    return replace(value, **parameters | {"part": type(value).part})
+    return replace(value, **parameters | {"part": type(value).part} | dict(value._shared_draws))
 
 
 def hash_split(train: IntArray, test: IntArray, repeat: int, fold: int) -> str:
@@ -663,11 +670,6 @@ def hash_split(train: IntArray, test: IntArray, repeat: int, fold: int) -> str:
     """
     sides = (np.ascontiguousarray(side, dtype="<i8").tobytes() for side in (train, test))
     return compute_digest("split", repeat, fold, *sides).hex()
-
-
-def hash_context(data: str, split: str, condition: str) -> bytes:
-    """Hash a combination of data set, split and condition. The trials of all learners share this hash."""
-    return compute_digest("context", data, split, condition)
 
 
 def compute_trial_keys(

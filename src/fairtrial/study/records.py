@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ ABSTAINED = -1
 """Code stored as the prediction for a row for which the learner predicts no class."""
 
 _COMPRESSION_LEVEL = 1
+_MAX_UNPACKED_BYTES = 2**28
 
 _thread_state = threading.local()
 
@@ -64,7 +66,8 @@ class TrialTask:
 class Chunk:
     """Trials of one data set that are sent to a worker together, in the order in which they run.
 
-    `data` is the content hash of the data set, which is sent separately. `learners` are pickled with cloudpickle.
+    `data` is the content hash of the data set, which is sent separately. `learners` are pickled with cloudpickle. `local` are
+    the indices of the learners with code that is not installed. No other learner runs in the process of such a learner.
     """
 
     data: str
@@ -73,6 +76,7 @@ class Chunk:
     learners: tuple[bytes, ...]
     tasks: tuple[TrialTask, ...]
     limits: ResourceLimits
+    local: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -89,7 +93,8 @@ class TrialRecord:
     `rows` is None if the test rows are those of the split. `y_true` is None if the test rows have the same classes as in the
     data set. `level` and `test_level` are the realized levels of the condition in the training and test sets, or None if the
     condition did not change that set. `changed` and `test_changed` count the changed cases or values. `abstentions` counts the
-    test rows for which the learner predicted no class.
+    test rows for which the learner predicted no class. `tuning` is JSON: the parameters that a tuned learner chose, their score
+    on the inner splits, and the number of combinations tried.
     """
 
     key: bytes
@@ -109,6 +114,7 @@ class TrialRecord:
     fit_cpu: float | None = None
     predict_cpu: float | None = None
     memory: int | None = None
+    tuning: str | None = None
     notes: str | None = None
     error: str | None = None
     message: str | None = None
@@ -141,10 +147,16 @@ def pack(array: npt.ArrayLike, dtype: np.dtype[Any]) -> bytes:
 
 
 def unpack(packed: bytes, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """Decompress an array. The result is one-dimensional and read-only."""
+    """Decompress an array. The result is one-dimensional and read-only.
+
+    The size is checked before memory is allocated: at most 256 MB, or 1,000 times the compressed size.
+    """
     import zstandard
 
     try:
+        size = zstandard.frame_content_size(packed)
+        if size < 0 or size > max(_MAX_UNPACKED_BYTES, 1000 * len(packed)):
+            raise ValueError(f"{len(packed):,} bytes claim to contain {size:,} bytes")
         return np.frombuffer(_get_codecs()[1].decompress(packed), dtype=dtype)
     except (zstandard.ZstdError, ValueError, MemoryError) as error:  # a corrupted length may request too much memory
         raise StoreError(f"predictions are corrupted ({error}): rerun the study into a new file") from None
@@ -182,6 +194,29 @@ def find_abstention_label(fitted: Any) -> Any:
     return None
 
 
+def describe_tuning(fitted: Any) -> str | None:
+    """Describe as JSON which parameters a fitted learner chose, even inside a preparation. Return None if it is not tuned.
+
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> search = GridSearchCV(KNeighborsClassifier(1), {"weights": ["uniform"]}, cv=2)
+    >>> describe_tuning(search.fit([[0.0], [0.1], [1.0], [1.1]], [0, 0, 1, 1]))
+    '{"parameters": {"weights": "uniform"}, "score": 1.0, "tried": 1}'
+    """
+    while fitted is not None:
+        if hasattr(fitted, "chosen_") and hasattr(fitted, "tried_"):
+            return _format_tuning(fitted.chosen_, fitted.score_, len(fitted.tried_))
+        if hasattr(fitted, "best_params_") and hasattr(fitted, "best_score_"):
+            return _format_tuning(fitted.best_params_, fitted.best_score_, len(fitted.cv_results_["params"]))
+        fitted = getattr(fitted, "learner_", None)
+    return None
+
+
+def _format_tuning(parameters: Any, score: float, tried: int) -> str:
+    plain = {str(name): value.item() if isinstance(value, np.generic) else value for name, value in parameters.items()}
+    return json.dumps({"parameters": plain, "score": float(score), "tried": tried}, default=repr)
+
+
 Positions = npt.NDArray[Any]
 
 
@@ -202,9 +237,9 @@ class PlannedSplits(Sequence[SplitRows]):
         """Number the splits of all repeats. If the scheme itself has several repeats, the numbering continues across them."""
         self.n_rows = n_rows
         numbered = list(_number_splits(repeats, n_rows))
-        self.numbers = tuple(number for number, _ in numbered)
+        self.numbers: tuple[tuple[int, int], ...] = tuple(number for number, _ in numbered)
         """The repeat and fold of each split."""
-        self._splits = tuple(split for _, split in numbered)
+        self._splits: tuple[tuple[Positions | None, Positions], ...] = tuple(split for _, split in numbered)
         _check_unique_numbers(self.numbers)
 
     def __len__(self) -> int:
@@ -223,6 +258,22 @@ class PlannedSplits(Sequence[SplitRows]):
         if train is None:
             train = find_other_rows(test, self.n_rows)
         return SplitRows(train.astype(np.intp, copy=False), test.astype(np.intp), *self.numbers[index])
+
+    def join(self, others: Iterable[PlannedSplits]) -> PlannedSplits:
+        """Append the splits of other schemes. Their numbers may occur again."""
+        joined = PlannedSplits(self.n_rows, ())
+        parts = [self, *others]
+        joined.numbers = tuple(number for part in parts for number in part.numbers)
+        joined._splits = tuple(split for part in parts for split in part._splits)
+        return joined
+
+    def take(self, indices: Iterable[int]) -> PlannedSplits:
+        """Take the splits with these indices."""
+        taken = PlannedSplits(self.n_rows, ())
+        chosen = list(indices)
+        taken.numbers = tuple(self.numbers[index] for index in chosen)
+        taken._splits = tuple(self._splits[index] for index in chosen)
+        return taken
 
     @property
     def repeats(self) -> int:

@@ -25,19 +25,22 @@ class Study:
     """An experiment that compares learners on data sets under declared conditions.
 
     Each argument accepts the content of the section of the same name in a study file (TOML): names, paths, tables. It also
-    accepts objects: data sets (`Dataset`, `GivenFolds`), estimators, conditions, a splitter. Two studies are equal if their
-    declarations and files are the same.
+    accepts objects: data sets, estimators, conditions, a splitter. Two studies are equal if their declarations and files are
+    the same.
 
     Parameters
     ----------
-    data : list, mapping, Dataset or path
-        Data sets: names in the catalogue, files, globs or objects.
+    data : list, mapping or a single data set
+        Data sets: names in the catalogue, paths and globs, pairs `(X, y)`, data frames, bunches of scikit-learn, `Dataset` and
+        `GivenFolds`. The class of a data frame is its column "target" or "class", else the last column, with a warning that
+        names it. Objects without a name are called `data-1`, `data-2` and so on, by their position in the list; pass
+        `{"name": (X, y)}` to choose names.
     learners : list or mapping
         Learners: registered names, or a mapping of names to estimators or tables of parameters.
     conditions : list or mapping, optional
         Conditions by name, with levels or parameters. Default: clean data only.
-    resampling : str, mapping or splitter, optional
-        Scheme, folds and repeats. Default: stratified 10-fold cross-validation.
+    resampling : str, mapping, splitter or list of them, optional
+        Scheme, folds and repeats. Several schemes are compared. Default: stratified 10-fold cross-validation.
     measures : list of str, optional
         Default: accuracy, kappa, auc and brier.
     verdict : mapping, optional
@@ -167,6 +170,7 @@ class Study:
         engine: Any = "local",
         limits: Any = None,
         retry: Iterable[Status] = (),
+        rerun: Iterable[str] = (),
         progress: Any = None,
         shard: tuple[int, int] | None = None,
     ) -> Results:
@@ -184,6 +188,8 @@ class Study:
             Limits for each trial. Default: those of the study.
         retry : list of {"error", "timeout", "memory", "crash"}
             Kinds of failed trials to run again.
+        rerun : list of str
+            Learners whose stored trials are forgotten and run again.
         progress : bool or Progress, optional
             True shows a progress bar; False shows nothing. Default: a bar in a terminal or notebook, otherwise plain lines.
         shard : tuple of int, optional
@@ -203,7 +209,15 @@ class Study:
 
         path = Path(store) if store is not None else Path(f"{self.name}.fairtrial")
         done = run_study(
-            self, path, jobs=jobs, engine=engine, limits=limits, retry=tuple(retry), progress=progress, shard=shard
+            self,
+            path,
+            jobs=jobs,
+            engine=engine,
+            limits=limits,
+            retry=tuple(retry),
+            rerun=tuple(rerun),
+            progress=progress,
+            shard=shard,
         )
         if done.interrupted:
             raise KeyboardInterrupt(str(done))
@@ -222,17 +236,22 @@ class Study:
 
     def __str__(self) -> str:
         sections = self.declaration.to_dict()
-        scheme: Mapping[str, Any] = sections["resampling"]
-        folds = f", {scheme['folds']} folds" if "folds" in scheme else ""
-        repeats = f" x {scheme['repeats']}" if scheme["repeats"] > 1 else ""
+        declared = sections["resampling"]
+        schemes = " and ".join(map(_format_scheme, declared if isinstance(declared, list) else [declared]))
         return (
             f"{self.name}: {_format_data_count(sections['data'])}, {format_count(len(sections['learners']), 'learner')}, "
-            f"conditions {', '.join(sections['conditions'])}; {scheme.get('splitter', scheme['scheme'])}{folds}{repeats}; "
+            f"conditions {', '.join(sections['conditions'])}; {schemes}; "
             f"{', '.join(sections['measures'])}; seed {sections['seed']}"
         )
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(str(self))}</p>"
+
+
+def _format_scheme(scheme: Mapping[str, Any]) -> str:
+    folds = f", {scheme['folds']} folds" if "folds" in scheme else ""
+    repeats = f" x {scheme['repeats']}" if scheme["repeats"] > 1 else ""
+    return f"{scheme.get('splitter', scheme['scheme'])}{folds}{repeats}"
 
 
 def _format_data_count(data: Mapping[str, Any]) -> str:

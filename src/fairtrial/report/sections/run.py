@@ -34,7 +34,7 @@ _ABSTENTION_NOTE = "Test rows for which a learner predicted no class, in the tri
 @section("what-was-run", title="Setup", order=20, serves=("study",))
 def build_section(source: ReportSource) -> Section:
     """Build the counts and the tables of learners, conditions, settings, trials, runs and failures."""
-    results = source.get_results()
+    results = source.get_all_results()
     counts = build_counts_frame(results)
     tables = [
         ReportTable(_COUNTS, "Size of the study", counts),
@@ -129,7 +129,7 @@ def build_counts_frame(results: Results) -> pd.DataFrame:
         "data sets": len(archive.datasets),
         "learners": len(archive.learners),
         "conditions": len(archive.conditions),
-        "splits": len(trials[["dataset", "repeat", "fold"]].drop_duplicates()),
+        "splits": len(trials[["dataset", "resampling", "repeat", "fold"]].drop_duplicates()),
         "trials": len(trials),
         "trials that succeeded": int((status == "ok").sum()),
         "trials that failed": int((~status.isin(["ok", "missing"])).sum()),
@@ -197,13 +197,19 @@ def build_conditions_frame(results: Results) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=["condition", "level", "effect", "realised"])
 
 
+def _format_schemes(results: Results) -> str:
+    declared = results.archive.declaration.get("resampling")
+    schemes = declared if isinstance(declared, list) else [declared]
+    return "; ".join(format_parameters(scheme) for scheme in schemes if isinstance(scheme, Mapping)) or "not declared"
+
+
 def build_settings_frame(results: Results) -> pd.DataFrame:
     """Format resampling, measures, verdict, resource limits and seed."""
     import pandas as pd
 
     verdict = {"measure": get_verdict_measure_name(results)} | dict(get_declared_section(results, "verdict"))
     lines = {
-        "resampling": format_parameters(get_declared_section(results, "resampling")) or "not declared",
+        "resampling": _format_schemes(results),
         "measures": ", ".join(map(format_measure_name, results.measures)),
         "verdict": format_parameters(verdict),
         "limits per trial": format_parameters(get_declared_section(results, "limits")) or "not declared",

@@ -144,7 +144,7 @@ def read_bibliography() -> dict[str, str]:
 @section("reproduce", title="How to reproduce", order=180, serves=("study",))
 def build_reproduction_section(source: ReportSource) -> Section:
     """Build the commands and the study file. For given predictions, build only the command."""
-    results = source.get_results()
+    results = source.get_all_results()
     if has_only_predictions(results):
         sentence = build_sentence("The predictions were made elsewhere. Judging the same file again gives the same report.")
         code = f"fairtrial judge {shlex.quote(results.archive.name)}\n"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairtrial._narrative import render_all
 from fairtrial._text import join_names
 from fairtrial.report.figures.times import TIME_COLUMNS, compute_learner_times, draw_times
 from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number, section
+from fairtrial.study.results.summary import find_oversubscription
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,13 +26,13 @@ _NAMES = {
     "memory": "memory (MiB)",
     "datasets": "data sets",
 }
-_FORMATS = {**dict.fromkeys([_NAMES[name] for name in TIME_COLUMNS], "{:.4g}"), "memory (MiB)": "{:.1f}"}
+_FORMATS = {**dict.fromkeys([_NAMES[name] for name in TIME_COLUMNS], "{:.4g}"), "memory (MiB)": "{:.3g}"}
 
 
 @section("time-memory", title="Time and memory", order=160, serves=("study",))
 def build_section(source: ReportSource) -> Section | None:
     """Report medians by learner and by data set. Return None if no times are available."""
-    results = source.get_results()
+    results = source.get_all_results()
     times = results.times()
     if times.empty or not (times["fit_time"] > 0).any():
         return None
@@ -48,7 +50,9 @@ def build_section(source: ReportSource) -> Section | None:
 
 
 def _rename_time_columns(frame: pd.DataFrame) -> pd.DataFrame:
-    return frame.assign(memory=frame["memory"].astype(float) / 2**20).rename(columns=_NAMES)
+    memory = frame["memory"].astype(float) / 2**20
+    frame = frame.assign(memory=memory) if memory.notna().any() else frame.drop(columns="memory")
+    return frame.rename(columns=_NAMES)
 
 
 def _build_time_sentences(medians: pd.DataFrame) -> tuple[Sentence, ...]:
@@ -85,7 +89,4 @@ def _build_time_notes(results: Results, times: pd.DataFrame) -> tuple[str, ...]:
             f"For {names}, fitting took much longer than its CPU time on some data sets: the computer was overloaded or the "
             "learner waited. Compare CPU times."
         )
-    busy = [run for run in results.archive.runs if (run.get("jobs") or 0) > (run.get("cpus") or float("inf"))]
-    if busy:
-        notes.append("A run had more jobs than processors: times are longer than on an idle computer.")
-    return tuple(notes)
+    return (*notes, *render_all(find_oversubscription(results.archive.runs, results.trials())))

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial._check import check_whole_number
+from fairtrial._registry import suggest_name
 from fairtrial._text import format_count
 from fairtrial.errors import InputError
 from fairtrial.study.archive import LearnerFacts
@@ -20,7 +21,6 @@ from fairtrial.study.identity import (
     compute_condition_identity,
     compute_learner_identity,
     compute_trial_keys,
-    hash_context,
     hash_split,
 )
 from fairtrial.study.randomness import derive_generator, derive_seed
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from fairtrial.data import Dataset
     from fairtrial.study.spec.learners import NamedLearner
     from fairtrial.study.spec.resolve import NamedCondition, NamedData, ResolvedStudy
+    from fairtrial.study.spec.schemes import Scheme
 
 _KEY_SIZE = KEY.itemsize
 
@@ -50,13 +51,18 @@ class TrialBlock(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PlannedData:
-    """A data set with its frozen splits, their hashes, and the hash of its content."""
+    """A data set with its frozen splits, their hashes, and the hash of its content.
+
+    `schemes` contains, for each resampling scheme of the study, the indices of its splits. A split that several schemes share,
+    such as those of 1 and of 5 repeats, is planned once.
+    """
 
     name: str
     hash: str
     dataset: Dataset
     splits: PlannedSplits
     split_hashes: tuple[str, ...]
+    schemes: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,12 +78,13 @@ class PlannedCondition:
 
 @dataclass(frozen=True, eq=False)
 class PlannedLearner:
-    """A learner with its hash and the facts that are stored about it."""
+    """A learner with its hash and the facts that are stored about it. `local` means that it has code that is not installed."""
 
     name: str
     estimator: Any
     hash: str
     facts: LearnerFacts
+    local: bool = False
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -106,11 +113,23 @@ class StudyPlan:
             self._keys[data] = compute_trial_keys(self.study.seed, planned.hash, planned.split_hashes, conditions, learners)
         return self._keys[data]
 
+    def find_learner_keys(self, learners: Iterable[str]) -> set[bytes]:
+        """Find the keys of all planned trials of some learners, given by name."""
+        names = [learner.name for learner in self.learners]
+        indices = []
+        for name in learners:
+            if name not in names:
+                raise InputError(f"the study has no learner called {name!r}: {suggest_name(name, names)}")
+            indices.append(names.index(name))
+        if not indices:
+            return set()
+        return {key.tobytes() for data in range(len(self.data)) for key in self.get_keys(data)[..., indices].ravel()}
+
     def iter_missing(self, done: Container[bytes] = (), shard: tuple[int, int] | None = None) -> Iterator[TrialBlock]:
         """Yield the trials whose key is not in `done`, in the order of the study.
 
-        `shard=(i, n)` selects the i-th of n parts of about equal size. The part to which a trial belongs depends only on its
-        data set, split and condition, so changing the study does not move trials between parts.
+        `shard=(i, n)` selects the i-th of n parts with about equal work. The part to which a trial belongs depends only on the
+        plan, so all parts together contain each trial once. If the study changes, trials can move to other parts.
         """
         part, parts = (1, 1) if shard is None else _check_shard(shard)
         return self._iter_missing(done, part, parts)
@@ -118,20 +137,36 @@ class StudyPlan:
     def _iter_missing(self, done: Container[bytes], part: int, parts: int) -> Iterator[TrialBlock]:
         everyone = tuple(range(len(self.learners)))
         key_slices = [(learner, slice(_KEY_SIZE * learner, _KEY_SIZE * (learner + 1))) for learner in everyone]
+        shards = self._assign_shards(parts) if parts > 1 else []
         for data in range(len(self.data)):
             keys = self.get_keys(data)
             for split, condition in np.ndindex(keys.shape[:2]):
-                if parts > 1 and self._compute_shard(data, split, condition, parts) != part:
-                    continue
                 packed_keys = keys[split, condition].tobytes()
                 left = tuple([learner for learner, key_slice in key_slices if packed_keys[key_slice] not in done])
+                if parts > 1:
+                    left = tuple([learner for learner in left if shards[data][learner, condition, split] == part])
                 if left:
                     yield TrialBlock(data, split, condition, everyone if len(left) == len(everyone) else left)
 
-    def _compute_shard(self, data: int, split: int, condition: int, parts: int) -> int:
-        planned = self.data[data]
-        context = hash_context(planned.hash, planned.split_hashes[split], self.conditions[condition].hash)
-        return int.from_bytes(context, "little") % parts + 1
+    def _assign_shards(self, parts: int) -> list[npt.NDArray[np.int64]]:
+        """Assign each trial to a part, in an array of learners x conditions x splits for each data set.
+
+        The work of a trial is estimated by the size of its data set. The splits of each learner and condition are dealt out one
+        by one, so each part gets the same number of them, plus or minus one. Data sets with much work come first, and each
+        starts with the part that has the least work so far.
+        """
+        work = [max(1, planned.dataset.X.size) for planned in self.data]
+        totals, shards = np.zeros(parts), [np.zeros(0, dtype=np.int64)] * len(self.data)
+        for data in sorted(range(len(self.data)), key=lambda index: (-work[index], self.data[index].hash)):
+            splits, conditions, learners = self.get_keys(data).shape
+            order = np.argsort(totals, kind="stable")
+            turns = np.arange(learners * conditions * splits)
+            if splits % parts == 0:  # otherwise the same part would get the first split, which may be the smallest, every time
+                turns += turns // splits
+            dealt = order[turns % parts]
+            totals += work[data] * np.bincount(dealt, minlength=parts)
+            shards[data] = (dealt + 1).reshape(learners, conditions, splits)
+        return shards
 
     def count(self, blocks: Iterable[TrialBlock]) -> npt.NDArray[np.int64]:
         """Count the trials in blocks. The result is an array of data sets x learners."""
@@ -167,6 +202,7 @@ class StudyPlan:
             learners=tuple(learners[index] for index in used),
             tasks=tuple(tasks),
             limits=self.study.limits if limits is None else limits,
+            local=frozenset(position for index, position in used.items() if self.learners[index].local),
         )
 
     def _derive_seeds(self, block: TrialBlock, rows: SplitRows) -> list[int]:
@@ -194,7 +230,14 @@ class StudyPlan:
                 ]
                 for planned in self.data
             },
-        }
+        } | self._describe_schemes()
+
+    def _describe_schemes(self) -> dict[str, Any]:
+        """Return the names of several schemes with the indices of their splits; nothing for a single scheme."""
+        if len(self.study.schemes) == 1:
+            return {}
+        indices = [{planned.hash: list(planned.schemes[i]) for planned in self.data} for i in range(len(self.study.schemes))]
+        return {"resampling": [[named.name, splits] for named, splits in zip(self.study.schemes, indices, strict=True)]}
 
     def frame(self) -> pd.DataFrame:
         """Return a table with the number of rows, splits and trials of each data set."""
@@ -244,13 +287,26 @@ def plan_study(study: ResolvedStudy) -> StudyPlan:
 
 def _plan_data(study: ResolvedStudy, entry: NamedData) -> PlannedData:
     content = entry.dataset.content_hash
+    first, *others = (_draw_scheme(study.seed, named.scheme, entry, content) for named in study.schemes)
+    joined = first.join(others) if others else first
+    hashes = [hash_split(rows.train, rows.test, rows.repeat, rows.fold) for rows in joined]
+    unique = list(dict.fromkeys(hashes))
+    splits = joined if len(unique) == len(hashes) else joined.take(hashes.index(split_hash) for split_hash in unique)
+    indices = {split_hash: index for index, split_hash in enumerate(unique)}
+    ends = np.cumsum([len(part) for part in (first, *others)]).tolist()
+    schemes = tuple(tuple(indices[h] for h in hashes[start:end]) for start, end in zip([0, *ends], ends, strict=False))
+    return PlannedData(entry.name, content, entry.dataset, splits, tuple(unique), schemes)
+
+
+def _draw_scheme(seed: int, scheme: Scheme, entry: NamedData, content: str) -> PlannedSplits:
+    """Draw all splits of a scheme. They do not depend on the other schemes of the study."""
     drawn = (
-        study.draw_splits(entry, repeat, derive_generator(study.seed, "split", content, study.scheme, repeat))
-        for repeat in range(study.repeats)
+        scheme.draw_splits(
+            entry.dataset, entry.given_splits, repeat, derive_generator(seed, "split", content, scheme.text, repeat)
+        )
+        for repeat in range(scheme.repeats)
     )
-    splits = PlannedSplits(len(entry.dataset), drawn)
-    hashes = tuple(hash_split(rows.train, rows.test, rows.repeat, rows.fold) for rows in splits)
-    return PlannedData(entry.name, content, entry.dataset, splits, hashes)
+    return PlannedSplits(len(entry.dataset), drawn)
 
 
 def _plan_condition(entry: NamedCondition) -> PlannedCondition:
@@ -261,7 +317,7 @@ def _plan_condition(entry: NamedCondition) -> PlannedCondition:
 def _plan_learner(entry: NamedLearner) -> PlannedLearner:
     identity = compute_learner_identity(entry.estimator, entry.name)
     facts = LearnerFacts(entry.name, identity.class_name, identity.parameters, identity.versions)
-    return PlannedLearner(entry.name, entry.estimator, identity.hash, facts)
+    return PlannedLearner(entry.name, entry.estimator, identity.hash, facts, identity.local)
 
 
 def _check_unique_hashes(kind: str, items: Sequence[Any]) -> None:

@@ -77,8 +77,9 @@ class Chunker:
     """Divides the missing trials of a plan into chunks.
 
     A chunk takes about `seconds`, according to the times given to `learn`. A learner without known times is sent alone, one
-    trial at a time. All learners of a split and condition stay together if they fit. Chunks become smaller near the end, so the
-    workers (`slots`) finish at about the same time.
+    trial at a time. All learners of a split and condition stay together if they fit, except learners that need workers of their
+    own: those with local code, and those that failed (`isolate`). Chunks become smaller near the end, so the workers (`slots`)
+    finish at about the same time.
     """
 
     def __init__(
@@ -94,7 +95,8 @@ class Chunker:
         self._target = float(seconds)
         self._slots = check_whole_number("slots", slots, 1)
         self._learners = tuple(dump_estimator(learner.estimator, learner.name) for learner in plan.learners)
-        self._queue = deque(plan.iter_missing() if blocks is None else blocks)
+        self._isolated = {index for index, learner in enumerate(plan.learners) if learner.local}
+        self._queue = self._group(plan.iter_missing() if blocks is None else blocks)
         self._left = plan.count(self._queue)
         self._time_model = TimeModel([len(planned.dataset) for planned in plan.data], len(plan.learners))
 
@@ -110,6 +112,31 @@ class Chunker:
     def learn(self, learner: int, data: int, seconds: float, trials: int = 1) -> None:
         """Add the time of a trial. The learner and data set are given by their indices in the plan."""
         self._time_model.learn(learner, data, seconds, trials)
+
+    def isolate(self, learner: int) -> None:
+        """Send the remaining trials of a learner apart from those of other learners, because its workers are not reused."""
+        if learner not in self._isolated:
+            self._isolated.add(learner)
+            self._queue = self._group(self._queue)
+
+    def _group(self, blocks: Iterable[TrialBlock]) -> deque[TrialBlock]:
+        """Group the trials of each data set: first those that can share a worker, then those of each isolated learner."""
+        if not self._isolated:
+            return deque(blocks)
+        groups: dict[tuple[int, int], list[TrialBlock]] = {}
+        for block in blocks:
+            shared = tuple(learner for learner in block.learners if learner not in self._isolated)
+            if shared:
+                groups.setdefault((block.data, -1), []).append(block._replace(learners=shared))
+            for learner in self._isolated.intersection(block.learners):
+                groups.setdefault((block.data, learner), []).append(block._replace(learners=(learner,)))
+        data_order = list(dict.fromkeys(data for data, _ in groups))
+        ordered = sorted(groups, key=lambda group: (data_order.index(group[0]), group[1]))
+        return deque(block for group in ordered for block in groups[group])
+
+    def _get_isolated(self, block: TrialBlock) -> int | None:
+        """Return the isolated learner of a block, or None if its learners can share a worker."""
+        return block.learners[0] if block.learners[0] in self._isolated else None
 
     def predict_seconds(self, data: int) -> FloatArray:
         """Predict how many seconds a trial of each learner takes on this data set, or NaN if unknown."""
@@ -130,7 +157,8 @@ class Chunker:
         room, max_splits = self._compute_room(data), _MAX_POSITIONS // len(self._plan.data[data].dataset)
         blocks: list[TrialBlock] = []
         splits: set[int] = set()
-        while self._queue and self._queue[0].data == data:
+        isolated = self._get_isolated(self._queue[0])
+        while self._queue and self._queue[0].data == data and self._get_isolated(self._queue[0]) == isolated:
             block = self._queue[0]
             chosen = _select_together(block.learners, times, room) if blocks else _select_first(block.learners, times, room)
             splits.add(block.split)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,10 +18,13 @@ from fairtrial.measures import Measure, get_measure
 from fairtrial.significance.verdict import Verdict
 from fairtrial.study.archive import Archive
 from fairtrial.study.results.curves import build_curves
+from fairtrial.study.results.learning_curve import average_learning_curve, compute_learning_curve
 from fairtrial.study.results.robustness import average_losses, compute_deteriorations, compute_losses
+from fairtrial.study.results.schemes import compare_schemes
 from fairtrial.study.results.scores import KEY_COLUMNS, ScoreCache, ScoreRequest
 from fairtrial.study.results.selection import choose_condition, choose_dataset, choose_names, mask_condition, mask_failed
 from fairtrial.study.results.summary import ResultSummary, collect_findings, summarise_times
+from fairtrial.study.results.tuning import list_choices
 from fairtrial.study.results.verdict import VerdictOptions, build_verdict
 from fairtrial.study.store.store import open_store
 
@@ -103,6 +106,73 @@ class Results:
     def _score_cache(self) -> ScoreCache:
         return ScoreCache(self.archive)
 
+    # Resampling schemes
+
+    @property
+    def schemes(self) -> tuple[str, ...]:
+        """Names of the resampling schemes of the study."""
+        return self.archive.schemes
+
+    def for_resampling(self, resampling: str | None = None) -> Results:
+        """Return the results of one resampling scheme.
+
+        Parameters
+        ----------
+        resampling : str, optional
+            Name of the scheme. Default: the first scheme.
+
+        Returns
+        -------
+        Results
+        """
+        name = self.schemes[0] if resampling is None else resampling
+        choose_names("resampling", self.schemes, name)
+        if len(self.schemes) == 1:
+            return self
+        results: Results = self._score_cache.get_or_compute(
+            ("resampling", name), lambda: Results(self.archive.select_scheme(name))
+        )
+        return results
+
+    def compare_resampling(
+        self,
+        measure: str | Measure | None = None,
+        *,
+        condition: str | None = None,
+        level: float | None = None,
+        alpha: float = 0.05,
+        **options: Any,
+    ) -> pd.DataFrame:
+        """Compare the resampling schemes for each learner by Wilcoxon tests over data sets.
+
+        Parameters
+        ----------
+        measure : str or Measure, optional
+            Default: the measure of the study's verdict.
+        condition : str, optional
+            Default: clean.
+        level : float, optional
+            Level of the condition, if it has several.
+        alpha : float, default 0.05
+            One minus the confidence level.
+        **options
+            Passed to `scores`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per learner and pair of schemes: mean scores over data sets, their difference, the statistic, p, p adjusted
+            by Holm's method over all rows, the rank-biserial correlation with its interval, the number of data sets, and the
+            outcome.
+
+        Raises
+        ------
+        InputError
+            If the study has a single scheme.
+        """
+        options |= {"condition": condition, "level": level}
+        return compare_schemes({name: self.for_resampling(name).wide(measure, **options) for name in self.schemes}, alpha)
+
     # Trials
 
     def trials(self) -> pd.DataFrame:
@@ -149,6 +219,11 @@ class Results:
         """Names of the measures that the study declares."""
         return self._score_cache.measures
 
+    @property
+    def verdict_measure(self) -> str:
+        """Name of the measure on which the verdict is based."""
+        return str(self._score_cache.verdict_measure)
+
     def times(self) -> pd.DataFrame:
         """Compute the median times and memory of successful trials by data set and learner.
 
@@ -159,10 +234,27 @@ class Results:
         """
         return summarise_times(self._score_cache.load_trials())
 
+    def tuning(self) -> pd.DataFrame:
+        """Return the chosen parameters: one row per trial of a tuned learner and parameter.
+
+        Returns
+        -------
+        pandas.DataFrame
+            `score` is the mean score of the chosen combination on the inner splits, and `tried` is the number of combinations.
+            The frame is empty if no learner is tuned.
+        """
+        return list_choices(self._score_cache.load_trials())
+
     # Scores
 
     def scores(
-        self, measure: Measures = None, *, positive: object = None, average: Any = "auto", pooled: bool = False, **params: Any
+        self,
+        measure: Measures = None,
+        *,
+        positive: object = None,
+        average: Any = "auto",
+        pooled: bool = False,
+        **params: Any,
     ) -> pd.DataFrame:
         """Compute the scores of all trials.
 
@@ -183,8 +275,9 @@ class Results:
         Returns
         -------
         pandas.DataFrame
-            One row per trial and measure: data set, condition, level, learner, repeat, fold, measure, value, status. The value
-            is NaN if the trial failed or has not run, or if the measure is undefined; a warning reports undefined values.
+            One row per trial and measure: data set, condition, level, resampling, learner, repeat, fold, measure, value,
+            status. The value is NaN if the trial failed or has not run, or if the measure is undefined; a warning reports
+            undefined values.
         """
         requests = ScoreRequest.from_measures(self.measures if measure is None else measure, average, params)
         frame, undefined = self._score_cache.build_table(requests, positive, pooled)
@@ -198,7 +291,13 @@ class Results:
             return self.scores()
 
     def wide(
-        self, measure: str | Measure | None = None, condition: str | None = None, level: float | None = None, **options: Any
+        self,
+        measure: str | Measure | None = None,
+        condition: str | None = None,
+        level: float | None = None,
+        *,
+        resampling: str | None = None,
+        **options: Any,
     ) -> pd.DataFrame:
         """Compute mean scores under one condition: one row per data set, one column per learner.
 
@@ -213,6 +312,8 @@ class Results:
             Default: clean.
         level : float, optional
             Level of the condition, if it has several.
+        resampling : str, optional
+            Resampling scheme. Default: the first one.
         **options
             Passed to `scores`.
 
@@ -220,6 +321,9 @@ class Results:
         -------
         pandas.DataFrame
         """
+        if len(self.schemes) > 1:
+            return self.for_resampling(resampling).wide(measure, condition, level, **options)
+        choose_names("resampling", self.schemes, resampling)
         condition_facts = choose_condition(self.archive.conditions, condition, level)
         with _ignore_undefined():
             scores = self.scores(measure or self._score_cache.verdict_measure, **options)
@@ -235,6 +339,7 @@ class Results:
         learner: str | Iterable[str] | None = None,
         positive: object = None,
         repeat: int | None = None,
+        resampling: str | None = None,
     ) -> pd.DataFrame:
         """Compute curves of the learners on one data set.
 
@@ -256,12 +361,18 @@ class Results:
             Positive class, against all other classes.
         repeat : int, optional
             Default: the first repeat.
+        resampling : str, optional
+            Resampling scheme. Default: the first one.
 
         Returns
         -------
         pandas.DataFrame
             The points of all curves, with a column for the learner.
         """
+        if len(self.schemes) > 1:
+            selection: dict[str, Any] = {"dataset": dataset, "condition": condition, "level": level, "learner": learner}
+            return self.for_resampling(resampling).curves(kind, positive=positive, repeat=repeat, **selection)
+        choose_names("resampling", self.schemes, resampling)
         name = choose_dataset([facts.name for facts in self.archive.datasets], dataset)
         learners = choose_names("learner", [facts.name for facts in self.archive.learners], learner)
         condition_facts = choose_condition(self.archive.conditions, condition, level)
@@ -281,6 +392,7 @@ class Results:
         *,
         by: Literal["dataset", "all"] = "dataset",
         alpha: float = 0.05,
+        resampling: str | None = None,
         **options: Any,
     ) -> pd.DataFrame:
         """Compute the relative and the equalized loss of accuracy (RLA, ELA) under each condition.
@@ -297,6 +409,8 @@ class Results:
             sets on which all learners have a value.
         alpha : float, default 0.05
             One minus the confidence level.
+        resampling : str, optional
+            Resampling scheme. Default: the first one.
         **options
             Passed to `scores`.
 
@@ -304,13 +418,60 @@ class Results:
         -------
         pandas.DataFrame
         """
+        if len(self.schemes) > 1:
+            return self.for_resampling(resampling).robustness(condition, measure, by=by, alpha=alpha, **options)
+        choose_names("resampling", self.schemes, resampling)
         check_one_of("by", by, ("dataset", "all"))
         with _ignore_undefined():
             scores = self.scores(measure, **options)
         frame = compute_losses(self.archive, scores, get_measure(measure), condition, alpha)
         return frame if by == "dataset" else average_losses(frame, alpha)
 
-    def deterioration(self, *, alpha: float = 0.05) -> pd.DataFrame:
+    def learning_curve(
+        self,
+        measure: str | Measure | None = None,
+        *,
+        by: Literal["dataset", "all"] = "dataset",
+        alpha: float = 0.05,
+        resampling: str | None = None,
+        **options: Any,
+    ) -> pd.DataFrame:
+        """Compute the scores of each learner by training size (condition `train-size`).
+
+        Parameters
+        ----------
+        measure : str or Measure, optional
+            Default: the measure of the study's verdict.
+        by : {"dataset", "all"}, default "dataset"
+            "dataset": means over the splits that all learners share, with t intervals corrected for overlapping training sets
+            (Nadeau & Bengio 2003). "all": means over data sets, with t intervals.
+        alpha : float, default 0.05
+            One minus the confidence level.
+        resampling : str, optional
+            Resampling scheme. Default: the first one.
+        **options
+            Passed to `scores`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            `size` is the declared training size (1 for clean data), and `rows` is the mean number of training rows.
+
+        Raises
+        ------
+        InputError
+            If the study declares no training sizes.
+        """
+        check_one_of("by", by, ("dataset", "all"))
+        selected = self.for_resampling(resampling)
+        request = get_measure(measure or self._score_cache.verdict_measure)
+        with _ignore_undefined():
+            scores = selected.scores(request, **options)
+        trials = selected._score_cache.load_trials()
+        frame = compute_learning_curve(selected.archive, scores, trials, request, alpha)
+        return frame if by == "dataset" else average_learning_curve(frame, request, alpha)
+
+    def deterioration(self, *, alpha: float = 0.05, resampling: str | None = None) -> pd.DataFrame:
         """Compute the loss under conditions that change only the test set.
 
         The performance deterioration (pD) compares the learner with the same learner trained under the condition. Declare the
@@ -320,12 +481,17 @@ class Results:
         ----------
         alpha : float, default 0.05
             One minus the confidence level.
+        resampling : str, optional
+            Resampling scheme. Default: the first one.
 
         Returns
         -------
         pandas.DataFrame
             Loss in error rate and performance deterioration (pD), with intervals.
         """
+        if len(self.schemes) > 1:
+            return self.for_resampling(resampling).deterioration(alpha=alpha)
+        choose_names("resampling", self.schemes, resampling)
         return compute_deteriorations(self.archive, self.scores("error_rate"), self._score_cache.load_trials(), alpha)
 
     def verdict(
@@ -334,6 +500,7 @@ class Results:
         *,
         condition: str | None = None,
         level: float | None = None,
+        resampling: str | None = None,
         control: str | None = None,
         alpha: float | None = None,
         rope: float | None = None,
@@ -352,6 +519,8 @@ class Results:
             Default: clean.
         level : float, optional
             Level of the condition, if it has several.
+        resampling : str, optional
+            Resampling scheme. Default: the first one.
         control : str, optional
             Learner with which all others are compared. Default: as declared by the study; otherwise, all pairs are compared.
         alpha : float, optional
@@ -379,7 +548,13 @@ class Results:
         if request.measure.name != get_measure(self._score_cache.verdict_measure).name:
             declared.pop("rope", None)  # the ROPE is in the units of the declared measure
         options = {"control": control, "alpha": alpha, "rope": rope, "failures": failures}
-        given_options = {name: value for name, value in options.items() if value is not None}
+        given_options: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+        if len(self.schemes) > 1:
+            selection: dict[str, Any] = {"condition": condition, "level": level, "positive": positive, "average": average}
+            selected = self.for_resampling(resampling)
+            verdict = selected.verdict(measure, **selection, **given_options, **params)
+            return replace(verdict, reasons=(Finding.of("resampling", scheme=selected.schemes[0]), *verdict.reasons))
+        choose_names("resampling", self.schemes, resampling)
         settings: dict[str, Any] = {name: value for name, value in {**declared, **given_options}.items() if name in options}
         verdict_options = VerdictOptions(choose_condition(self.archive.conditions, condition, level), **settings)
         with _ignore_undefined():

@@ -13,7 +13,7 @@ from fairtrial._check import FloatArray
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.measures import Measure, ela, get_measure, performance_deterioration, rla
 from fairtrial.study.archive import Archive, ConditionFacts
-from fairtrial.study.results.selection import CLEAN, choose_names, format_condition, mask_condition
+from fairtrial.study.results.selection import CLEAN, choose_names, format_condition, is_train_size, mask_condition
 from fairtrial.study.results.stacking import (
     compute_half_width,
     compute_mean_half_width,
@@ -106,7 +106,7 @@ def _check_measure(measure: Measure) -> None:
 
 
 def _select_changed(conditions: Sequence[ConditionFacts], condition: str | None) -> list[ConditionFacts]:
-    names = list(dict.fromkeys(facts.name for facts in conditions if facts.name != CLEAN))
+    names = list(dict.fromkeys(facts.name for facts in conditions if facts.name != CLEAN and not is_train_size(facts)))
     if not names:
         raise InputError("robustness needs a condition other than clean, got none: add e.g. class-noise = [0, 0.1]")
     chosen = choose_names("condition", names, condition)

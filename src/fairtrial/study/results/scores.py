@@ -31,7 +31,7 @@ from fairtrial.study.results.stacking import ClassOrder, SplitGrid, Stack
 if TYPE_CHECKING:
     import pandas as pd
 
-KEY_COLUMNS = ["dataset", "condition", "level", "learner", "repeat", "fold"]
+KEY_COLUMNS = ["dataset", "condition", "level", "resampling", "learner", "repeat", "fold"]
 
 _DEFAULT_MEASURES = ("accuracy", "auc")
 _MAX_SCORES = 1 << 22

@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CLEAN = "clean"
+TRAIN_SIZE = "train-size"
+
+
+def is_train_size(condition: ConditionFacts) -> bool:
+    """Whether a condition is a training size, for learning curves."""
+    return condition.description.get("condition") == TRAIN_SIZE
 
 
 def choose_condition(

@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from fairtrial._findings import Finding
 from fairtrial._narrative import render, render_all
-from fairtrial._text import collapse_whitespace, format_count, format_reason, wrap_lines
+from fairtrial._text import collapse_whitespace, format_count, format_reason, generalize_message, wrap_lines
 from fairtrial.errors import InputError, UndefinedMeasureWarning
-from fairtrial.study.archive import Archive, ConditionFacts
+from fairtrial.study.archive import Archive, ConditionFacts, find_run_state
 from fairtrial.study.results.selection import CLEAN, choose_condition, format_condition, mask_condition, mask_failed
 from fairtrial.study.results.stacking import SplitGrid
 
@@ -29,9 +29,10 @@ if TYPE_CHECKING:
 _TIME_COLUMNS = ["fit_time", "predict_time", "fit_cpu", "predict_cpu", "memory"]
 _MAX_RATIO = 1.5
 _MIN_WAIT_SECONDS = 0.01
+_MAX_STEAL = 0.05
+_MIN_THREADS = 1.3  # CPU time per wall-clock time from which a learner counts as multi-threaded
 _MAX_REASON_LENGTH = 120
-_CELL = ["dataset", "condition", "level", "repeat", "fold"]
-_MAX_RUNS = 5
+_CELL = ["dataset", "condition", "level", "resampling", "repeat", "fold"]
 _MAX_SHORT_LINES = 9
 _WIDTH = 80
 
@@ -66,7 +67,10 @@ class ResultSummary:
         archive, means = results.archive, {}
         for name in results.measures:
             tables = {
-                format_condition(condition): results.wide(name, condition.name, condition.level)
+                _format_column(condition, scheme, results): results.wide(
+                    name, condition.name, condition.level, resampling=scheme
+                )
+                for scheme in results.schemes
                 for condition in archive.conditions
             }
             means[name] = format_means(tables, len(archive.datasets))
@@ -79,6 +83,8 @@ class ResultSummary:
         """Format the name of the study with the numbers of data sets, conditions, learners and trials."""
         archive = results.archive
         parts = {"data set": archive.datasets, "condition": archive.conditions, "learner": archive.learners}
+        if len(results.schemes) > 1:
+            parts["resampling scheme"] = results.schemes
         counts = ", ".join(format_count(len(items), kind) for kind, items in parts.items())
         return f"{archive.name}: {counts}, {format_count(len(results.trials()), 'trial')}"
 
@@ -113,6 +119,11 @@ class ResultSummary:
         return f"<p><b>{escape(self.answer)}</b></p>{paragraphs}<p>{escape(self.title)}</p>{''.join(tables)}{notes}"
 
 
+def _format_column(condition: ConditionFacts, scheme: str, results: Results) -> str:
+    """Format the condition and, if the study has several resampling schemes, the scheme."""
+    return format_condition(condition) if len(results.schemes) == 1 else f"{format_condition(condition)}, {scheme}"
+
+
 def _format_answer(results: Results) -> tuple[str, list[str], list[str]]:
     """Format the answer under the first condition, the details (test, leaders under other conditions) and the caveats."""
     conditions = results.archive.conditions
@@ -123,24 +134,37 @@ def _format_answer(results: Results) -> tuple[str, list[str], list[str]]:
     except InputError as error:
         return f"No verdict: {error}", [], []
     scope = "on clean data" if len(conditions) > 1 and first.name == CLEAN else ""
+    if len(results.schemes) > 1:
+        scope = f"{scope} with {results.schemes[0]}".strip()
     test = [] if verdict.ranking.tests else [render(verdict.test_result)]  # the answer already names the test of a single pair
-    return verdict.summarize(scope=scope), [*test, *_describe_leaders(results, first)], list(render_all(verdict.caveats))
+    others = (*_describe_schemes(results, first), *_describe_conditions(results, first))
+    return verdict.summarize(scope=scope), [*test, *others], list(render_all(verdict.caveats))
 
 
-def _describe_leaders(results: Results, first: ConditionFacts) -> tuple[str, ...]:
-    """Describe which learners rank first under the other conditions. Conditions with the same leaders share a sentence."""
-    conditions_by_leaders: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for condition in results.archive.conditions:
-        if condition is first:
-            continue
-        verdict = _find_verdict(results, condition)
+def _describe_conditions(results: Results, first: ConditionFacts) -> tuple[str, ...]:
+    """Describe which learners rank first under the other conditions."""
+    conditions = [condition for condition in results.archive.conditions if condition is not first]
+    verdicts = {format_condition(condition): _find_verdict(results, condition) for condition in conditions}
+    return _describe_leaders(verdicts, "condition")
+
+
+def _describe_schemes(results: Results, first: ConditionFacts) -> tuple[str, ...]:
+    """Describe which learners rank first with the other resampling schemes."""
+    verdicts = {name: _find_verdict(results.for_resampling(name), first) for name in results.schemes[1:]}
+    return _describe_leaders(verdicts, "scheme")
+
+
+def _describe_leaders(verdicts: Mapping[str, Verdict | None], factor: str) -> tuple[str, ...]:
+    """Describe which learners rank first. Conditions (or schemes) with the same leaders share a sentence."""
+    names_by_leaders: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for name, verdict in verdicts.items():
         if verdict is not None and verdict.ranking.best:
             ranking = verdict.ranking
             is_clear = any(pair.better in ranking.best and pair.p_adjusted <= ranking.alpha for pair in ranking.pairs)
-            kind = "condition_leaders" if is_clear else "condition_leaders_unclear"
-            conditions_by_leaders.setdefault((kind, ranking.best), []).append(format_condition(condition))
+            kind = f"{factor}_leaders" if is_clear else f"{factor}_leaders_unclear"
+            names_by_leaders.setdefault((kind, ranking.best), []).append(name)
     return render_all(
-        Finding.of(kind, conditions=tuple(names), leaders=leaders) for (kind, leaders), names in conditions_by_leaders.items()
+        Finding(kind, {f"{factor}s": tuple(names), "leaders": leaders}) for (kind, leaders), names in names_by_leaders.items()
     )
 
 
@@ -154,7 +178,11 @@ def _find_verdict(results: Results, condition: ConditionFacts) -> Verdict | None
 
 def _list_left_out_notes(results: Results) -> list[str]:
     with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
-        findings = [find_left_out_splits(results.scores(name), results.archive.conditions) for name in results.measures]
+        findings = [
+            find_left_out_splits(results.for_resampling(scheme).scores(name), results.archive.conditions)
+            for name in results.measures
+            for scheme in results.schemes
+        ]
     return [render(finding) for finding in findings if finding is not None]
 
 
@@ -194,6 +222,34 @@ def format_means(tables: Mapping[str, pd.DataFrame], datasets: int) -> pd.DataFr
     return pd.DataFrame(columns, index=list(learners))
 
 
+def describe_wide_table(
+    results: Results, measure: str | None = None, condition: str | None = None, level: float | None = None
+) -> tuple[str, pd.DataFrame]:
+    """Return a title with the measure and the condition, and the table of `Results.wide` with reasons for blank cells."""
+    results = results.for_resampling()
+    facts = choose_condition(results.archive.conditions, condition, level)
+    table = results.wide(measure, condition, level)
+    with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
+        scores = results.scores(measure or results.verdict_measure)
+    scores = scores[mask_condition(scores, facts)]
+    cells = table.astype(object)
+    for dataset, learner in zip(*np.nonzero(table.isna().to_numpy()), strict=True):
+        is_cell = (scores["dataset"] == table.index[dataset]) & (scores["learner"] == table.columns[learner])
+        cells.iloc[dataset, learner] = _explain_blank(scores[is_cell])
+    where = "on clean data" if facts.name == CLEAN else f"under {format_condition(facts)}"
+    return f"Mean {scores['measure'].iloc[0]} {where}", cells
+
+
+def _explain_blank(scores: pd.DataFrame) -> str:
+    """Explain why a mean has no value."""
+    n_failed, n_missing = int(mask_failed(scores).sum()), int((scores["status"] == "missing").sum())
+    if n_failed:
+        return f"{n_failed:,} failed"
+    if n_missing:
+        return f"{n_missing:,} not run"
+    return "undefined" if scores["value"].isna().all() else "no shared split"
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class StudyProgress:
     """The progress of a study: trials by learner and status, notes on abstentions, and the runs."""
@@ -203,6 +259,21 @@ class StudyProgress:
     runs: tuple[Any, ...]
     notes: tuple[str, ...] = ()
 
+    @property
+    def state(self) -> str:
+        """`running`, `finished`, `interrupted`, `not started`, or `incomplete`.
+
+        It is `incomplete` if the last run ended as planned, such as that of a shard, or may still run on another computer.
+        """
+        states = [find_run_state(run) for run in self.runs]
+        if "running" in states:
+            return "running"
+        if not self.table.get("missing", np.zeros(1)).sum():
+            return "finished"
+        if not states:
+            return "not started"
+        return "interrupted" if states[-1] == "interrupted" else "incomplete"
+
     def frame(self) -> pd.DataFrame:
         """Return a table with one row per learner: planned trials, and trials by status."""
         return self.table.copy()
@@ -211,10 +282,11 @@ class StudyProgress:
         total = self.table.drop(columns="learner").sum()
         stored = int(total["planned"] - total.get("missing", 0))
         failed = int(total.drop(["planned", "ok", "missing"], errors="ignore").sum())
-        lines = [f"{self.name}: {stored:,} of {format_count(int(total['planned']), 'trial')} stored, {failed:,} failed"]
+        counts = f"{stored:,} of {format_count(int(total['planned']), 'trial')} stored, {failed:,} failed"
+        lines = [f"{self.name}: {self.state}, {counts}"]
         lines += ["", self.table.to_string(index=False, formatters=dict.fromkeys(total.index, "{:,}".format))]
         lines += ["", *self.notes] if self.notes else []
-        lines += ["", *(_format_run(run) for run in self.runs[-_MAX_RUNS:])] if self.runs else []
+        lines += ["", *map(_format_run, self.runs)] if self.runs else []
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -237,8 +309,14 @@ def compute_progress(results: Results) -> StudyProgress:
 
 
 def _format_run(facts: Any) -> str:
-    finished = facts.get("finished")
-    end_text = f"finished {finished}" if finished else "not finished (running or interrupted)"
+    state, finished, process = find_run_state(facts), facts.get("finished"), facts.get("process") or {}
+    place = f" (process {process.get('id')} on {process.get('host')})" if process else ""
+    end_text = {
+        "finished": f"finished {finished}",
+        "interrupted": f"interrupted {finished}" if finished else "interrupted",
+        "running": f"running{place}",
+        "unknown": f"running or interrupted{place}",
+    }[state]
     return f"run started {facts.get('started')}, engine {facts.get('engine')}, {end_text}"
 
 
@@ -252,6 +330,7 @@ def collect_findings(archive: Archive, trials: pd.DataFrame) -> tuple[Finding, .
         *find_abstentions(archive, trials),
         *_find_warnings(trials),
         *find_slow_fits(trials),
+        *find_oversubscription(archive.runs, trials),
     )
 
 
@@ -326,13 +405,17 @@ def _describe_dataset(dataset: Any, lost: pd.DataFrame, planned: pd.DataFrame) -
 
 
 def _find_failures(trials: pd.DataFrame) -> list[Finding]:
+    """Report each cause of failures once, with all learners that it affected."""
+    failed = trials[mask_failed(trials)]
+    errors = failed["error"].where(failed["error"].notna(), failed["status"]).astype(str)
+    causes = errors + ": " + failed["message"].fillna("").astype(str).map(generalize_message)
     findings = []
-    for learner, failures in trials[mask_failed(trials)].groupby("learner", sort=False, observed=True):
+    for _, failures in failed.groupby(causes, sort=False):
         first = failures.iloc[0]
         findings.append(
             Finding.of(
                 "trials_failed",
-                learner=str(learner),
+                learners=tuple(dict.fromkeys(failures["learner"].astype(str))),
                 failed=len(failures),
                 causes=tuple(f"{count:,} {status}" for status, count in Counter(failures["status"]).items()),
                 datasets=int(failures["dataset"].nunique()),
@@ -343,15 +426,17 @@ def _find_failures(trials: pd.DataFrame) -> list[Finding]:
 
 
 def _find_warnings(trials: pd.DataFrame) -> list[Finding]:
+    """Report each kind of warning once, with all learners that gave it. The first line of the notes of a trial is its kind."""
     warned = trials[(trials["status"] == "ok") & trials["notes"].notna()]
+    kinds = warned["notes"].astype(str).map(lambda notes: generalize_message(notes.splitlines()[0]))
     return [
         Finding.of(
             "learner_warnings",
-            learner=str(learner),
+            learners=tuple(dict.fromkeys(warned_trials["learner"].astype(str))),
             warned=len(warned_trials),
             reason=collapse_whitespace(warned_trials["notes"].iloc[0], _MAX_REASON_LENGTH),
         )
-        for learner, warned_trials in warned.groupby("learner", sort=False, observed=True)
+        for _, warned_trials in warned.groupby(kinds, sort=False)
     ]
 
 
@@ -368,6 +453,7 @@ def summarise_times(trials: pd.DataFrame) -> pd.DataFrame:
 
 def _compute_fit_ratios(trials: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series[float], pd.Series[bool]]:
     numbers = trials[_TIME_COLUMNS].astype(np.float64).where(trials["status"] == "ok")
+    numbers["memory"] = numbers["memory"].where(numbers["memory"] > 0)  # older versions stored 0 if it was not measured
     frame = numbers.groupby([trials["dataset"], trials["learner"]], sort=False, observed=True).median().reset_index()
     waits = frame["fit_time"] - frame["fit_cpu"]
     is_slow = (frame["fit_time"] > _MAX_RATIO * frame["fit_cpu"]) & (waits > _MIN_WAIT_SECONDS)
@@ -382,3 +468,35 @@ def find_slow_fits(trials: pd.DataFrame) -> list[Finding]:
         return []
     learners = tuple(dict.fromkeys(slow["learner"].astype(str)))
     return [Finding.of("slow_fits", ratio=_MAX_RATIO, learners=learners, datasets=int(slow["dataset"].nunique()))]
+
+
+def find_oversubscription(runs: Sequence[Mapping[str, Any]], trials: pd.DataFrame) -> list[Finding]:
+    """Report that the machine had more work than processors, so wall-clock times are too long."""
+    local_runs = [run for run in runs if run.get("engine") in ("local", "dask")]
+    causes = dict.fromkeys(cause for run in local_runs for cause in _list_load_causes(run))
+    causes |= dict.fromkeys(_list_thread_causes(local_runs, trials))
+    return [Finding.of("machine_oversubscribed", causes=tuple(causes))] if causes else []
+
+
+def _list_load_causes(run: Mapping[str, Any]) -> list[str]:
+    jobs, cpus, load, steal = (run.get(name) or 0 for name in ("jobs", "cpus", "load", "steal"))
+    cores = run.get("cores") or cpus
+    causes = []
+    if cores and jobs > cores:
+        causes.append(f"{format_count(jobs, 'worker')} on {format_count(cores, 'core')}")
+    if cpus and load > _MAX_RATIO * cpus:
+        causes.append(f"mean load {load:.1f} on {format_count(cpus, 'core')}")
+    if steal > _MAX_STEAL:
+        causes.append(f"{steal:.0%} of the processor time went to other virtual machines")
+    return causes
+
+
+def _list_thread_causes(runs: Sequence[Mapping[str, Any]], trials: pd.DataFrame) -> list[str]:
+    """List the learners with several threads if all workers together had more threads than cores."""
+    workers_per_core = max(
+        ((run.get("jobs") or 0) / (run.get("cores") or run.get("cpus") or np.inf) for run in runs), default=0
+    )
+    sums = trials[trials["status"] == "ok"].groupby("learner", sort=False, observed=True)[["fit_time", "fit_cpu"]].sum()
+    threads = sums["fit_cpu"].astype(np.float64) / sums["fit_time"].astype(np.float64).clip(lower=1e-9)
+    many = threads[(threads > _MIN_THREADS) & (threads * workers_per_core > _MIN_THREADS) & (sums["fit_time"] > 0.1)]
+    return [f"{learner} used {count:.1f} threads per worker" for learner, count in many.items()]

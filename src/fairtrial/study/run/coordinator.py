@@ -7,6 +7,7 @@ import platform
 import signal
 import threading
 import time
+import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
@@ -18,15 +19,18 @@ import numpy as np
 
 from fairtrial._check import IntArray, check_one_of
 from fairtrial._text import format_count
-from fairtrial.errors import FairtrialError, InputError, StoreError
-from fairtrial.study.archive import ConditionFacts, DataFacts, describe_groups
+from fairtrial.errors import FairtrialError, FairtrialWarning, InputError, StoreError
+from fairtrial.study.archive import ConditionFacts, DataFacts, describe_groups, describe_process
 from fairtrial.study.plan.plan import PendingTrials, StudyPlan, TrialBlock, TrialIndex, plan_study
 from fairtrial.study.plan.schedule import Chunker
 from fairtrial.study.records import FAILURES, Chunk, DataRequest, ResourceLimits, Status, TrialRecord, TrialTask
 from fairtrial.study.run.dry_run import Resolvable, try_conditions
-from fairtrial.study.run.engine import DECISIVE, Engine, check_engine, get_versions, open_engine
+from fairtrial.study.run.engine import DECISIVE, Engine, check_engine, count_usable_cores, get_versions, open_engine
+from fairtrial.study.run.meter import LoadMeter
 from fairtrial.study.run.pool import dataset_cache
 from fairtrial.study.run.progress import Progress, RunSummary, choose_progress
+from fairtrial.study.store.file import CorruptedStoreError, MovedStoreError
+from fairtrial.study.store.integrity import repair_file
 from fairtrial.study.store.store import ResultsStore, TrialLink, open_store
 
 if TYPE_CHECKING:
@@ -49,6 +53,7 @@ def run_study(
     engine: str | Executor = "local",
     limits: ResourceLimits | None = None,
     retry: Collection[Status] = (),
+    rerun: Collection[str] = (),
     shard: tuple[int, int] | None = None,
     progress: bool | Progress | None = None,
     stop: threading.Event | None = None,
@@ -57,7 +62,8 @@ def run_study(
 
     See `Study.run` for the parameters. If `stop` is set, Ctrl-C is pressed once or SIGTERM is received, the run stores the
     records of finished trials and ends. A condition that cannot be applied to any data set is refused before the first trial.
-    If no trial is missing, no process is started.
+    If no trial is missing, no process is started. If the results file is corrupted, its intact trials are recovered and all
+    others run again.
     """
     check_engine(engine, jobs)
     for status in retry:
@@ -70,16 +76,54 @@ def run_study(
     new = not os.path.exists(store)
     if new:  # a refused study leaves no results file behind
         try_conditions(plan, plan.iter_missing(shard=shard))
-    with open_store(store, write=True, create=True) as results_store:
-        blocks = list(plan.iter_missing(results_store.find_done(retry), shard))
+    repeated_keys = plan.find_learner_keys(rerun)
+    with _open_intact_store(store, plan) as results_store:
+        blocks = list(plan.iter_missing(results_store.find_done(retry) - repeated_keys, shard))
         if not new:
             try_conditions(plan, blocks)
         add_plan(results_store, plan)
+        n_forgotten = sum(results_store.forget(name) for name in dict.fromkeys(rerun))
         total = plan.n_trials if shard is None else _count(plan.iter_missing(shard=shard))
         if not blocks:
             return _finish_without_trials(total, display)
         with Interruption(stop) as interruption:
-            return _StudyRun(plan, results_store, blocks, total, display, interruption).run_on(engine, jobs)
+            if not isinstance(engine, str) or "://" not in engine:  # a remote engine has its own cache of kernels
+                _compile_kernels(plan, blocks, display)
+            study_run = _StudyRun(plan, results_store, blocks, total, display, interruption, n_forgotten)
+            return study_run.run_on(engine, jobs)
+
+
+def _open_intact_store(path: str | os.PathLike[str], plan: StudyPlan) -> ResultsStore:
+    """Open the results file for writing. If it is corrupted, recover its intact trials first."""
+    try:
+        store = open_store(path, write=True, create=True)
+        try:
+            store.check(quick=True)
+        except BaseException:
+            store.close()
+            raise
+        return store
+    except CorruptedStoreError:
+        links = {
+            key.tobytes(): build_link(plan, TrialIndex(data, *index))
+            for data in range(len(plan.data))
+            for index, key in np.ndenumerate(plan.get_keys(data))
+        }
+        repair = repair_file(path, lambda new_store: add_plan(new_store, plan), links)
+        warnings.warn(str(repair), FairtrialWarning, stacklevel=3)
+        return open_store(path, write=True)
+
+
+def _compile_kernels(plan: StudyPlan, blocks: Sequence[TrialBlock], display: Progress) -> None:
+    """Compile the kernels of the learners of these trials once, so that workers load them from the cache."""
+    from fairtrial.learners.learner import compile_kernels  # it imports scikit-learn
+
+    indices = sorted({learner for block in blocks for learner in block.learners})
+    try:
+        compile_kernels([plan.learners[index].estimator for index in indices], getattr(display, "show_compilation", None))
+    except BaseException:
+        display.stop(None)
+        raise
 
 
 def _count(blocks: Any) -> int:
@@ -103,12 +147,15 @@ class _StudyRun:
         total: int,
         display: Progress,
         interruption: Interruption,
+        n_forgotten: int,
     ) -> None:
         self._plan, self._store, self._blocks = plan, store, blocks
+        self._n_forgotten = n_forgotten
         self._total, self._missing = total, _count(blocks)
         self._display, self._interruption = display, interruption
         self._pending_trials = PendingTrials(plan)
         self._status: Counter[Status] = Counter()
+        self._load = LoadMeter()
         self._started = time.monotonic()
 
     def run_on(self, name: str | Executor, jobs: int | None) -> RunSummary:
@@ -127,7 +174,8 @@ class _StudyRun:
             )
             self._run_chunks(engine)
             summary = self._build_summary()
-            self._store.finish_run(number, {"done": summary.done, "failed": summary.failed, "left": summary.left})
+            counts = {"done": summary.done, "failed": summary.failed, "left": summary.left}
+            self._store.finish_run(number, {**counts, **self._load.describe()})
         except KeyboardInterrupt:
             raise KeyboardInterrupt(str(self._build_summary())) from None
         finally:
@@ -148,6 +196,7 @@ class _StudyRun:
                 if flight.idle:
                     return
                 self._store_records(flight.collect_records(_POLL_SECONDS), chunker)
+                self._load.sample()
             self._collect(engine, flight, chunker)
         finally:
             flight.cancel()
@@ -171,11 +220,15 @@ class _StudyRun:
         located = [(record, self._pending_trials.mark_done(record.key)) for record in records]
         try:
             self._store.add_records([(record, build_link(self._plan, trial)) for record, trial in located])
+        except MovedStoreError:
+            raise
         except StoreError as error:
             n_stored = self._total - self._missing + self._status.total()
             raise StoreError(f"{error}; the run stops, {n_stored:,} of {self._total:,} trials are stored") from error
         for record, trial in located:
             self._status[record.status] += 1
+            if record.status != "ok":
+                chunker.isolate(trial.learner)
             seconds = self._get_seconds(record)
             if seconds is not None:
                 chunker.learn(trial.learner, trial.data, seconds)
@@ -205,13 +258,15 @@ class _StudyRun:
             failures=failures,
             seconds=seconds,
             interrupted=done < self._missing,
+            forgotten=self._n_forgotten,
         )
 
 
 def _describe_run(engine: Engine) -> dict[str, Any]:
-    """Describe the engine, workers and package versions of a run."""
+    """Describe the engine, workers, process and package versions of a run."""
     versions = {"python": platform.python_version(), **get_versions((*DECISIVE, "pandas"))}
-    return {"engine": engine.name, "jobs": engine.workers(), "cpus": os.cpu_count(), "versions": versions}
+    cores = {"cpus": os.cpu_count(), "cores": count_usable_cores()}
+    return {"engine": engine.name, "jobs": engine.workers(), **cores, "process": describe_process(), "versions": versions}
 
 
 def add_plan(store: ResultsStore, plan: StudyPlan) -> None:

@@ -20,7 +20,9 @@ from fairtrial.conditions import Clean
 from fairtrial.errors import Problem, SpecError, SuspectInputWarning
 from fairtrial.study.plan.plan import StudyPlan, TrialBlock, plan_study
 from fairtrial.study.plan.schedule import TimeModel, dump_estimator
-from fairtrial.study.records import Chunk, ResourceLimits, Status, TrialRecord
+from fairtrial.study.records import ResourceLimits, Status, TrialRecord
+from fairtrial.study.run.engine import check_system
+from fairtrial.study.run.progress import LineProgress
 from fairtrial.study.run.supervisor import Supervisor
 from fairtrial.study.run.trial_data import TrialData, apply_condition
 from fairtrial.study.store.store import open_store
@@ -50,6 +52,7 @@ def dry_run(
     *,
     jobs: int = 1,
     retry: Collection[Status] = (),
+    rerun: Collection[str] = (),
     shard: tuple[int, int] | None = None,
     limits: ResourceLimits | None = None,
 ) -> DryRun:
@@ -65,6 +68,8 @@ def dry_run(
         Results file. It need not exist.
     jobs : int, default 1
         Number of trials to run in parallel.
+    rerun : list of str
+        Learners whose stored trials would be forgotten and run again.
     retry : list of {"error", "timeout", "memory", "crash"}
         Kinds of failed trials to run again.
     shard : tuple of int, optional
@@ -84,12 +89,15 @@ def dry_run(
     >>> plan.frame()[["planned", "stored", "missing"]].to_numpy().tolist()
     [[5, 0, 5]]
     """
+    check_system()
     resolved = study.resolve()
     plan = plan_study(resolved if limits is None else replace(resolved, limits=limits))
+    repeated_keys = plan.find_learner_keys(rerun)
     done, times = set[bytes](), {}
     if Path(store).exists():
         with open_store(store) as results_store:
-            done, times = results_store.find_done(retry), results_store.compute_mean_times()
+            results_store.check(quick=True)
+            done, times = results_store.find_done(retry) - repeated_keys, results_store.compute_mean_times()
     try_conditions(plan, plan.iter_missing(done, shard))
     planned, missing = (plan.count(plan.iter_missing(done_keys, shard)) for done_keys in ((), done))
     return DryRun(plan, planned, missing, estimate(plan, missing, times, jobs))
@@ -251,12 +259,15 @@ def _learn_stored(plan: StudyPlan, times: Mapping[tuple[str, str], tuple[float, 
 
 
 def _try_learners(plan: StudyPlan, data: int, learners: Sequence[int]) -> dict[int, TrialRecord]:
-    """Run one clean trial of each learner on the first split of the data set."""
+    """Run one clean trial of each learner on the first split of the data set, after its kernels are compiled."""
+    from fairtrial.learners.learner import compile_kernels  # it imports scikit-learn
+
     study_limits = plan.study.limits
     limits = ResourceLimits(min(_TRY_SECONDS, study_limits.time or _TRY_SECONDS), study_limits.memory)
     pickled_learners = [dump_estimator(learner.estimator, learner.name) for learner in plan.learners]
     chunk = plan.build_chunk([TrialBlock(data, 0, 0, tuple(learners))], pickled_learners, limits)
-    clean = Chunk(chunk.data, chunk.splits, (Clean(),), chunk.learners, chunk.tasks, limits)
+    clean = replace(chunk, conditions=(Clean(),))
+    compile_kernels([plan.learners[learner].estimator for learner in learners], LineProgress().show_compilation)
     with Supervisor() as supervisor:
         records = supervisor.run(clean, plan.data[data].dataset)
     by_key = {record.key: record for record in records}

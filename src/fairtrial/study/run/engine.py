@@ -7,6 +7,7 @@ entry point of the group `fairtrial.engines`.
 from __future__ import annotations
 
 import socket
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from uuid import uuid4
 
 from fairtrial._check import check_whole_number
 from fairtrial._registry import Registry, suggest_name
-from fairtrial.errors import InputError
+from fairtrial.errors import FairtrialError, InputError
 from fairtrial.study.run.pool import end_run, run_chunk
 
 if TYPE_CHECKING:
@@ -121,11 +122,21 @@ def open_engine(engine: str | Executor = "local", jobs: int | None = None, packa
 
 
 def check_engine(engine: str | Executor, jobs: int | None = None) -> None:
-    """Check the name of the engine and the number of jobs, without opening the engine."""
+    """Check the system, the name of the engine and the number of jobs, without opening the engine."""
+    check_system()
     if jobs is not None:
         check_whole_number("jobs", jobs, 1)
     if not isinstance(engine, Executor):
         _find_name(engine)
+
+
+def check_system() -> None:
+    """Raise an error on Windows, where workers cannot be forked."""
+    if sys.platform == "win32":
+        raise FairtrialError(
+            "studies need Linux or macOS, got Windows: use the Windows Subsystem for Linux (WSL); "
+            "judge, gate, compare and report work on Windows"
+        )
 
 
 def _find_name(engine: str) -> str:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import pickle
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +20,10 @@ if TYPE_CHECKING:
     from fairtrial.study.run.trial_data import TrialData
 
 
-_BY_NAME = ("ColumnTransformer",)  # classes that select columns by name and need a frame
+_BY_NAME = ("ColumnTransformer", "FeatureUnion", "FunctionTransformer", "Pipeline")  # they may select columns by name
+_NAMES_OF_COLUMNS = ("categorical_features", "monotonic_cst")  # parameters that may contain names of columns
+_THREAD_PARAMETERS = ("n_jobs", "thread_count", "num_threads", "nthread", "n_threads", "num_thread", "nthreads")
+_ONE_THREAD_PACKAGES = ("sklearn", "imblearn", "fairtrial")  # packages that use one thread unless told otherwise
 
 
 class TrialLearner:
@@ -31,6 +38,7 @@ class TrialLearner:
     def __init__(self, pickled: bytes) -> None:
         self.identity = hashlib.blake2b(pickled, digest_size=16).digest()
         estimator = clone_unfitted(pickle.loads(pickled))  # pickled by the study that is running, never read from a file
+        hold_to_one_thread(estimator)
         self.name = _get_class_name(estimator)
         self.as_declared = PreparedEstimator(estimator)
         bare = extract_bare_learner(estimator)
@@ -79,7 +87,7 @@ class PreparedEstimator:
         return estimator.set_params(**dict.fromkeys(self._named, seed)) if self._named else estimator
 
     def convert_table(self, X: Any, data: TrialData) -> Any:
-        """Convert a table to a frame if the estimator selects columns by name."""
+        """Convert a table to a frame if the estimator may use column names."""
         return data.to_frame(X) if self._by_name else X
 
     def convert_classes(self, codes: IntArray, data: TrialData) -> Any:
@@ -89,6 +97,58 @@ class PreparedEstimator:
         import pandas as pd
 
         return pd.Series(data.to_categorical(codes))
+
+
+def hold_to_one_thread(estimator: Any) -> None:
+    """Set the number of threads to 1 in an estimator and its components, unless the study sets it.
+
+    LightGBM, XGBoost and CatBoost otherwise use all cores, whatever the environment variables say.
+    """
+    for component in _iter_components(estimator, set()):
+        if type(component).__module__.split(".")[0] in _ONE_THREAD_PACKAGES:
+            continue
+        defaults = _get_thread_defaults(type(component))
+        given = component.get_params(deep=False)
+        known = [name for name in _THREAD_PARAMETERS if name in defaults or name in given]
+        is_set = any(given.get(name) is not None and given[name] != defaults.get(name) for name in known)
+        if known and not is_set:
+            with suppress(Exception):  # the parameters of third-party classes may be read-only
+                component.set_params(**{known[0]: 1})
+
+
+def _iter_components(value: Any, seen: set[int]) -> Iterator[Any]:
+    """Yield an estimator and its components, including those in lists, tuples and dictionaries."""
+    if id(value) in seen or isinstance(value, (type, str, bytes, np.ndarray)):
+        return
+    seen.add(id(value))
+    if isinstance(value, (list, tuple)):
+        parts: Any = value
+    elif isinstance(value, dict):
+        parts = value.values()
+    elif hasattr(value, "get_params") and hasattr(value, "set_params"):
+        yield value
+        parts = value.get_params(deep=False).values()
+    else:
+        return
+    for part in parts:
+        yield from _iter_components(part, seen)
+
+
+def _get_thread_defaults(kind: type[Any]) -> dict[str, Any]:
+    """Get the default values of thread parameters from the signatures of a class and its base classes."""
+    defaults: dict[str, Any] = {}
+    for ancestor in reversed(kind.__mro__[:-1]):
+        with suppress(TypeError, ValueError):
+            parameters = inspect.signature(ancestor.__init__).parameters  # type: ignore[misc]
+            defaults |= {name: parameters[name].default for name in _THREAD_PARAMETERS if name in parameters}
+    return defaults
+
+
+def hold_torch_to_one_thread() -> None:
+    """Limit torch to one thread in this process if it is loaded. It ignores later changes of environment variables."""
+    torch = sys.modules.get("torch")
+    if hasattr(torch, "set_num_threads"):
+        torch.set_num_threads(1)  # type: ignore[union-attr]
 
 
 def extract_bare_learner(estimator: Any) -> Any:
@@ -137,10 +197,14 @@ def _is_plain_sklearn(estimator: Any) -> bool:
 
 
 def _needs_names(estimator: Any, parameters: dict[str, Any]) -> bool:
-    """Whether a component selects columns by name."""
+    """Whether a component may use column names: code of the user, a pipeline, or an estimator whose parameters have names."""
+    from fairtrial.learners.prepared import reads_names
+
     for name, value in [("", estimator), *parameters.items()]:
         last = name.split("__")[-1]
-        if type(value).__name__ in _BY_NAME or (last == "nominal" and value is not None):
+        if hasattr(value, "fit") and (type(value).__name__ in _BY_NAME or reads_names(value)):
+            return True
+        if (last == "nominal" and value is not None) or (last in _NAMES_OF_COLUMNS and isinstance(value, (list, dict))):
             return True
         if last == "preparation" and not isinstance(value, str):
             return True

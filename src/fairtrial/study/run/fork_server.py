@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import json
 import os
 import select
@@ -26,7 +27,7 @@ START, KILL, SHOW_STACK = b"S", b"K", b"D"
 STARTED, ENDED = b"P", b"E"
 REQUEST_BYTES = 1 + TOKEN_BYTES  # all requests have the same length
 MESSAGE = struct.Struct("<cqiq")  # kind, process, exit status, peak memory in bytes
-SHOW_STACK_SIGNAL = signal.SIGUSR1
+SHOW_STACK_SIGNAL = getattr(signal, "SIGUSR1", signal.SIGTERM)  # Windows, which cannot run studies, has no SIGUSR1
 _IMPORTS = (
     "numpy",
     "pandas",
@@ -66,8 +67,10 @@ _MAIN = (
     "from fairtrial.study.run.fork_server import main; main(int(sys.argv[1]))"
 )
 _START_SECONDS = 120.0
+_MAX_STARTS = 3  # starts of a fork server that is killed before it answers
 _KILL_SECONDS = 20.0
 _CLOSE_SECONDS = 5.0
+_EXIT_SECONDS = 1.0
 
 
 class StoppedError(Exception):
@@ -119,23 +122,30 @@ class ForkServerClient:
     def start_worker(self, link: socket.socket, log: int, token: bytes, is_stopped: Callable[[], bool]) -> int:
         """Fork a worker that inherits a socket and a pipe, and return its process id."""
         is_new = self._process is None
-        if is_new:
-            self._start()
-        try:
-            self._send_request(START, token, [link.fileno(), log])
-            deadline = time.monotonic() + _START_SECONDS
-            while time.monotonic() < deadline:
-                message = self.receive(POLL_SECONDS)
-                if message is not None and message.kind == STARTED:
-                    return message.process
-                if is_stopped():
-                    self.close()  # a late answer would be mistaken for the answer to the next request
-                    raise StoppedError
-            raise ForkServerLostError
-        except ForkServerLostError:
-            if is_new:
-                raise FairtrialError(f"the process that runs trials could not be started: {self._read_last_error()}") from None
-            raise
+        for start in range(1, _MAX_STARTS + 1):
+            if self._process is None:
+                self._start()
+            try:
+                return self._request_worker(link, log, token, is_stopped)
+            except ForkServerLostError:
+                if not is_new:
+                    raise
+                problem, was_killed = self._read_last_error()
+                if not was_killed or start == _MAX_STARTS:
+                    break
+        raise FairtrialError(f"the process that runs trials could not be started: {problem}")
+
+    def _request_worker(self, link: socket.socket, log: int, token: bytes, is_stopped: Callable[[], bool]) -> int:
+        self._send_request(START, token, [link.fileno(), log])
+        deadline = time.monotonic() + _START_SECONDS
+        while time.monotonic() < deadline:
+            message = self.receive(POLL_SECONDS)
+            if message is not None and message.kind == STARTED:
+                return message.process
+            if is_stopped():
+                self.close()  # a late answer would be mistaken for the answer to the next request
+                raise StoppedError
+        raise ForkServerLostError
 
     def receive(self, seconds: float) -> Message | None:
         """Wait for a message from the fork server. Return None if none arrives in time."""
@@ -213,16 +223,18 @@ class ForkServerClient:
         except OSError:
             raise ForkServerLostError from None
 
-    def _read_last_error(self) -> str:
-        """Return the last line that the fork server printed, after closing it."""
+    def _read_last_error(self) -> tuple[str, bool]:
+        """Close the fork server. Return the last line that it printed, and whether it was killed by a signal."""
+        was_killed = False
+        if self._process is not None:
+            with suppress(subprocess.TimeoutExpired):
+                was_killed = self._process.wait(_EXIT_SECONDS) < 0
         stderr, self._stderr = self._stderr, None
         self.close()
-        if stderr is None:
-            return "no answer"
-        with stderr:
-            stderr.seek(0)
-            lines = stderr.read()[-4000:].decode("utf-8", "replace").strip().splitlines()
-        return lines[-1] if lines else "no answer"
+        with stderr if stderr is not None else io.BytesIO() as output:
+            output.seek(0)
+            lines = output.read()[-4000:].decode("utf-8", "replace").strip().splitlines()
+        return lines[-1] if lines else "it was killed" if was_killed else "no answer", was_killed
 
 
 def _is_readable(channel: socket.socket, seconds: float) -> bool:

@@ -13,15 +13,17 @@ from functools import cache
 from typing import Any, NamedTuple
 
 _RESET_PEAK = b"5"  # resets the peak resident set size; see proc(5)
-_PEAK_TOLERANCE = 2**20  # the system updates page counts with a delay
+_LOAD_INTERVAL, _LOAD_DELAY = 5.0, 30.0
+_STEAL_FIELD = 7
 _USAGE_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
 class Meter:
     """Measures the seconds that `fit` and `predict` take in one trial, and the memory of the trial in bytes.
 
-    CPU time includes all threads of the process. Memory is the growth of the peak resident memory since the start. The peak can
-    be reset only on Linux. On other systems, only growth beyond the highest earlier peak is measured.
+    CPU time includes all threads of the process. Memory is the growth of the peak resident memory since the start. Memory that
+    earlier trials have freed is returned to the system first, because a trial that reuses it would seem to need none. Memory is
+    None on systems other than Linux, which cannot reset the peak.
 
     >>> meter = Meter()
     >>> with meter.time_stage("fit"):
@@ -32,7 +34,8 @@ class Meter:
 
     def __init__(self) -> None:
         self.figures: dict[str, float] = {}
-        _reset_peak()
+        _return_free_memory()
+        self._is_measurable = _reset_peak()
         self._start = measure_resident_peak()
 
     @contextmanager
@@ -45,22 +48,15 @@ class Meter:
             self.figures[f"{name}_time"] = time.perf_counter() - wall
             self.figures[f"{name}_cpu"] = time.process_time() - cpu
 
-    def measure_memory(self) -> int:
-        """Measure by how many bytes the peak memory has grown."""
-        return max(measure_resident_peak() - self._start, 0)
+    def measure_memory(self) -> int | None:
+        """Measure by how many bytes the peak memory has grown. Return None if this cannot be measured."""
+        growth = measure_resident_peak() - self._start
+        return growth if self._is_measurable and growth > 0 else None
 
 
 def measure_resident_peak() -> int:
     """Measure the peak resident memory of this process in bytes since the last reset."""
-    return _read_usage_peak() if _can_use_rusage(os.getpid()) else _read_status_peak()
-
-
-@cache
-def _can_use_rusage(_process: int) -> bool:
-    """Whether the faster system call is reliable here. It may report the parent's peak if that is higher."""
-    _reset_peak()
-    status_peak = _read_status_peak()
-    return status_peak == 0 or _read_usage_peak() <= status_peak + _PEAK_TOLERANCE
+    return _read_status_peak() or _read_usage_peak()  # `getrusage` is faster but rounds to 128 KiB
 
 
 def _read_usage_peak() -> int:
@@ -76,8 +72,23 @@ def _read_status_peak() -> int:
     return 0 if start < 0 else 1024 * int(content[start + 6 : content.index(b"kB", start)])
 
 
-def _reset_peak() -> None:
-    _use_system_file("/proc/self/clear_refs", os.O_WRONLY, lambda file: os.write(file, _RESET_PEAK))
+def _reset_peak() -> bool:
+    """Reset the peak memory, and return whether the system can do this."""
+    return bool(_use_system_file("/proc/self/clear_refs", os.O_WRONLY, lambda file: os.write(file, _RESET_PEAK)))
+
+
+def _return_free_memory() -> None:
+    """Return freed memory to the system, if the C library can do this."""
+    trim = _find_trim_function()
+    if trim is not None:
+        trim(0)
+
+
+@cache
+def _find_trim_function() -> Callable[[int], int] | None:
+    import ctypes
+
+    return getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
 
 
 def _use_system_file(path: str, flags: int, action: Callable[[int], Any]) -> Any:
@@ -93,6 +104,42 @@ def _use_system_file(path: str, flags: int, action: Callable[[int], Any]) -> Any
         return b""
     finally:
         os.close(file)
+
+
+class LoadMeter:
+    """Measures how busy the machine is during a run, including all other programs.
+
+    >>> meter = LoadMeter()
+    >>> meter.sample()
+    >>> sorted(meter.describe()) in ([], ["load"], ["steal"], ["load", "steal"])
+    True
+    """
+
+    def __init__(self) -> None:
+        self._started = self._sampled = time.monotonic()
+        self._loads: list[float] = []
+        self._times = _read_processor_times()
+
+    def sample(self) -> None:
+        """Note the load average, at most once in 5 seconds. The first 30 seconds reflect the time before the run."""
+        now = time.monotonic()
+        if now - self._sampled >= _LOAD_INTERVAL and now - self._started >= _LOAD_DELAY and hasattr(os, "getloadavg"):
+            self._sampled = now
+            self._loads.append(os.getloadavg()[0])
+
+    def describe(self) -> dict[str, float]:
+        """Return the mean `load` and the proportion of processor time that other virtual machines took (`steal`), if known."""
+        facts = {"load": sum(self._loads) / len(self._loads)} if self._loads else {}
+        elapsed = [after - before for before, after in zip(self._times, _read_processor_times(), strict=False)]
+        if len(elapsed) > _STEAL_FIELD and sum(elapsed) > 0:
+            facts["steal"] = elapsed[_STEAL_FIELD] / sum(elapsed)
+        return facts
+
+
+def _read_processor_times() -> list[int]:
+    """Read the processor times of Linux: user, nice, system, idle, iowait, irq, softirq, steal. Return [] on other systems."""
+    line = _use_system_file("/proc/stat", os.O_RDONLY, lambda file: os.read(file, 4096)).split(b"\n")[0]
+    return [int(value) for value in line.split()[1:9]]
 
 
 class ProcessSettings:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from fairtrial._check import FloatArray, IntArray
+from fairtrial._check import FloatArray, IntArray, describe_other_values
 from fairtrial._registry import suggest_name
 from fairtrial.conditions import ScoreNoise
 from fairtrial.errors import LearnerError
@@ -134,9 +134,13 @@ def _get_class_codes(fitted: Any, trained: IntArray, labels: npt.NDArray[Any], n
 
 def _to_number_table(scores: Any, who: str) -> FloatArray:
     try:
-        table = np.asarray(scores, dtype=np.float64)
+        values = np.asarray(scores)
+        kind = describe_other_values(values)
+        table = values.astype(np.float64) if kind is None else None
     except (TypeError, ValueError):
-        raise LearnerError(f"{who} must return a table of numbers, got {type(scores).__name__}") from None
+        kind, table = type(scores).__name__, None
+    if table is None:
+        raise LearnerError(f"{who} must return a table of real numbers, got {kind}: convert it to float")
     if table.ndim and not np.isfinite(table).all():
         index = tuple(np.argwhere(~np.isfinite(table))[0])
         raise LearnerError(f"{who} must return finite numbers, got {table[index]} at row {index[0]}")

@@ -10,7 +10,7 @@ from html import escape
 from math import exp
 from typing import TYPE_CHECKING, Any, Protocol
 
-from fairtrial._text import collapse_whitespace, format_count, format_duration, format_reason, join_names
+from fairtrial._text import collapse_whitespace, format_count, format_duration, format_reason, generalize_message, join_names
 from fairtrial.study.records import TrialRecord
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ class RunSummary:
         Duration of this run.
     interrupted : bool
         Whether the run was interrupted before all trials were done.
+    forgotten : int
+        Stored trials that were deleted before the run, because they were to run again.
 
     Examples
     --------
@@ -50,6 +52,7 @@ class RunSummary:
     failures: Mapping[str, int] = field(default_factory=dict)
     seconds: float = 0.0
     interrupted: bool = False
+    forgotten: int = 0
 
     @property
     def left(self) -> int:
@@ -78,7 +81,8 @@ class RunSummary:
         if not self.done:
             return f"{counts}: nothing to run"
         before = f", {self.stored:,} before" if self.stored else ""
-        return f"{counts} ({self.done:,} in {format_duration(self.seconds)}{before}){self._format_failures()}"
+        repeated = f", {format_count(self.forgotten, 'trial')} forgotten and rerun" if self.forgotten else ""
+        return f"{counts} ({self.done:,} in {format_duration(self.seconds)}{before}){repeated}{self._format_failures()}"
 
     def _format_failures(self) -> str:
         causes = [f"{count:,} {status}" for status, count in self.failures.items() if count]
@@ -92,11 +96,16 @@ _MAX_LEARNERS = 12
 _MAX_NAME_LENGTH, _MAX_REASON_LENGTH = 24, 200
 _MIN_RATE_SECONDS = 2.0  # no rate is shown before this time
 _RATE_SECONDS = 30.0  # time constant of the smoothed rate
+_COMPILING = "Compiling kernels (first run only) ..."
 LearnerRecords = Sequence[tuple[str, TrialRecord]]
 
 
 class Progress(Protocol):
-    """A display of a run: `start` is called once, `add_records` for each batch of records, and `stop` once."""
+    """A display of a run: `start` is called once, `add_records` for each batch of records, and `stop` once.
+
+    A display may also have `show_compilation(learner, index, total)`, which is called before `start` if kernels must be
+    compiled.
+    """
 
     def start(self, study: str, learners: Sequence[str], planned: int, stored: int, where: str) -> None:
         """Show the start of the run. Of the `planned` trials, `stored` are already done. `where` describes the engine."""
@@ -122,19 +131,24 @@ class SilentProgress:
 
 
 class LineProgress:
-    """Plain lines for logs: one at the start, one at the end, and one for each kind of failure."""
+    """Plain lines for logs: one at the start, one at the end, and one for each cause of failures."""
 
     def __init__(self) -> None:
-        self._reported: set[tuple[str, str, str | None]] = set()
+        self._reported: set[tuple[str, str | None, str]] = set()
 
     def start(self, study: str, learners: Sequence[str], planned: int, stored: int, where: str) -> None:
         """Print the number of trials."""
         self._print_line(f"{study}: {format_count(planned, 'trial')}, {stored:,} already stored, {where}")
 
+    def show_compilation(self, learner: str, index: int, total: int) -> None:
+        """Print a line before the first of `total` learner classes is compiled."""
+        if index == 0:
+            self._print_line(_COMPILING)
+
     def add_records(self, records: LearnerRecords) -> None:
-        """Print the first failure of each kind."""
+        """Print the first failure of each cause."""
         for learner, record in records:
-            kind = (learner, record.status, record.error)
+            kind = (record.status, record.error, generalize_message(record.message or ""))
             if record.status != "ok" and kind not in self._reported:
                 self._reported.add(kind)
                 self._print_line(_format_failure(learner, record))
@@ -155,6 +169,7 @@ class LiveProgress(LineProgress):
         super().__init__()
         self._console = console
         self._live: Any = None
+        self._compilation: Any = None
         self._times: dict[str, _LearnerTimes] = {}
 
     def start(self, study: str, learners: Sequence[str], planned: int, stored: int, where: str) -> None:
@@ -162,6 +177,7 @@ class LiveProgress(LineProgress):
         from rich.console import Console
         from rich.live import Live as Display
 
+        self._stop_compilation()
         self._console = self._console or Console(stderr=True)
         super().start(study, learners, planned, stored, where)
         self._times = {name: _LearnerTimes() for name in learners}
@@ -169,6 +185,21 @@ class LiveProgress(LineProgress):
         self._task = self._bar.add_task(collapse_whitespace(study, _MAX_NAME_LENGTH), total=planned, completed=stored)
         self._live = Display(get_renderable=self._render, console=self._console, refresh_per_second=4, transient=True)
         self._live.start()
+
+    def show_compilation(self, learner: str, index: int, total: int) -> None:
+        """Print a line, and show which learner class is compiled until the run starts."""
+        from rich.console import Console
+
+        self._console = self._console or Console(stderr=True)
+        super().show_compilation(learner, index, total)
+        self._stop_compilation()
+        self._compilation = self._console.status(f"{learner} ({index + 1} of {total})")
+        self._compilation.start()
+
+    def _stop_compilation(self) -> None:
+        if self._compilation is not None:
+            self._compilation.stop()
+            self._compilation = None
 
     def add_records(self, records: LearnerRecords) -> None:
         """Update the display."""
@@ -182,6 +213,7 @@ class LiveProgress(LineProgress):
 
     def stop(self, summary: RunSummary | None) -> None:
         """Close the display and print the summary."""
+        self._stop_compilation()
         if self._live is not None:
             self._live.stop()
         super().stop(summary)

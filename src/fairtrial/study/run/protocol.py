@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 TOKEN_BYTES = 16
 WORK, READY, DONE, REFUSED = 1, 2, 3, 4
+LINK_CLOSED = 113  # exit code of a worker that can no longer send messages
+RESIDENT = struct.Struct("<Q")  # resident memory of a worker in bytes, the payload of a READY frame
 TAIL_BYTES = 64 * 1024
 _HEAD = struct.Struct(f"<{TOKEN_BYTES}sBIQ")
 _LENGTH = struct.Struct("<Q")

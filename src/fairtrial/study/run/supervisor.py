@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import socket
 import threading
 import time
@@ -11,6 +12,7 @@ import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from fairtrial.study.records import Chunk, TrialRecord, TrialTask
@@ -18,8 +20,10 @@ from fairtrial.study.run.diagnostics import STACK, TrialFailure, TrialOutput
 from fairtrial.study.run.fork_server import ENDED, POLL_SECONDS, ForkServerClient, ForkServerLostError, StoppedError
 from fairtrial.study.run.protocol import (
     DONE,
+    LINK_CLOSED,
     READY,
     REFUSED,
+    RESIDENT,
     TOKEN_BYTES,
     WORK,
     Frame,
@@ -31,7 +35,6 @@ from fairtrial.study.run.protocol import (
     WorkMessage,
     encode_frame,
 )
-from fairtrial.study.run.worker import LINK_CLOSED, RESIDENT
 
 if TYPE_CHECKING:
     from fairtrial.data import Dataset
@@ -43,6 +46,8 @@ _STACK_SECONDS = 0.5
 _NO_SIGNAL = getattr(socket, "MSG_NOSIGNAL", 0)
 _READY_SECONDS = 600.0
 _MAX_FALSE_STARTS = 2
+_MAX_LOSSES = 5  # how often the fork server may be killed before a worker has started
+_KILL_SIGNALS = (-signal.SIGTERM, -getattr(signal, "SIGKILL", 9))
 
 
 class Supervisor:
@@ -66,6 +71,7 @@ class Supervisor:
         self._processes = ProcessPair()
         self._busy = threading.Lock()
         self._owner = os.getpid()
+        self._retried: bytes | None = None  # key of the last trial that is retried because its worker was killed
         self._finalizer = weakref.finalize(self, self._processes.close)
 
     def __enter__(self) -> Supervisor:
@@ -98,6 +104,7 @@ class Supervisor:
         records: list[TrialRecord] = []
         with self._busy:
             self._processes.stop = stop
+            self._retried = None
             with suppress(StoppedError):
                 try:
                     self._run_all(chunk, dataset, records)
@@ -119,13 +126,15 @@ class Supervisor:
             if self._processes.is_stopped():
                 raise StoppedError
             started, index = False, len(records)
+            part = replace(chunk, tasks=_select_sharing_tasks(chunk, index))
             try:
-                worker = self._start_chunk(replace(chunk, tasks=tasks[index:]), dataset)
+                worker = self._start_chunk(part, dataset)
                 started = True
-                self._collect(worker, chunk, records)
+                self._collect(worker, part, records)
                 false_starts = 0
             except _ChunkRefusedError as refusal:
-                records += [replace(refusal.record, key=task.key) for task in tasks[index:]]
+                self._processes.drop_worker()
+                records += [replace(refusal.record, key=task.key) for task in part.tasks]
             except (ForkServerLostError, WorkerLostError, OutOfTimeError, MalformedMessageError) as error:
                 # `_collect` could not attribute this to a trial, because the fork server exited or the worker did not start.
                 end, log = self._processes.drop_after(error)
@@ -137,12 +146,13 @@ class Supervisor:
                     suspect = index
                 else:
                     false_starts += 1
-                    if false_starts >= _MAX_FALSE_STARTS:
-                        records += [_make_never_started_record(task, end, log) for task in tasks[index:]]
+                    if false_starts >= (_MAX_LOSSES if isinstance(error, ForkServerLostError) else _MAX_FALSE_STARTS):
+                        records += [_make_never_started_record(task, end, log) for task in part.tasks]
+                        false_starts = 0
 
     def _start_chunk(self, chunk: Chunk, dataset: Dataset) -> WorkerConnection:
         """Send the chunk and, if needed, the data set to a worker, and wait until the worker is ready."""
-        worker = self._processes.get_worker()
+        worker = self._processes.get_worker(_get_owner(chunk, chunk.tasks[0]))
         worker.send(WorkMessage(None if worker.data == chunk.data else dataset, chunk).encode(), _READY_SECONDS)
         frame = worker.wait_for_message(_READY_SECONDS)
         if frame.kind == REFUSED:
@@ -155,8 +165,8 @@ class Supervisor:
         return worker
 
     def _collect(self, worker: WorkerConnection, chunk: Chunk, records: list[TrialRecord]) -> None:
-        """Collect the records of the remaining trials, up to the first trial that ended the worker."""
-        for task in chunk.tasks[len(records) :]:
+        """Collect the records of the trials of a chunk, up to the first trial that ended the worker."""
+        for task in chunk.tasks:
             try:
                 record, last = self._read_answer(worker, chunk, task)
             except OutOfTimeError:
@@ -165,6 +175,10 @@ class Supervisor:
                 failure, last = TrialFailure.from_timeout(chunk.limits, worker.log()), True
                 record = failure.to_record(task.key, memory=memory)
             except WorkerLostError as lost:
+                if _was_killed(lost.end) and task.key != self._retried:
+                    self._retried = task.key
+                    self._processes.drop_worker()
+                    return
                 record, last = _make_worker_lost_record(worker, chunk, task, lost.end), True
             except MalformedMessageError as error:
                 memory = _compute_growth(worker, worker.kill())
@@ -187,6 +201,17 @@ class Supervisor:
         return (record if record.status == "ok" else replace(record, log=TrialOutput.parse(worker.log()).log)), last
 
 
+def _get_owner(chunk: Chunk, task: TrialTask) -> bytes:
+    """Get the learner that needs a worker of its own, or b"" if the trial can share a worker with other learners."""
+    return chunk.learners[task.learner] if task.learner in chunk.local else b""
+
+
+def _select_sharing_tasks(chunk: Chunk, start: int) -> tuple[TrialTask, ...]:
+    """Select the trials from `start` on that can run in the same worker."""
+    owner = _get_owner(chunk, chunk.tasks[start])
+    return tuple(takewhile(lambda task: _get_owner(chunk, task) == owner, chunk.tasks[start:]))
+
+
 class _ChunkRefusedError(Exception):
     """Raised if a worker could not read a chunk."""
 
@@ -195,9 +220,17 @@ class _ChunkRefusedError(Exception):
         self.record = record
 
 
+def _was_killed(end: ProcessExit | None) -> bool:
+    """Whether the process was killed, perhaps by the system or an operator. A crash of the learner has another signal."""
+    return end is not None and os.waitstatus_to_exitcode(end.status) in _KILL_SIGNALS
+
+
 def _make_worker_lost_record(worker: WorkerConnection, chunk: Chunk, task: TrialTask, end: ProcessExit | None) -> TrialRecord:
     if end is not None and os.waitstatus_to_exitcode(end.status) != LINK_CLOSED:
-        return TrialFailure.from_exit(end, chunk.limits, worker.log()).to_record(task.key, memory=_compute_growth(worker, end))
+        failure = TrialFailure.from_exit(end, chunk.limits, worker.log())
+        if _was_killed(end):
+            failure = replace(failure, message=f"{failure.message}; the trial was retried once")
+        return failure.to_record(task.key, memory=_compute_growth(worker, end))
     memory = _compute_growth(worker, end or worker.kill())
     message = "closed the file descriptor of the worker, and its record is lost"
     return TrialFailure.from_output("crash", "LinkClosed", message, worker.log()).to_record(task.key, memory=memory)
@@ -227,10 +260,14 @@ class OutOfTimeError(Exception):
 
 
 class WorkerConnection:
-    """The connection to a worker process. `data` is the content hash of its data set."""
+    """The connection to a worker process. `data` is the content hash of its data set.
 
-    def __init__(self, fork_server: ForkServerClient, is_stopped: Callable[[], bool]) -> None:
+    `owner` is the learner with local code that the worker serves, or b"" if the worker serves only installed learners.
+    """
+
+    def __init__(self, fork_server: ForkServerClient, is_stopped: Callable[[], bool], owner: bytes = b"") -> None:
         self.data: str | None = None
+        self.owner = owner
         self.number = 0
         self.resident = 0
         self._fork_server, self._is_stopped = fork_server, is_stopped
@@ -378,10 +415,12 @@ class ProcessPair:
         """Content hash of the data set that the worker has loaded."""
         return None if self._worker is None else self._worker.data
 
-    def get_worker(self) -> WorkerConnection:
-        """Return the worker, and start one if there is none."""
+    def get_worker(self, owner: bytes = b"") -> WorkerConnection:
+        """Return the worker, and start one if there is none or if it serves another learner with local code."""
+        if self._worker is not None and self._worker.owner != owner:
+            self.drop_worker()
         if self._worker is None:
-            self._worker = WorkerConnection(self.fork_server, self.is_stopped)
+            self._worker = WorkerConnection(self.fork_server, self.is_stopped, owner)
         return self._worker
 
     def drop_worker(self) -> None:

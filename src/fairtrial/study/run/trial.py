@@ -11,9 +11,9 @@ from fairtrial._check import IntArray
 from fairtrial.conditions import ScoreNoise
 from fairtrial.errors import LearnerError
 from fairtrial.study.randomness import derive_generator
-from fairtrial.study.records import ABSTAINED, CODES, INDICES, NUMBERS, Chunk, TrialRecord, TrialTask, pack
+from fairtrial.study.records import ABSTAINED, CODES, INDICES, NUMBERS, Chunk, TrialRecord, TrialTask, describe_tuning, pack
 from fairtrial.study.run.diagnostics import TrialFailure, format_notes, record_warnings
-from fairtrial.study.run.estimator import PreparedEstimator, TrialLearner
+from fairtrial.study.run.estimator import PreparedEstimator, TrialLearner, hold_torch_to_one_thread
 from fairtrial.study.run.meter import Meter, ProcessSettings
 from fairtrial.study.run.outputs import EstimatorScores, PredictionOutput
 from fairtrial.study.run.trial_data import TrialData, TrialRows, TrialSplit, apply_condition
@@ -40,6 +40,8 @@ class TrialRunner:
 
     def __init__(self, data: TrialData, chunk: Chunk) -> None:
         self._data, self._chunk = data, chunk
+        self.used_learner = False
+        """Whether the last trial ran code of its learner. This is False if its condition failed."""
         self._learners: dict[int, TrialLearner] = {}
         self._context: tuple[int, int, int] | None = None
         self._split: TrialSplit | TrialFailure
@@ -47,6 +49,7 @@ class TrialRunner:
     def run(self, task: TrialTask) -> TrialRecord:
         """Run a trial and return its record, even if the learner raises SystemExit."""
         split = self._apply_condition(task)
+        self.used_learner = not isinstance(split, TrialFailure)
         if isinstance(split, TrialFailure):
             return split.to_record(task.key)
         meter: Meter | None = None
@@ -100,6 +103,7 @@ class TrialRunner:
         if learner.identity in _warm:
             return
         _warm.add(learner.identity)
+        hold_torch_to_one_thread()
         few_rows = _select_few_rows(train_rows.codes)
         X = prepared.convert_table(train_rows.take_table(self._data, few_rows), self._data)
         try:
@@ -126,6 +130,7 @@ class TrialRunner:
         values = _describe_condition(split)
         codes = output.encode_predictions(n, data.labels, name)
         values |= {"prediction": pack(codes, CODES), "abstentions": int((codes == ABSTAINED).sum())}
+        values["tuning"] = describe_tuning(estimator)
         scores = output.align_scores(estimator, n, train.codes, data.labels, name, pairs=prepared.scores_pairs)
         if split.score_noise is not None:
             scores, values["test_level"], values["test_changed"] = _apply_score_noise(scores, split.score_noise, task, name)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial._check import FloatArray, IntArray
-from fairtrial.conditions import ClassNoise, ClassProportion, Clean, Condition, PriorShift, ScoreNoise, Sequence
+from fairtrial.conditions import ClassNoise, ClassProportion, Clean, Condition, PriorShift, ScoreNoise, Sequence, TrainSize
 from fairtrial.conditions.condition import Changed
 from fairtrial.errors import InputError
 from fairtrial.study.randomness import derive_generator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fairtrial.data import Dataset
 
 # These conditions use only the classes, so the table needs no column names.
-_CLASS_CONDITIONS = (ClassNoise, ClassProportion, PriorShift)
+_CLASS_CONDITIONS = (ClassNoise, ClassProportion, PriorShift, TrainSize)
 _NAMES = {"train": "training", "test": "test"}
 
 

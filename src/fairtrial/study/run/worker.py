@@ -8,7 +8,6 @@ import os
 import resource
 import signal
 import socket
-import struct
 import sys
 import threading
 import traceback
@@ -18,7 +17,19 @@ from typing import TYPE_CHECKING, NoReturn
 from fairtrial.study.records import Chunk, TrialRecord, TrialTask
 from fairtrial.study.run.diagnostics import TrialFailure
 from fairtrial.study.run.meter import ProcessSettings
-from fairtrial.study.run.protocol import DONE, READY, REFUSED, Frame, Inbox, LogTail, RecordMessage, WorkMessage, encode_frame
+from fairtrial.study.run.protocol import (
+    DONE,
+    LINK_CLOSED,
+    READY,
+    REFUSED,
+    RESIDENT,
+    Frame,
+    Inbox,
+    LogTail,
+    RecordMessage,
+    WorkMessage,
+    encode_frame,
+)
 
 if TYPE_CHECKING:
     from fairtrial.study.run.trial import TrialRunner
@@ -29,13 +40,11 @@ _SIGNALS = tuple(signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGALRM
 _LIMITS = sorted({getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")})
 _MAX_GROWTH = 1 << 29  # bytes by which the memory of a worker may grow over its trials
 _PAGE = resource.getpagesize()
-RESIDENT = struct.Struct("<Q")
 _MIN_DESCRIPTOR = 100  # above the descriptors that learners are likely to use
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux
 _LINES = 1  # _IOLBF of C's stdio
 _READ_BYTES = 1 << 18
 _FAILED = 70
-LINK_CLOSED = 113  # exit code of a worker that can no longer send messages
 
 
 def become_worker(link: int, log: int, token: bytes, fork_server: int) -> NoReturn:
@@ -152,7 +161,9 @@ class Worker:
             record = _make_failure_record(task, error)
         finally:
             self._process_state.reset_timers_and_limits()
-        clean = self._process_state.restore(check_memory=last_of_chunk) and record.status != "memory"
+        clean = self._process_state.restore(check_memory=last_of_chunk)
+        if record.status != "ok" and runner.used_learner:
+            clean = False  # the learner may have changed a library before it failed
         self._send(DONE, RecordMessage(record, last=not clean).encode())
         if not clean:
             os._exit(0)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
 from typing import Any, cast
 
 from fairtrial._registry import suggest_name
@@ -13,15 +15,27 @@ from fairtrial.learners import Prepared, catalogue, facts_of, get_sampler, sampl
 from fairtrial.resampling import Repeated, Splitter
 from fairtrial.study.identity import compute_learner_identity
 from fairtrial.study.spec.local_code import CodePolicy
-from fairtrial.study.spec.models import LearnerSpec, ResamplingSpec, TuningSpec, validate_table
+from fairtrial.study.spec.models import (
+    LearnerSpec,
+    ResamplingSpec,
+    TuningSpec,
+    require_mapping,
+    require_text,
+    validate_table,
+)
 from fairtrial.study.spec.objects import NO_VALUE, Objects
 from fairtrial.study.spec.problems import ProblemCollector, ProblemsError, SpecProblem, to_problems
 from fairtrial.study.spec.schemes import GIVEN, build_scheme
-from fairtrial.study.spec.tuning import Tuned, check_measure
+from fairtrial.study.spec.tuning import ParameterRange, Tuned, check_measure, import_optuna
 
 _SKLEARN_MESSAGE = re.compile(r"The '(.+?)' parameter of \S+ must be (.+)\. Got (.+) instead\.", re.DOTALL)
 
-_NESTED = ("learner", "transformer", "sampler")
+_RANGE = "{ low = 0.01, high = 100, log = true }"
+
+_NESTED = ("learner", "transformer", "sampler", "selector", "function")
+"""Keys of the tables inside parameters that are replaced with objects."""
+
+_MAX_STEP_LENGTH = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,12 +74,12 @@ def _prepare_given(learner: Any) -> Any:
 
 def build_learner(entry: LearnerSpec, code: CodePolicy, *, top_level: bool = True) -> Any:
     """Build a learner from its specification. The preparation that it needs is added only if it is at `top_level`."""
-    if entry.learner is None:
+    if entry.learner is None or entry.object is not None:
         raise InputError("it was a Python object, which is not stored: declare it by name and parameters")
     collector = ProblemCollector()
     sampler = learner = None
     with collector.collect("sampler"):
-        sampler = None if entry.sampler is None else build_sampler(entry.sampler)
+        sampler = None if entry.sampler is None else build_sampler(entry.sampler, code)
     with collector.collect():
         learner = _build_named(entry.learner, entry.parameters or {}, code)
         learner = _prepare_learner(learner, sampler, entry.preparation, top_level)
@@ -92,14 +106,13 @@ def ensure_prepared(learner: Any) -> Any:
     return learner if alone else Prepared(learner)
 
 
-def build_sampler(spec: Mapping[str, Any]) -> Any:
+def build_sampler(spec: Mapping[str, Any], code: CodePolicy) -> Any:
     """Build a sampler from its specification, such as `{"sampler": "smote", "k_neighbors": 3}`."""
-    parameters = dict(spec)
-    name = parameters.pop("sampler")
+    name = str(require_text("sampler")(spec["sampler"]))
+    parameters = _read_inline_parameters("sampler", spec)
     if name in sampler_classes():
-        accepted = catalogue.get_parameters(sampler_classes()[name])
-        _check_parameters(name, parameters, accepted)
-        _check_values(sampler_classes()[name], parameters)
+        with _locating_inline(spec):
+            return _build_instance(sampler_classes()[name], name, parameters, code)
     return get_sampler(name, **parameters)
 
 
@@ -107,23 +120,29 @@ def _build_named(name: str, parameters: Mapping[str, Any], code: CodePolicy) -> 
     """Build a learner from its name in the catalogue, or from an import path, which is checked before the import."""
     is_path = not catalogue.is_registered(name) and any(character in name for character in "./\\:")
     try:
-        kind = code.load_class(name, "fit", "predict") if is_path else catalogue.learner_class(name)
+        kind = code.load_maker(name, "fit", "predict") if is_path else catalogue.learner_class(name)
     except FairtrialError as error:
         raise ProblemsError(to_problems(error, "learner")) from None
     return _build_instance(kind, name, parameters, code)
 
 
-def _build_instance(kind: type[Any], name: str, parameters: Mapping[str, Any], code: CodePolicy) -> Any:
+def _build_instance(kind: Callable[..., Any], name: str, parameters: Mapping[str, Any], code: CodePolicy) -> Any:
+    """Build an instance of a class, or call a factory, whose positional arguments form a list: `steps = [...]`."""
     collector = ProblemCollector()
     values: dict[str, Any] = {}
     with collector.collect("parameters"):
         _check_parameters(name, parameters, catalogue.get_parameters(kind))
     with collector.collect("parameters"):
+        code.check_keywords(name, kind, parameters)
         values = _build_parameters(parameters, code)
         _check_values(kind, values)
     collector.raise_if_any()
+    starred = [
+        parameter for parameter in inspect.signature(kind).parameters.values() if parameter.kind is parameter.VAR_POSITIONAL
+    ]
     try:
-        return kind(**values)
+        arguments = [item for parameter in starred for item in values.pop(parameter.name, ())]
+        return kind(*arguments, **values)
     except Exception as error:
         message = f"{name} cannot be created with these parameters: {error}"
         raise ProblemsError([SpecProblem(("parameters",), message)]) from None
@@ -139,7 +158,7 @@ def _check_parameters(name: str, parameters: Mapping[str, Any], accepted: Mappin
         )
 
 
-def _check_values(kind: type[Any], parameters: Mapping[str, Any]) -> None:
+def _check_values(kind: Callable[..., Any], parameters: Mapping[str, Any]) -> None:
     """Refuse values that the class would refuse at fit time. Classes without rules for parameters are not checked."""
     refusals = {name: explain_refusal(kind, name, value) for name, value in parameters.items()}
     if any(refusals.values()):
@@ -151,39 +170,94 @@ def _build_parameters(table: Mapping[str, Any], code: CodePolicy) -> dict[str, A
     values = {}
     for name, value in table.items():
         with collector.collect(name):
+            code.check_parameter(name, value)
             values[name] = _build_parameter(value, code)
     collector.raise_if_any()
     return values
 
 
 def _build_parameter(value: Any, code: CodePolicy) -> Any:
-    """Build a parameter. Tables that name a learner, transformer or sampler become objects."""
+    """Build a parameter. Tables that name a learner, transformer, sampler, selector or function become objects."""
     if isinstance(value, (list, tuple)):
-        items = [_build_parameter(item, code) for item in value]
-        step = len(value) == 2 and isinstance(value[0], str) and items[1] is not value[1]
-        return tuple(items) if step else items  # in scikit-learn, a step is a tuple of a name and an estimator
+        return _build_list(value, code)
     if not isinstance(value, Mapping):
         return value
     return None if value == NO_VALUE else _build_nested(value, code)
 
 
-def _build_nested(value: Mapping[str, Any], code: CodePolicy) -> Any:
-    kind = next((key for key in _NESTED if key in value), None)
-    if kind == "learner":
-        return build_learner(validate_table(LearnerSpec, value), code, top_level=False)
+def _build_list(values: Sequence[Any], code: CodePolicy) -> Any:
+    """Build the members of a list. A step, such as a name and an estimator, becomes a tuple, as in scikit-learn."""
+    collector = ProblemCollector()
+    items = []
+    for number, value in enumerate(values):
+        with collector.collect(number):
+            items.append(_build_parameter(value, code))
+    collector.raise_if_any()
+    return tuple(items) if _is_step(items) else items
+
+
+def _is_step(items: list[Any]) -> bool:
+    """Whether a list is a name with an estimator, or an estimator with columns, or a name with both."""
+    if len(items) == _MAX_STEP_LENGTH and isinstance(items[0], str) and items[1] in ("drop", "passthrough"):
+        return True
+    return 1 < len(items) <= _MAX_STEP_LENGTH and sum(hasattr(item, "fit") for item in items[:2]) == 1
+
+
+def _build_nested(table: Mapping[str, Any], code: CodePolicy) -> Any:
+    """Build the object of a table. Its other keys are the parameters of the object; a learner also has its usual keys."""
+    kind = next((key for key in _NESTED if key in table), None)
+    if kind is None:
+        return _build_parameters(table, code)
     if kind == "sampler":
-        return build_sampler(value)
-    if kind == "transformer":
-        transformer_class = code.load_class(value[kind], "fit", "transform")
-        return _build_instance(transformer_class, value[kind], value.get("parameters", {}), code)
-    return _build_parameters(value, code)
+        return build_sampler(table, code)
+    parameters = _read_inline_parameters(kind, table)
+    with _locating_inline(table):
+        if kind == "learner":
+            usual = {key: value for key, value in table.items() if key in LearnerSpec.model_fields}
+            return build_learner(validate_table(LearnerSpec, usual | {"parameters": parameters}), code, top_level=False)
+        path = str(require_text(kind)(table[kind]))
+        if kind == "function":
+            if parameters:
+                raise InputError(f"a function has no parameters here, got {next(iter(parameters))!r}: remove it")
+            return code.load_function(path)
+        maker = code.load_selector(path) if kind == "selector" else code.load_maker(path, "fit", "transform")
+        return _build_instance(maker, path, parameters, code)
+
+
+def _read_inline_parameters(kind: str, table: Mapping[str, Any]) -> dict[str, Any]:
+    """Read the parameters of a nested table: the keys of its table `parameters`, and all keys without another meaning."""
+    usual = LearnerSpec.model_fields if kind == "learner" else (kind, "parameters")
+    inline = {name: value for name, value in table.items() if name not in usual}
+    declared = require_mapping("parameters")(table.get("parameters", {}))
+    for name in inline:
+        if name in declared:
+            raise ProblemsError([SpecProblem((name,), f"{name} is also in parameters: remove one of them")])
+    return inline | dict(declared)
+
+
+@contextmanager
+def _locating_inline(table: Mapping[str, Any]) -> Iterator[None]:
+    """Locate the problems of parameters that are written inline at their own keys instead of in `parameters`."""
+    try:
+        yield
+    except ProblemsError as error:
+        inline = [("parameters", name) for name in table]
+        problems = [
+            SpecProblem(problem.path[1:], problem.message) if problem.path[:2] in inline else problem
+            for problem in error.problems
+        ]
+        raise ProblemsError(problems) from None
 
 
 def _build_tuned(learner: Any, tune: TuningSpec, code: CodePolicy) -> Tuned:
     collector = ProblemCollector()
-    tuned = Tuned(learner, {}, measure=tune.measure)
-    with collector.collect("grid"):
-        tuned.grid = _build_parameters(tune.grid, code)
+    tuned = Tuned(learner, {}, measure=tune.measure, search=tune.search or "grid", iterations=tune.iterations)
+    key, values = ("parameters", tune.parameters) if tune.grid is None else ("grid", tune.grid)
+    with collector.collect("search"):
+        if tuned.search == "optuna":
+            import_optuna()
+    with collector.collect(key):
+        tuned.grid = _build_ranges(_build_parameters(values or {}, code))
         tuned.check_grid()
         _check_grid_values(tuned)
     with collector.collect("resampling"):
@@ -194,6 +268,24 @@ def _build_tuned(learner: Any, tune: TuningSpec, code: CodePolicy) -> Tuned:
     return tuned
 
 
+def _build_ranges(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Replace tables such as `{ low = 0.1, high = 10, log = true }` with ranges."""
+    collector = ProblemCollector()
+    built = dict(values)
+    for name, table in values.items():
+        with collector.collect(name):
+            if isinstance(table, Mapping):
+                names = [field.name for field in fields(ParameterRange)]
+                unknown = next((key for key in table if key not in names), None)
+                if unknown is not None:
+                    raise InputError(f"a range has no key {unknown!r}: {suggest_name(unknown, names)}")
+                if not {"low", "high"} <= table.keys():
+                    raise InputError(f"{name} must be a list of values or a range, got {table}: write {_RANGE}")
+                built[name] = ParameterRange(**table)
+    collector.raise_if_any()
+    return built
+
+
 def _check_grid_values(tuned: Tuned) -> None:
     """Check that the learner or its sampler accepts each value of the grid."""
     parameters = tuned.learner.get_params(deep=True)
@@ -201,8 +293,10 @@ def _check_grid_values(tuned: Tuned) -> None:
     for name, values in tuned.grid.items():
         above, _, parameter = tuned.get_parameter_path(name).rpartition("__")
         kind = type(parameters.get(above, tuned.learner))
-        for number, value in enumerate(values):
-            with collector.collect(name, number):
+        is_range = isinstance(values, ParameterRange)
+        locations: Mapping[Any, Any] = {"low": values.low, "high": values.high} if is_range else dict(enumerate(values))
+        for location, value in locations.items():
+            with collector.collect(name, location):
                 if message := explain_refusal(kind, parameter, value):
                     raise InputError(message)
     collector.raise_if_any()
@@ -235,7 +329,7 @@ def find_parameter_problems(estimator: Any) -> Iterator[SpecProblem]:
             yield SpecProblem((name,), message)
 
 
-def explain_refusal(kind: type[Any], name: str, value: Any) -> str | None:
+def explain_refusal(kind: Callable[..., Any], name: str, value: Any) -> str | None:
     """Explain why a class refuses the value of a parameter. Return None if it accepts the value or has no rules."""
     rules = getattr(kind, "_parameter_constraints", None)
     if not isinstance(rules, dict) or name not in rules:

@@ -1,6 +1,8 @@
-"""Import the classes that a study names, from installed packages and, if the user allows it, from local code.
+"""The code that a study file may run: classes of installed packages and, if the user allows it, any other code.
 
-An import path is checked before anything is imported.
+A study file may come from a stranger. Without permission, it names only estimators, transformers, samplers and splitters of
+installed packages and a few factories, and no parameter may contain a path. An import path is checked before anything is
+imported.
 """
 
 from __future__ import annotations
@@ -9,10 +11,11 @@ import hashlib
 import importlib
 import inspect
 import os
+import re
 import site
 import sys
 import sysconfig
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -23,7 +26,47 @@ from typing import Any
 
 from fairtrial.errors import InputError, UnknownNameError
 
-_REMEDY = "install it as a package, or pass --allow-local-code (in Python: allow_local_code=True)"
+_OPTION = "pass --allow-local-code (in Python: allow_local_code=True)"
+_REMEDY = f"install it as a package, or {_OPTION}"
+
+FACTORIES = (
+    "imblearn.pipeline.make_pipeline",
+    "sklearn.compose.make_column_transformer",
+    "sklearn.pipeline.make_pipeline",
+    "sklearn.pipeline.make_union",
+)
+"""The functions that every study file may call, in addition to the selector."""
+
+SELECTOR = "sklearn.compose.make_column_selector"
+
+_ESTIMATOR_METHODS = ("get_params", "set_params")
+"""Methods that scikit-learn's `BaseEstimator` and its imitations (CatBoost) have in addition to `fit`."""
+
+_PATH_WORDS = (
+    *("cache", "cachedir", "checkpoint", "dir", "directory", "file", "filename", "folder", "memory", "path", "snapshot"),
+    *("uri", "url"),
+)
+"""A parameter whose name contains one of these words may contain numbers, but neither text nor objects."""
+
+_PATH_PARAMETERS = {
+    "CatBoost": ("input_borders", "output_borders", "save_snapshot"),
+    "LightGBM": ("forced_splits", "fs", "machine_list", "mlist"),
+    "LightGBM models": ("input_model", "model_in", "model_input", "model_out", "model_output", "output_model"),
+    "XGBoost": ("xgb_model",),
+}
+"""Parameters that contain paths although their names do not show it, by library. `save_snapshot` is a switch."""
+
+_NOT_PATHS = ("path_method",)
+"""Parameters of scikit-learn that contain no paths although their names contain one of the words."""
+
+_FILE_INPUTS = ("file", "filename")
+"""Values of `input` with which the text vectorizers of scikit-learn treat each cell as a file."""
+
+_TEXT_KEYWORDS = (
+    *("booster", "boosting", "data_sample_strategy", "device", "device_type", "eval_metric", "grow_policy", "metric"),
+    *("monotone_constraints_method", "multi_strategy", "objective", "sampling_method", "tree_learner", "tree_method"),
+)
+"""Undeclared keywords (`**kwargs`) that may contain text."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +79,74 @@ class CodePolicy:
     def load_class(self, path: str, *methods: str) -> type[Any]:
         """Import a class, and refuse it if it lacks any of the given methods."""
         return import_class(path, methods=methods, allow_local_code=self.allow_local, folder=self.folder)
+
+    def load_maker(self, path: str, *methods: str) -> Callable[..., Any]:
+        """Import a class with the given methods or one of the factories, whose results have these methods."""
+        if path in FACTORIES:
+            return _import_attribute(path, *path.rpartition(".")[::2])  # type: ignore[no-any-return]
+        return self.load_class(path, *methods)
+
+    def load_selector(self, path: str) -> Callable[..., Any]:
+        """Import `make_column_selector`."""
+        if path != SELECTOR:
+            raise InputError(f"selector must be {SELECTOR!r}, got {path!r}: correct it, or list the columns by name")
+        return _import_attribute(path, *path.rpartition(".")[::2])  # type: ignore[no-any-return]
+
+    def load_function(self, path: str) -> Callable[..., Any]:
+        """Import a function, which the user must allow."""
+        if not self.allow_local:
+            raise InputError(f"{path!r} is refused because a study file must not name functions: {_OPTION}")
+        function = _import_local(path, self.folder or Path())
+        if not callable(function):
+            raise InputError(f"{path} must be a function, got {function!r}")
+        return function  # type: ignore[no-any-return]
+
+    def check_parameter(self, name: str, value: Any) -> None:
+        """Refuse a parameter that makes an estimator read or write a path, unless the user allows it.
+
+        The table above lists parameters of known libraries. In general, a parameter whose name contains a word such as
+        `memory`, `file`, `path` or `dir` may be a number, a truth value or None.
+
+        >>> CodePolicy().check_parameter("cache_size", 200)
+        >>> CodePolicy().check_parameter("learn__memory", "cache")
+        Traceback (most recent call last):
+        fairtrial.errors.InputError: memory must not be a path in a study file, got 'cache': remove it, or pass \
+--allow-local-code (in Python: allow_local_code=True)
+        """
+        if self.allow_local:
+            return
+        parameter = name.rpartition("__")[2]
+        words = re.findall("[A-Z]?[a-z]+|[A-Z]+", parameter)
+        named = any(parameter in names for names in _PATH_PARAMETERS.values()) or (
+            parameter not in _NOT_PATHS and any(word.lower() in _PATH_WORDS for word in words)
+        )
+        if (named and _contains_path(parameter, value)) or (parameter == "input" and _contains_any(value, _FILE_INPUTS)):
+            raise InputError(f"{parameter} must not be a path in a study file, got {value!r}: remove it, or {_OPTION}")
+
+    def check_keywords(self, name: str, maker: Callable[..., Any], parameters: Mapping[str, Any]) -> None:
+        """Refuse text in parameters that a class with `**kwargs` does not declare, because it may be a path."""
+        declared = inspect.signature(maker).parameters
+        if self.allow_local or all(parameter.kind is not parameter.VAR_KEYWORD for parameter in declared.values()):
+            return
+        for parameter, value in parameters.items():
+            if parameter not in declared and parameter not in _TEXT_KEYWORDS and _contains_path(parameter, value):
+                reason = f"{name} does not declare {parameter!r}, so its text may be a path"
+                raise InputError(f"{parameter} must be a number, got {value!r}: {reason}; remove it, or {_OPTION}")
+
+
+def _contains_path(parameter: str, value: Any) -> bool:
+    """Whether a value contains text or an object. Numbers, truth values and None contain no path."""
+    if isinstance(value, Mapping):
+        return value != {"value": "none"} and any(_contains_path(parameter, item) for item in value.values())
+    if isinstance(value, (list, tuple)):
+        return any(_contains_path(parameter, item) for item in value)
+    if parameter == "save_snapshot":
+        return bool(value)
+    return not (value is None or isinstance(value, (bool, int, float)))
+
+
+def _contains_any(value: Any, texts: tuple[str, ...]) -> bool:
+    return any(_contains_any(item, texts) for item in value) if isinstance(value, (list, tuple)) else value in texts
 
 
 def import_class(
@@ -60,6 +171,9 @@ def import_class(
         attribute = _import_local(path, folder or Path())
     if not (inspect.isclass(attribute) and all(hasattr(attribute, method) for method in methods)):
         raise InputError(f"{path} must be a class with {' and '.join(methods)}, got {attribute!r}")
+    if not allow_local_code and "fit" in methods and not all(hasattr(attribute, method) for method in _ESTIMATOR_METHODS):
+        rule = f"a class with {', '.join(methods)}, {' and '.join(_ESTIMATOR_METHODS)}"
+        raise InputError(f"{path} must be an estimator of scikit-learn ({rule}), got {attribute!r}: {_OPTION}")
     return attribute
 
 
@@ -121,7 +235,7 @@ def check_installed(path: str, folder: Path | None = None) -> None:
         raise InputError(f"{path!r} is refused because it is not of the form package.module.Class: {_REMEDY}")
     if len(parts) < 2 or not all(part.isidentifier() for part in parts):
         raise UnknownNameError(f"no class can be imported as {path!r}: write package.module.Class")
-    if parts[0] == "__main__":
+    if "__main__" in parts:
         raise InputError(f"{path!r} is refused because __main__ is not a package: {_REMEDY}")
     if parts[0] in sys.stdlib_module_names:
         raise InputError(f"{path!r} is refused: {parts[0]} is part of the standard library, which has no learners or splitters")

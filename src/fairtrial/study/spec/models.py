@@ -11,7 +11,7 @@ from contextlib import suppress
 from copy import deepcopy
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, cast
+from typing import Annotated, Any, Self, TypeVar, cast
 from unicodedata import category
 
 import tomli_w
@@ -39,6 +39,9 @@ MEASURES = ("accuracy", "kappa", "auc", "brier")
 PREPARATIONS = ("standard", "none")
 
 FAILURE_POLICIES = ("exclude", "worst-rank", "trivial")
+
+SEARCHES = ("grid", "random", "halving", "optuna")
+"""Searches of a tuned learner."""
 
 NO_LIMIT = "none"
 
@@ -272,6 +275,17 @@ def expand_resampling(value: Any) -> Any:
     return table
 
 
+def expand_study_resampling(value: Any) -> Any:
+    """Expand a scheme, or each scheme of a list.
+
+    >>> expand_study_resampling(["dob-scv", {"scheme": "kfold", "n_splits": 3}])
+    [{'scheme': 'dob-scv'}, {'scheme': 'kfold', 'folds': 3}]
+    """
+    if not isinstance(value, (list, tuple)):
+        return expand_resampling(value)
+    return [expand_resampling(scheme) for scheme in value]
+
+
 def _has_folds(scheme: object) -> bool:
     """Whether the scheme divides the rows into folds."""
     return isinstance(scheme, str) and scheme in schemes and issubclass(schemes[scheme], FoldSplitter)
@@ -406,15 +420,27 @@ class ResamplingSpec(OpenSpecTable):
     folds: Annotated[int, BeforeValidator(require_whole("folds", 2))] | None = None
     repeats: Annotated[int, BeforeValidator(require_whole("repeats", 1))] = 1
 
-    def with_default_folds(self, folds: int) -> ResamplingSpec:
+    def with_default_folds(self, folds: int) -> Self:
         """Set the default number of folds if the scheme uses folds and their number is not declared."""
         missing = _has_folds(self.scheme) and self.folds is None
         return self.model_copy(update={"folds": folds}) if missing else self
 
 
-StudyResampling = Annotated[
-    ResamplingSpec, BeforeValidator(expand_resampling), AfterValidator(lambda spec: spec.with_default_folds(_STUDY_FOLDS))
+class StudyResamplingSpec(ResamplingSpec):
+    """A resampling scheme of a study, with the name that tables show. Default: the name of the scheme."""
+
+    name: Annotated[str, _require_text("name")] | None = None
+
+    @property
+    def display_name(self) -> str:
+        """The name of the scheme in tables."""
+        return self.name or (self.scheme if self.splitter is None else self.splitter.rpartition(".")[2])
+
+
+_StudyScheme = Annotated[
+    StudyResamplingSpec, BeforeValidator(expand_resampling), AfterValidator(lambda spec: spec.with_default_folds(_STUDY_FOLDS))
 ]
+StudyResampling = Annotated[list[_StudyScheme], BeforeValidator(lambda value: value if isinstance(value, list) else [value])]
 
 
 InnerResampling = Annotated[
@@ -423,11 +449,25 @@ InnerResampling = Annotated[
 
 
 class TuningSpec(SpecTable):
-    """Tuning of parameters: a grid, an inner resampling scheme, and a measure."""
+    """Tuning of parameters: a search, the values to try (`parameters`, or `grid`), an inner scheme, and a measure."""
 
-    grid: Annotated[dict[str, Any], BeforeValidator(require_mapping("grid"))]
+    search: Annotated[str, BeforeValidator(require_choice("search", SEARCHES))] | None = None
+    grid: Annotated[dict[str, Any], BeforeValidator(require_mapping("grid"))] | None = None
+    parameters: Annotated[dict[str, Any], BeforeValidator(require_mapping("parameters"))] | None = None
+    iterations: Annotated[int, BeforeValidator(require_whole("iterations", 1))] | None = None
     resampling: InnerResampling = Field(default_factory=lambda: ResamplingSpec(folds=_TUNING_FOLDS))
     measure: Annotated[str, _require_text("measure")] = "accuracy"
+
+    @model_validator(mode="after")
+    def _check_search(self) -> TuningSpec:
+        if self.grid is None and self.parameters is None:
+            raise InputError("grid is missing: write grid = { NAME = [VALUES] }, or parameters = { NAME = [VALUES] }")
+        if self.grid is not None and self.parameters is not None:
+            raise InputError("tune must have grid or parameters, got both: remove one, because they mean the same")
+        if self.iterations is not None and self.search in (None, "grid"):
+            remedy = 'remove it, or choose search = "random", "halving" or "optuna"'
+            raise InputError(f"iterations must be omitted for a grid, which is searched completely: {remedy}")
+        return self
 
 
 class LearnerSpec(SpecTable):
@@ -494,7 +534,7 @@ class StudySpec(SpecTable):
     conditions: Annotated[dict[str, _ConditionTable], BeforeValidator(expand_conditions)] = Field(
         default_factory=dict, validate_default=True
     )
-    resampling: StudyResampling = Field(default_factory=lambda: ResamplingSpec(folds=_STUDY_FOLDS))
+    resampling: StudyResampling = Field(default_factory=lambda: [StudyResamplingSpec(folds=_STUDY_FOLDS)])
     verdict: Annotated[VerdictSpec, BeforeValidator(require_mapping("verdict"))] = Field(
         default_factory=dict, validate_default=True
     )
@@ -507,6 +547,22 @@ class StudySpec(SpecTable):
         if verdict.measure is not None or not info.data.get("measures"):
             return verdict
         return verdict.model_copy(update={"measure": info.data["measures"][0]})
+
+    @field_validator("resampling", mode="after")
+    @classmethod
+    def _check_scheme_names(cls, schemes: list[StudyResamplingSpec]) -> list[StudyResamplingSpec]:
+        if not schemes:
+            raise InputError("resampling must have at least 1 scheme, got an empty list: remove it for 10 stratified folds")
+        names = [scheme.display_name for scheme in schemes]
+        double = next((name for name in names if names.count(name) > 1), None)
+        if double is not None:
+            raise InputError(f'resampling must have distinct names, got {double!r} twice: write name = "..." in each table')
+        return schemes
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the specification as plain values. A single resampling scheme is a table, and several are a list of tables."""
+        plain = super().to_dict()
+        return plain | ({"resampling": plain["resampling"][0]} if len(self.resampling) == 1 else {})
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any]) -> StudySpec:
@@ -571,7 +627,7 @@ _EXPANDERS = {
     "data": expand_data,
     "learners": expand_learners,
     "conditions": expand_conditions,
-    "resampling": expand_resampling,
+    "resampling": expand_study_resampling,
 }
 
 _TABLES: dict[tuple[str, ...], type[BaseModel]] = {
@@ -597,6 +653,8 @@ def validate_table(kind: type[T], value: Mapping[str, Any]) -> T:
 
 def _describe_error(error: Any, rest: Mapping[str, Any]) -> tuple[KeyPath, str]:
     path: KeyPath = tuple(error["loc"])
+    if path[:1] == ("resampling",) and not isinstance(rest.get("resampling"), list):
+        path = ("resampling", *path[2:])  # a single table is validated as a list of one scheme
     if error["type"] == "value_error":
         return path, str(error["ctx"]["error"])
     if error["type"] == "extra_forbidden":

@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import inspect
 import os
+import warnings
 from collections.abc import Mapping
 from dataclasses import fields
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from fairtrial._text import format_count
 from fairtrial.conditions import Condition, from_declaration
-from fairtrial.data import Dataset, GivenFolds
-from fairtrial.errors import FairtrialError, InputError
+from fairtrial.data import Dataset, GivenFolds, read_bunch, read_frame
+from fairtrial.data.frames import convert_to_pandas, is_bunch
+from fairtrial.errors import FairtrialError, InputError, SuspectInputWarning
 from fairtrial.measures import Measure
 from fairtrial.resampling import ScikitLearnSplitter
 from fairtrial.resampling.scikit_learn import build_splitter, get_parameters
@@ -32,7 +35,7 @@ PLACEHOLDER = "object"
 NO_VALUE = {"value": "none"}
 """TOML form of a parameter whose value is None, because TOML has no null."""
 
-Objects = Mapping[tuple[str, ...], Any]
+Objects = Mapping[KeyPath, Any]
 """Python objects by their location in the study, e.g. `("learners", "forest")`."""
 
 _MAX_REPR_LENGTH = 100
@@ -47,7 +50,7 @@ class PythonReader:
     """
 
     def __init__(self) -> None:
-        self.objects: dict[tuple[str, ...], Any] = {}
+        self.objects: dict[KeyPath, Any] = {}
         self.collector = ProblemCollector()
 
     def read(self, sections: Mapping[str, Any]) -> dict[str, Any]:
@@ -64,7 +67,7 @@ class PythonReader:
         return readers[name](value) if name in readers else self._to_plain(value, (name,))
 
     def _read_data(self, value: Any) -> Any:
-        if not isinstance(value, (str, list)) and (suggest_dataset(value) or _is_data(value) or isinstance(value, os.PathLike)):
+        if _is_data(value) or isinstance(value, os.PathLike) or hasattr(value, "shape"):
             value = [value]
         if isinstance(value, Mapping):
             return {name: self._read_data_set(name, entry, ("data", name)) for name, entry in value.items()}
@@ -72,11 +75,11 @@ class PythonReader:
             return value
         sets: list[Any] = []
         named: dict[str, Any] = {}
-        for entry in value:
+        for number, entry in enumerate(value, 1):
             if not _is_data(entry):
                 sets.append(self._read_data_set("", entry, ("data", "sets", len(sets))))
                 continue
-            name = _get_data_name(entry)
+            name = _get_data_name(entry) or (f"data-{number}" if len(value) > 1 else "data")
             with self.collector.collect("data", name):
                 if name in named:
                     raise InputError(f"two data sets are called {name!r}: pass them as {{name: data set}}")
@@ -86,8 +89,12 @@ class PythonReader:
     def _read_data_set(self, name: str, value: Any, key_path: KeyPath) -> Any:
         if not _is_data(value):
             return self._to_plain(value, key_path, suggest_dataset(value))
-        self.objects["data", name] = value
-        return serialize_data(name, value)
+        plain = None
+        with self.collector.collect(*key_path):
+            data = build_data(name, value)
+            plain = serialize_data(name, data)
+            self.objects["data", name] = data
+        return plain
 
     def _read_learners(self, value: Any) -> Any:
         if hasattr(value, "fit") or (isinstance(value, (list, tuple)) and any(hasattr(learner, "fit") for learner in value)):
@@ -124,12 +131,19 @@ class PythonReader:
         return plain
 
     def _read_resampling(self, value: Any) -> Any:
+        if isinstance(value, (list, tuple)) and len(value) == 1:
+            return self._read_scheme(value[0], ("resampling",))
+        if isinstance(value, (list, tuple)):
+            return [self._read_scheme(scheme, ("resampling", number)) for number, scheme in enumerate(value)]
+        return self._read_scheme(value, ("resampling",))
+
+    def _read_scheme(self, value: Any, key_path: KeyPath) -> Any:
         if isinstance(value, type) or not hasattr(value, "split") or isinstance(value, str):
-            return self._to_plain(value, ("resampling",), suggest_splitter(value))
+            return self._to_plain(value, key_path, suggest_splitter(value))
         plain = None
-        with self.collector.collect("resampling"):
+        with self.collector.collect(*key_path):
             plain = serialize_splitter(value)
-            self.objects["resampling",] = value
+            self.objects[key_path] = value
         return plain
 
     def _to_plain(self, value: Any, key_path: KeyPath, instead: str | None = None) -> Any:
@@ -143,12 +157,80 @@ class PythonReader:
             return None
 
 
-def _get_data_name(data: Any) -> str:
-    return str(data.dataset.name if hasattr(data, "dataset") else data.name)
+def _get_data_name(data: Any) -> str | None:
+    """Get the name of a data set, or the name that a bunch of scikit-learn has on OpenML or as a file."""
+    if isinstance(data, (Dataset, GivenFolds)):
+        return str(data.dataset.name if isinstance(data, GivenFolds) else data.name)
+    if not is_bunch(data):
+        return None
+    details, file = data.get("details"), data.get("filename")
+    name = details.get("name") if isinstance(details, Mapping) else Path(file).stem if isinstance(file, str) else None
+    return None if name is None else str(name)
 
 
 def _is_data(value: Any) -> bool:
-    return isinstance(value, (Dataset, GivenFolds))
+    """Whether a value is a data set in memory: a `Dataset`, folds, a data frame, a bunch, or a pair of X and y."""
+    return isinstance(value, (Dataset, GivenFolds)) or _is_frame(value) or _is_pair(value) or _is_bunch_of_data(value)
+
+
+def _is_frame(value: Any) -> bool:
+    return hasattr(value, "columns") and not isinstance(value, type)
+
+
+def _is_bunch_of_data(value: Any) -> bool:
+    return is_bunch(value) and (hasattr(value["data"], "shape") or isinstance(value["data"], list))
+
+
+def _is_pair(value: Any) -> bool:
+    """Whether a value is a tuple of a table and a column of classes."""
+    if not isinstance(value, tuple) or len(value) != 2:
+        return False
+    table, labels = value
+    rows = getattr(table, "shape", None) or (isinstance(table, list) and table and isinstance(table[0], (list, tuple)))
+    return bool(rows) and (_is_column(labels) or not hasattr(labels, "shape")) and not isinstance(labels, (str, Dataset))
+
+
+def _is_column(value: Any) -> bool:
+    shape: tuple[int, ...] = getattr(value, "shape", ())
+    return len(shape) == 1 or (len(shape) == 2 and shape[1] == 1)
+
+
+def build_data(name: str, value: Any) -> Dataset | GivenFolds:
+    """Build a data set from a data frame, a bunch of scikit-learn, or a pair of X and y.
+
+    The class column of a data frame is the column called "target" or "class" (in any case), else the last column, with a
+    warning that names it.
+
+    >>> build_data("two", ([[1.0], [2.0], [3.0]], ["a", "b", "b"]))
+    <Dataset two: 3 rows, 1 attributes, 2 classes>
+    """
+    if isinstance(value, (Dataset, GivenFolds)):
+        return value
+    try:
+        if is_bunch(value) and not _is_frame(value):
+            return read_bunch(value, name=name)
+        if _is_frame(value):
+            return _build_from_frame(name, value)
+        table, labels = value
+        if hasattr(labels, "shape") and len(labels.shape) == 2:
+            labels = labels.iloc[:, 0] if hasattr(labels, "iloc") else np.asarray(labels)[:, 0]
+        return Dataset.from_table(table, labels, name=name)
+    except FairtrialError as error:
+        raise InputError(f"{name} cannot be used as a data set: {error}") from None
+    except (TypeError, ValueError, AttributeError) as error:
+        raise InputError(f"{name} cannot be used as a data set ({error}): pass (X, y) or a data frame") from None
+
+
+def _build_from_frame(name: str, frame: Any) -> Dataset:
+    table = convert_to_pandas(frame)
+    columns = [str(column) for column in table.columns]
+    target = next((column for word in ("target", "class") for column in columns if column.lower() == word), None)
+    if target is None and columns:
+        target = columns[-1]
+        remedy = "pass fairtrial.data.read_frame(frame, target=...) to choose another"
+        message = f"{name} has no column 'target' or 'class': its last column, {target!r}, is the class; {remedy}"
+        warnings.warn(message, SuspectInputWarning, stacklevel=2)
+    return read_frame(table, target=target, name=name, notes=(f"The class is the column {target!r}.",))
 
 
 def _to_plain_value(value: Any, within: bool = False) -> Any:
@@ -191,23 +273,18 @@ def _format_short(value: Any) -> str:
 
 
 def suggest_dataset(value: Any) -> str | None:
-    """Suggest what to pass instead of a table, a matrix with classes, or a scikit-learn bunch. Return None for a valid value.
+    """Suggest what to pass instead of a matrix without classes, or of X and y in a list. Return None for a valid value.
 
-    >>> import pandas as pd
-    >>> suggest_dataset(pd.DataFrame({"size": [1, 2], "kind": ["a", "b"]}))
-    "a data set must have a class column, got a DataFrame: pass fairtrial.data.read_frame(table, target='kind')"
+    >>> suggest_dataset(np.zeros((2, 1)))
+    'a data set must have classes, got a ndarray: pass (X, y)'
     """
-    if isinstance(value, Mapping) and "data" in value and "target" in value and hasattr(value["data"], "shape"):
-        return f"a data set must be a Dataset, got a {type(value).__name__}: pass fairtrial.data.read_bunch(bunch, name='...')"
-    if isinstance(value, (list, tuple)) and len(value) == 2 and any(hasattr(table, "shape") for table in value):
-        return "a data set must be a Dataset, got a pair of tables: pass fairtrial.data.Dataset.from_table(X, y, name='...')"
-    if hasattr(value, "columns"):
-        column = next(reversed(list(value.columns)), "class")
-        correction = f"got a {type(value).__name__}: pass fairtrial.data.read_frame(table, target={str(column)!r})"
-        return f"a data set must have a class column, {correction}"
+    if isinstance(value, (list, tuple)) and any(hasattr(table, "shape") for table in value):
+        kinds = " and ".join(type(table).__name__ for table in value)
+        return (
+            f"a data set must be a tuple (X, y) of a table and one class for each row, got a {type(value).__name__} of {kinds}"
+        )
     if hasattr(value, "shape"):
-        correction = f"got a {type(value).__name__}: pass fairtrial.data.Dataset.from_table(X, y, name='...')"
-        return f"a data set must have classes, {correction}"
+        return f"a data set must have classes, got a {type(value).__name__}: pass (X, y)"
     return None
 
 
@@ -344,8 +421,21 @@ def _serialize_tuning(estimator: Any) -> dict[str, Any]:
     resampling = {"scheme": "stratified", "folds": 5, "repeats": 1} if splitter is None else serialize_splitter(splitter)
     if PLACEHOLDER in resampling:
         raise NotSerializableError
-    grid = {name: [serialize_value(value) for value in values] for name, values in estimator.grid.items()}
-    return {"grid": grid, "resampling": resampling, "measure": estimator.measure}
+    grid = {name: _serialize_values(values) for name, values in estimator.grid.items()}
+    iterations = {} if estimator.iterations is None else {"iterations": estimator.iterations}
+    search = {"grid": grid} if estimator.search == "grid" else {"search": estimator.search, "parameters": grid} | iterations
+    return search | {"resampling": resampling, "measure": estimator.measure}
+
+
+def _serialize_values(values: Any) -> Any:
+    """Serialize the values of a parameter that is tuned: a list or a range."""
+    from fairtrial.study.spec.tuning import ParameterRange
+
+    if isinstance(values, ParameterRange):
+        return {"low": values.low, "high": values.high} | ({"log": True} if values.log else {})
+    if not isinstance(values, (list, tuple)):
+        raise NotSerializableError
+    return [serialize_value(value) for value in values]
 
 
 def _serialize_sampler(sampler: Any) -> dict[str, Any]:
@@ -405,7 +495,13 @@ def _serialize_object(value: Any) -> dict[str, Any]:
         return _serialize_estimator(value, within=True)
     if hasattr(value, "fit") and hasattr(value, "transform"):
         return _serialize_named("transformer", _find_import_path(type(value)), _get_changed_parameters(value))
+    if type(value).__name__ == "make_column_selector":
+        return _serialize_named("selector", _find_import_path(type(value)), _get_set_attributes(value))
     raise NotSerializableError
+
+
+def _get_set_attributes(value: Any) -> dict[str, Any]:
+    return {name: attribute for name, attribute in vars(value).items() if attribute is not None}
 
 
 def _find_catalogue_name(kind: type[Any]) -> str | None:

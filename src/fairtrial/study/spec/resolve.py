@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import glob
+import math
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from fairtrial._registry import suggest_name
 from fairtrial._text import format_count
@@ -20,16 +22,16 @@ from fairtrial.resampling import Splits
 from fairtrial.study.records import ResourceLimits
 from fairtrial.study.spec.learners import NamedLearner, resolve_learners
 from fairtrial.study.spec.local_code import CodePolicy
-from fairtrial.study.spec.models import ConditionSpec, DataSetSpec, DataSpec, StudySpec, is_path
+from fairtrial.study.spec.models import ConditionSpec, DataSetSpec, DataSpec, StudyResamplingSpec, StudySpec, is_path
 from fairtrial.study.spec.objects import Objects
 from fairtrial.study.spec.problems import KeyPath, ProblemsError, SpecProblem, to_problems
 from fairtrial.study.spec.schemes import RIGHT_TARGET, Scheme, build_scheme, build_scheme_from_splitter, check_roles
 from fairtrial.study.spec.tuning import Tuned, check_measure
 
-if TYPE_CHECKING:
-    import numpy as np
-
 _FOLD_OPTIONS = ("scheme", "target", "encoding")
+
+_MAX_FOLDERS = 2_000
+"""Maximum number of folders that a glob pattern may search."""
 
 _WITHOUT_LEVEL = 1.0
 """Level stored for a condition that has no levels."""
@@ -53,6 +55,14 @@ class NamedCondition:
     name: str
     level: float
     condition: Condition
+
+
+@dataclass(frozen=True, eq=False)
+class NamedScheme:
+    """A resampling scheme with its name in the study."""
+
+    name: str
+    scheme: Scheme
 
 
 CLEAN = NamedCondition("clean", 0.0, Clean())
@@ -79,24 +89,10 @@ class ResolvedStudy:
     data: tuple[NamedData, ...]
     conditions: tuple[NamedCondition, ...]
     learners: tuple[NamedLearner, ...]
-    resampling: Scheme
+    schemes: tuple[NamedScheme, ...]
     measures: tuple[str, ...]
     verdict: VerdictPlan
     limits: ResourceLimits
-
-    @property
-    def repeats(self) -> int:
-        """Number of repeats of the resampling."""
-        return self.resampling.repeats
-
-    @property
-    def scheme(self) -> str:
-        """Text that, together with the seed, the data and the repeat, determines the splits."""
-        return self.resampling.text
-
-    def draw_splits(self, entry: NamedData, repeat: int, rng: np.random.Generator) -> Splits:
-        """Draw the splits of a data set in one repeat."""
-        return self.resampling.draw_splits(entry.dataset, entry.given_splits, repeat, rng)
 
 
 def resolve_spec(
@@ -120,10 +116,10 @@ def resolve_spec(
     learners, more = resolve_learners(declaration.learners, code, objects)
     conditions, still_more = resolve_conditions(declaration.conditions, objects)
     problems += [*more, *still_more]
-    scheme, wrong = _resolve_scheme(declaration, objects, code)
-    problems += [*wrong, *_find_unsplittable(scheme, data), *_find_untunable(learners, data)]
+    schemes, wrong = _resolve_schemes(declaration, objects, code)
+    problems += [*wrong, *_find_unsplittable(schemes, data), *_find_untunable(learners, data)]
     problems += [*_check_measures(declaration), *_check_control(declaration)]
-    if problems or scheme is None:
+    if problems or not schemes:
         return None, problems
     resolved = ResolvedStudy(
         name=declaration.name,
@@ -132,7 +128,7 @@ def resolve_spec(
         data=tuple(entry for _, entry in data),
         conditions=tuple(conditions),
         learners=tuple(learners),
-        resampling=scheme,
+        schemes=tuple(schemes),
         measures=tuple(declaration.measures),
         verdict=VerdictPlan(**declaration.verdict.model_dump()),
         limits=declaration.limits.to_resource_limits(),
@@ -181,10 +177,31 @@ def _load_data(text: str, folder: Path, options: Mapping[str, Any]) -> list[Any]
         return [_load_by_name(text, folder, options)]
     if not glob.has_magic(text) or _expand_path(text, folder).exists():
         return [_load_file(_expand_path(text, folder), options)]
+    _check_pattern(text, folder)
     files = sorted(glob.glob(os.path.expanduser(text), root_dir=folder, recursive=True))
     if not files:
         raise InputError(f"no file matches {text!r} in {folder}")
     return [_load_file(folder / file, options) for file in files]
+
+
+def _check_pattern(text: str, folder: Path) -> None:
+    """Refuse a pattern that searches too many folders, such as `/**/*.csv`."""
+    parts = Path(os.path.expanduser(text)).parts
+    first = next(number for number, part in enumerate(parts) if glob.has_magic(part))
+    depth = math.inf if "**" in parts else len(parts) - first
+    levels = [folder.joinpath(*parts[:first])]
+    visited = 0
+    while levels and depth > 1:
+        depth, below = depth - 1, []
+        for searched in levels:
+            visited += 1
+            if visited > _MAX_FOLDERS:
+                raise InputError(
+                    f"{text!r} must search at most {_MAX_FOLDERS:,} folders, got more: name the folder of the files"
+                )
+            with suppress(OSError), os.scandir(searched) as entries:
+                below += [Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False)]
+        levels = below
 
 
 def _load_by_name(text: str, folder: Path, options: Mapping[str, Any]) -> Any:
@@ -292,7 +309,7 @@ def _build_condition(name: str, entry: ConditionSpec, level: dict[str, float]) -
 
 def _name_condition(name: str, condition: Condition) -> NamedCondition:
     level = getattr(condition, "level", None)
-    if isinstance(condition, Clean) or level == 0:
+    if condition.is_clean:
         return CLEAN
     if name == CLEAN.name:
         raise InputError(f"clean is the name of unchanged data, got {condition}: rename the condition")
@@ -315,21 +332,37 @@ def _format_condition(condition: NamedCondition) -> str:
     return f"{condition.name} {condition.level:g}"
 
 
-def _resolve_scheme(declaration: StudySpec, objects: Objects, code: CodePolicy) -> tuple[Scheme | None, list[SpecProblem]]:
-    try:
-        if ("resampling",) in objects:
-            return build_scheme_from_splitter(objects["resampling",]), []
-        options = declaration.resampling.to_dict()
-        needed = ("scheme", "splitter")
-        return build_collecting(lambda options: build_scheme(options, code.load_class), options, needed=needed), []
-    except FairtrialError as error:
-        return None, to_problems(error, "resampling")
-
-
-def _find_unsplittable(scheme: Scheme | None, data: list[tuple[KeyPath, NamedData]]) -> Iterator[SpecProblem]:
-    for key_path, entry in data if scheme is not None else []:
+def _resolve_schemes(declaration: StudySpec, objects: Objects, code: CodePolicy) -> tuple[list[NamedScheme], list[SpecProblem]]:
+    schemes: list[NamedScheme] = []
+    problems: list[SpecProblem] = []
+    for number, spec in enumerate(declaration.resampling):
+        key_path: KeyPath = ("resampling", number) if len(declaration.resampling) > 1 else ("resampling",)
         try:
-            scheme.check(entry.name, entry.dataset, entry.given_splits)  # type: ignore[union-attr]
+            scheme = NamedScheme(spec.display_name, _build_scheme(spec, objects.get(key_path), code))
+            same = [other.name for other in schemes if _get_scheme_key(other) == _get_scheme_key(scheme)]
+            if same:
+                raise InputError(f"the schemes {same[0]!r} and {scheme.name!r} are the same: remove one")
+            schemes.append(scheme)
+        except FairtrialError as error:
+            problems += to_problems(error, *key_path)
+    return schemes, problems
+
+
+def _build_scheme(spec: StudyResamplingSpec, splitter: Any, code: CodePolicy) -> Scheme:
+    if splitter is not None:
+        return build_scheme_from_splitter(splitter)
+    options = {key: value for key, value in spec.to_dict().items() if key != "name"}
+    return build_collecting(lambda options: build_scheme(options, code.load_class), options, needed=("scheme", "splitter"))
+
+
+def _get_scheme_key(named: NamedScheme) -> tuple[str, int]:
+    return named.scheme.text, named.scheme.repeats
+
+
+def _find_unsplittable(schemes: list[NamedScheme], data: list[tuple[KeyPath, NamedData]]) -> Iterator[SpecProblem]:
+    for named, (key_path, entry) in product(schemes, data):
+        try:
+            named.scheme.check(entry.name, entry.dataset, entry.given_splits)
         except FairtrialError as error:
             yield SpecProblem(key_path, str(error))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,8 @@ SPLITTER = "splitter"
 
 RIGHT_TARGET = "is it a number or the wrong column? Name the class column with target"
 
+_MAX_SPLITS = 100_000
+
 _MANY_CLASSES = 0.2
 """If the ratio of classes to rows is higher, the class column may be numeric or the wrong column."""
 
@@ -44,6 +47,14 @@ class Scheme:
     name: str
     splitter: Splitter | None
     repeats: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse more splits of a data set than can be planned."""
+        splits = _count_splits(self.splitter)
+        key = "repeats" if self.repeats > 1 else "folds" if isinstance(self.splitter, FoldSplitter) else "n_splits"
+        if self.repeats * splits > _MAX_SPLITS:
+            got = f"got {self.repeats:,} x {splits:,}" if self.repeats > 1 else f"got {splits:,}"
+            raise InputError(f"{key} must give at most {_MAX_SPLITS:,} splits of a data set, {got}: reduce {key}")
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -110,6 +121,16 @@ class Scheme:
         splits = splitter.freeze(dataset.X, dataset.y, dataset.groups, time=dataset.time, random_state=rng)
         n_repeats = 1 + max(split.repeat for split in splits)
         return replace(splits, splits=tuple(replace(split, repeat=repeat * n_repeats + split.repeat) for split in splits))
+
+
+def _count_splits(splitter: Any) -> int:
+    """Count the splits in one repeat, or return 1 if the data determine their number."""
+    if isinstance(splitter, ScikitLearnSplitter):
+        with suppress(Exception):  # the number depends on the data, or the class of the user raises an error
+            return int(splitter.splitter.get_n_splits())
+        return 1
+    splits = getattr(splitter, "n_splits", 1)
+    return splits if isinstance(splits, int) else 1
 
 
 def build_scheme(spec: Mapping[str, Any], load_class: Callable[..., type[Any]] | None = None) -> Scheme:

@@ -37,6 +37,8 @@ _POSITION = re.compile(r"(.*) \(at line (\d+), column (\d+)\)", re.DOTALL)
 
 _SYNTAX_REMEDIES = {"Invalid value": "put text in quotes", "Cannot overwrite a value": "the key occurs twice"}
 
+_MAX_DEPTH = 50
+
 _OBJECT_REMEDIES = {
     "data": "write it to a file with fairtrial.data.write and use that file",
     "learners": "install its class as a package, and use numbers, text, lists or learners as parameters",
@@ -79,6 +81,11 @@ class SpecSource:
             values = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             raise SpecError.from_problems([_build_syntax_problem(str(error), text)], str(path)) from None
+        except RecursionError:
+            values = None
+        if values is None or _is_too_deep(values):
+            message = f"a study file must have at most {_MAX_DEPTH} levels of tables and lists, got more: remove some"
+            raise SpecError.from_problems([Problem("", None, message)], str(path))
         positions = locate_keys(text)
         return cls({"name": path.stem} | values, str(path), path.parent, positions | _expand_positions(values, positions))
 
@@ -134,6 +141,15 @@ class SpecSource:
         return plain | {"data": {name: convert_entry(entry) for name, entry in plain["data"].items()}}
 
 
+def _is_too_deep(values: Any) -> bool:
+    """Whether tables and lists are nested too deep. This function does not call itself, so any depth can be checked."""
+    members = [values]
+    for _ in range(_MAX_DEPTH):
+        nested = [member for member in members if isinstance(member, (dict, list))]
+        members = [item for member in nested for item in (member.values() if isinstance(member, dict) else member)]
+    return any(isinstance(member, (dict, list)) for member in members)
+
+
 def _make_relative(text: str, old: Path, new: Path) -> str:
     """Convert a path relative to the old folder to a path relative to the new folder."""
     if text.startswith("~") or os.path.isabs(text):
@@ -148,9 +164,10 @@ def _refuse_placeholders(spec: StudySpec) -> None:
         for name, entry in plain[section].items():
             if isinstance(entry, Mapping) and PLACEHOLDER in entry:
                 raise InputError(f"{section}.{name} cannot be written to a study file ({entry[PLACEHOLDER]}): {remedy}")
-    if PLACEHOLDER in plain["resampling"]:
-        placeholder = plain["resampling"][PLACEHOLDER]
-        raise InputError(f"resampling cannot be written to a study file ({placeholder}): use a registered scheme")
+    for scheme in spec.resampling:
+        placeholder = scheme.parameters.get(PLACEHOLDER)
+        if placeholder is not None:
+            raise InputError(f"resampling cannot be written to a study file ({placeholder}): use a registered scheme")
 
 
 def _build_syntax_problem(message: str, text: str) -> Problem:

@@ -3,44 +3,110 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
-from fairtrial._check import FloatArray, check_generator
+from fairtrial._check import FloatArray, check_generator, check_number, check_one_of
 from fairtrial._registry import suggest_name
 from fairtrial.errors import InputError, LearnerError, SuspectInputWarning, UndefinedMeasureWarning
 from fairtrial.learners import Facts, Prepared
 from fairtrial.learners.learner import has_inner_method
 from fairtrial.measures import get_measure
 from fairtrial.study.records import find_abstention_label
+from fairtrial.study.spec.models import SEARCHES
+
+_DEFAULT_ITERATIONS = 20
 
 _PREDICTION_NEEDS = ("labels", "scores", "probabilities")
 
+_IGNORED = ("One or more of the test scores are non-finite", "The total space of parameters")
+"""Warnings of scikit-learn's searches. The means leave out undefined scores, and a small space is searched completely."""
+
+
+@dataclass(frozen=True)
+class ParameterRange:
+    """The numbers from `low` to `high`, for searches that draw values. If both limits are integers, values are integers.
+
+    Parameters
+    ----------
+    low, high : int or float
+        Limits, which may be drawn.
+    log : bool, default False
+        Draw on a logarithmic scale.
+
+    Examples
+    --------
+    >>> ParameterRange(1, 4).rvs(random_state=0), round(ParameterRange(0.01, 100, log=True).rvs(random_state=0), 3)
+    (3, 1.568)
+    """
+
+    low: float
+    high: float
+    log: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("low", "high"):
+            check_number(name, getattr(self, name))
+        if not isinstance(self.log, bool):
+            raise InputError(f"log must be true or false, got {self.log!r}")
+        if not self.low < self.high < np.inf:
+            raise InputError(f"low must be below high, got low {self.low!r} and high {self.high!r}: exchange or change them")
+        if self.log and self.low <= 0:
+            raise InputError(f"low must be positive for a logarithmic scale, got {self.low!r}: raise it, or remove log")
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the values are integers."""
+        return isinstance(self.low, int) and isinstance(self.high, int)
+
+    def rvs(self, size: int | None = None, random_state: Any = None) -> Any:
+        """Draw a value, or `size` values. scikit-learn's searches call this method."""
+        limits = np.array([self.low, self.high]) + (np.array([-0.5, 0.5]) if self.is_whole else 0.0)
+        if self.log:
+            limits = np.log(limits)
+        values = check_random_state(random_state).uniform(*limits, size=size)
+        values = np.exp(values) if self.log else values
+        drawn = np.clip(np.rint(values).astype(int) if self.is_whole else values, self.low, self.high)
+        return drawn if size is not None else drawn.item()
+
+    def suggest(self, trial: Any, name: str) -> Any:
+        """Let a trial of optuna suggest a value."""
+        return (trial.suggest_int if self.is_whole else trial.suggest_float)(name, self.low, self.high, log=self.log)
+
 
 class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """A learner that evaluates a parameter grid on inner splits and is then fitted with the best parameters.
+    """A learner that chooses its parameters on inner splits and is then fitted with the best parameters.
 
-    If several combinations tie, the first one is chosen. Parameter names are sorted alphabetically, and values keep the order
-    of their lists. After fitting, `chosen_` contains the best parameters, `tried_` contains all combinations with their mean
-    scores, and `learner_` is the fitted learner.
+    scikit-learn's searches or optuna choose the combinations to try. If several combinations tie, the first one is chosen. In a
+    grid, parameter names are sorted alphabetically, and values keep the order of their lists. After fitting, `chosen_` contains
+    the best parameters, `score_` their mean score, `tried_` all combinations with their mean scores, and `learner_` is the
+    fitted learner.
 
     Parameters
     ----------
     learner : estimator
         Learner to tune.
-    grid : mapping of str to list
-        Parameters with lists of values. The prefix `sampler__` marks parameters of the sampler of a prepared learner.
+    grid : mapping of str to list, ParameterRange or distribution
+        Parameters with lists of values or, unless every combination is tried, ranges or distributions of SciPy. The prefix
+        `sampler__` marks parameters of the sampler of a prepared learner.
     resampling : splitter, optional
         Inner splits. Default: 5 stratified folds.
     measure : str, default "accuracy"
         Measure to optimize.
     random_state : int, optional
-        Seed of the inner splits.
+        Seed of the inner splits and of the search.
+    search : {"grid", "random", "halving", "optuna"}, default "grid"
+        "grid" tries every combination, "random" draws combinations, "halving" tries combinations on few rows and the best of
+        them on more, and "optuna" draws combinations by the tree-structured Parzen estimator.
+    iterations : int, optional
+        Number of combinations to draw. Default: 20; with "halving", every combination of lists, or as many as the rows allow.
 
     Examples
     --------
@@ -55,55 +121,126 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
     """
 
     fairtrial_facts = Facts(nominal=True, missing=True, prepares=True)
+    fairtrial_added_parameters: ClassVar[Mapping[str, Any]] = {"search": "grid", "iterations": None}
+    """Parameters that were added later. Their defaults are left out of content keys, so stored trials stay valid."""
 
     def __init__(
-        self, learner: Any, grid: Any, resampling: Any = None, measure: str = "accuracy", random_state: Any = None
+        self,
+        learner: Any,
+        grid: Any,
+        resampling: Any = None,
+        measure: str = "accuracy",
+        random_state: Any = None,
+        search: str = "grid",
+        iterations: int | None = None,
     ) -> None:
         self.learner = learner
         self.grid = grid
         self.resampling = resampling
         self.measure = measure
         self.random_state = random_state
+        self.search = search
+        self.iterations = iterations
 
     def fit(self, X: Any, y: Any, groups: Any = None, time: Any = None) -> Tuned:
         """Choose the parameters, then fit on all rows; inner splits use groups and time if their scheme does."""
-        names = sorted(self.grid)  # as in the content key: another order would resolve ties differently
-        combinations = [dict(zip(names, values, strict=True)) for values in product(*(self.grid[name] for name in names))]
-        splits = self._make_inner_splits(X, y, groups, time)
-        means = [self._compute_mean(combination, X, y, splits) for combination in combinations]
-        if all(np.isnan(means)):
+        check_one_of("search", self.search, SEARCHES)
+        rng = check_generator("random_state", self.random_state)
+        splits = self._make_inner_splits(X, y, groups, time, rng)
+        seed = int(rng.integers(2**31))
+        tried, finalists = (self._search_with_optuna if self.search == "optuna" else self._search)(X, y, splits, seed)
+        means = [mean for _, mean in tried]
+        if all(np.isnan(means[index]) for index in finalists):
             raise LearnerError(f"{self.measure} is undefined in all {len(splits)} inner splits: choose another measure")
-        self.tried_ = list(zip(combinations, means, strict=True))
-        self.chosen_ = combinations[int(np.nanargmax(means))]
+        best = finalists[int(np.nanargmax([means[index] for index in finalists]))]
+        self.tried_ = tried
+        self.chosen_, self.score_ = tried[best]
         self.learner_ = self._with_parameters(self.chosen_).fit(X, y)
         self.classes_ = self.learner_.classes_
         return self
 
-    def _make_inner_splits(self, X: Any, y: Any, groups: Any, time: Any) -> list[tuple[Any, Any]]:
+    def _make_inner_splits(self, X: Any, y: Any, groups: Any, time: Any, rng: np.random.Generator) -> list[tuple[Any, Any]]:
         from fairtrial.resampling import StratifiedKFold
 
         splitter = StratifiedKFold(5) if self.resampling is None else self.resampling
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SuspectInputWarning)  # rare classes are expected
-            rng = check_generator("random_state", self.random_state)
             return [tuple(split) for split in splitter.freeze(X, y, groups, time=time, random_state=rng)]
 
-    def _compute_mean(self, combination: Mapping[str, Any], X: Any, y: Any, splits: list[tuple[Any, Any]]) -> float:
-        """Compute the mean score over the inner splits on which the measure is defined. Greater is better."""
-        values = np.array(list(self._score_splits(combination, X, y, splits)))
-        return float(np.mean(values[~np.isnan(values)])) if not np.isnan(values).all() else float("nan")
+    def _search(self, X: Any, y: Any, splits: list[tuple[Any, Any]], seed: int) -> tuple[list[tuple[Any, float]], list[int]]:
+        """Return the combinations with their mean scores, and the indices of those among which the best one is chosen."""
+        search = self._build_search({"scoring": self._score, "cv": splits, "refit": False, "return_train_score": False}, seed)
+        with warnings.catch_warnings():
+            for message in _IGNORED:
+                warnings.filterwarnings("ignore", message)
+            search.fit(X, y)
+        results = search.cv_results_
+        scores = np.column_stack([results[f"split{number}_test_score"] for number in range(len(splits))])
+        names = {self.get_parameter_path(name): name for name in self.grid}
+        order = sorted(self.grid)
+        combinations = [{names[path]: value for path, value in parameters.items()} for parameters in results["params"]]
+        tried = [
+            ({name: combination[name] for name in order}, _average(row))
+            for combination, row in zip(combinations, scores, strict=True)
+        ]
+        last = results.get("iter", np.zeros(len(tried)))
+        return tried, np.flatnonzero(last == np.max(last)).tolist()
 
-    def _score_splits(self, combination: Mapping[str, Any], X: Any, y: Any, splits: list[tuple[Any, Any]]) -> Iterator[float]:
-        scorer = get_measure(self.measure).scorer()
-        for train, test in splits:
-            learner = self._with_parameters(combination).fit(_take_rows(X, train), _take_rows(y, train))
-            learner.abstention_ = find_abstention_label(learner)  # read by the scorer
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UndefinedMeasureWarning)
-                yield float(scorer(learner, _take_rows(X, test), _take_rows(y, test)))
+    def _build_search(self, options: dict[str, Any], seed: int) -> Any:
+        """Build the search of scikit-learn."""
+        from sklearn.experimental import enable_halving_search_cv  # noqa: F401  # makes the next import possible
+        from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, HalvingRandomSearchCV, RandomizedSearchCV
+
+        space = {self.get_parameter_path(name): values for name, values in self.grid.items()}
+        draws_values = self.iterations is not None or any(hasattr(values, "rvs") for values in space.values())
+        if self.search == "grid":
+            return GridSearchCV(self.learner, self._list_combinations(), error_score="raise", **options)
+        if self.search == "random":
+            n_iter = self.iterations or _DEFAULT_ITERATIONS
+            return RandomizedSearchCV(self.learner, space, n_iter=n_iter, error_score="raise", random_state=seed, **options)
+        if draws_values:
+            n_candidates = self.iterations or "exhaust"
+            return HalvingRandomSearchCV(self.learner, space, n_candidates=n_candidates, random_state=seed, **options)
+        return HalvingGridSearchCV(self.learner, self._list_combinations(), random_state=seed, **options)
+
+    def _list_combinations(self) -> list[dict[str, list[Any]]]:
+        """List all combinations, each as a grid of one point: sorting the full names would resolve ties differently."""
+        names = sorted(self.grid)
+        paths = [self.get_parameter_path(name) for name in names]
+        combinations = product(*(self.grid[name] for name in names))
+        return [{path: [value] for path, value in zip(paths, values, strict=True)} for values in combinations]
+
+    def _search_with_optuna(
+        self, X: Any, y: Any, splits: list[tuple[Any, Any]], seed: int
+    ) -> tuple[list[tuple[Any, float]], list[int]]:
+        from sklearn.model_selection import cross_val_score
+
+        optuna = import_optuna()
+        tried: list[tuple[Any, float]] = []
+
+        def evaluate(trial: Any) -> float:
+            combination = {name: _suggest(trial, name, self.grid[name]) for name in sorted(self.grid)}
+            learner = self._with_parameters(combination)
+            mean = _average(cross_val_score(learner, X, y, cv=splits, scoring=self._score, error_score="raise"))
+            tried.append((combination, mean))
+            if np.isnan(mean):
+                raise optuna.TrialPruned
+            return mean
+
+        optuna.logging.set_verbosity(optuna.logging.WARNING)
+        study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=seed))
+        study.optimize(evaluate, n_trials=self.iterations or _DEFAULT_ITERATIONS)
+        return tried, list(range(len(tried)))
+
+    def _score(self, learner: Any, X: Any, y: Any) -> float:
+        """Score a fitted learner. Greater is better."""
+        learner.abstention_ = find_abstention_label(learner)  # read by the scorer
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedMeasureWarning)
+            return float(get_measure(self.measure).scorer()(learner, X, y))
 
     def check_grid(self) -> None:
-        """Check that the grid maps parameters of the learner to lists of values."""
+        """Check that the grid maps parameters of the learner to lists of values or, if the search draws values, to ranges."""
         if not isinstance(self.grid, Mapping) or not self.grid:
             raise InputError(
                 f"grid must map parameters to lists of values, got {self.grid!r}: write grid = {{ n_neighbours = [1, 3, 5] }}"
@@ -112,7 +249,11 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
         for name, values in self.grid.items():
             if name not in names:
                 raise InputError(f"grid has {name!r}, which is not a parameter: {suggest_name(name, names)}")
-            if not isinstance(values, (list, tuple)) or not values:
+            if isinstance(values, ParameterRange) or (hasattr(values, "rvs") and self.search != "optuna"):
+                if self.search == "grid":
+                    remedy = f'list values, or choose search = "random", "halving" or "optuna" (got {values!r})'
+                    raise InputError(f"grid must have a list of values for {name} to try every combination: {remedy}")
+            elif not isinstance(values, (list, tuple)) or not values:
                 raise InputError(f"grid must have a list of values for {name}, got {values!r}: write {name} = [{values!r}]")
 
     def get_parameter_path(self, name: str) -> str:
@@ -167,8 +308,24 @@ def check_measure(name: str) -> str:
     return str(measure.name)
 
 
-def _take_rows(table: Any, rows: Any) -> Any:
-    """Take rows from a frame, a column or a matrix."""
-    if hasattr(table, "iloc"):
-        return table.iloc[rows]
-    return table[rows] if hasattr(table, "shape") else [table[row] for row in rows]
+def import_optuna() -> Any:
+    """Import optuna, or explain how to install it."""
+    try:
+        import optuna
+    except ImportError:
+        raise InputError("search = 'optuna' needs the package optuna: run pip install 'fairtrial[tune]'") from None
+    return optuna
+
+
+def _suggest(trial: Any, name: str, values: Any) -> Any:
+    """Let a trial of optuna suggest a value of a range or list. Lists are chosen from by index: values may be any objects."""
+    if isinstance(values, ParameterRange):
+        return values.suggest(trial, name)
+    return values[trial.suggest_categorical(name, list(range(len(values))))]
+
+
+def _average(scores: Any) -> float:
+    """Compute the mean score over the inner splits on which the measure is defined."""
+    defined = np.asarray(scores, dtype=np.float64)
+    defined = defined[~np.isnan(defined)]
+    return float(defined.mean()) if len(defined) else float("nan")

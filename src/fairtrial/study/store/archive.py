@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from fairtrial._check import FloatArray, IntArray
 from fairtrial._registry import suggest_name
 from fairtrial.errors import InputError, StoreError
-from fairtrial.study.archive import TRIAL_COLUMNS, ConditionFacts, DataFacts, LearnerFacts
-from fairtrial.study.records import CODES, FAILURES, NUMBERS, Predictions, unpack
+from fairtrial.study.archive import TRIAL_COLUMNS, ConditionFacts, DataFacts, LearnerFacts, get_scheme_name
+from fairtrial.study.records import ABSTAINED, CODES, FAILURES, NUMBERS, Predictions, unpack
 from fairtrial.study.store import codec
-from fairtrial.study.store.file import SQLiteFile
+from fairtrial.study.store.file import CorruptedStoreError, SQLiteFile
+from fairtrial.study.store.integrity import check_plan, iter_trials, refuse_corrupted_predictions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,10 +40,10 @@ _NUMBER_COLUMNS = (
 )
 
 
-_TEXT_COLUMNS = ("notes", "error", "message", "traceback", "log")
+_TEXT_COLUMNS = ("tuning", "notes", "error", "message", "traceback", "log")
 
 
-_TRIAL_BATCH_SIZE = 20_000
+_LINK_COLUMNS = ("dataset", "condition", "split", "learner")
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +93,9 @@ class PlannedTrials:
         return np.where((d >= 0) & (c >= 0) & (s >= 0) & (a >= 0), line, -1)
 
 
-def build_trials_frame(connection: sqlite3.Connection, planned: PlannedTrials, seed: int, protocol: int) -> pd.DataFrame:
+def build_trials_frame(
+    connection: sqlite3.Connection, path: Path, planned: PlannedTrials, seed: int, protocol: int
+) -> pd.DataFrame:
     """Build the table with TRIAL_COLUMNS, in the order of the header."""
     import pandas as pd
 
@@ -101,52 +104,27 @@ def build_trials_frame(connection: sqlite3.Connection, planned: PlannedTrials, s
     filled = np.full((n_lines, len(_NUMBER_COLUMNS)), np.nan)
     trial, status = np.full(n_lines, -1, dtype=np.int64), np.full(n_lines, len(_STATUSES) - 1, dtype=np.int8)
     texts = {name: np.full(n_lines, None, dtype=object) for name in _TEXT_COLUMNS}
-    for batch in _iter_stored(connection, seed, protocol):
-        whole = batch[:, :6].astype(np.intp)
-        lines = planned.locate_lines(*whole[:, 2:6].T)
-        in_study = lines >= 0
+    statuses = {name: code for code, name in enumerate(_STATUSES[:-1])}
+    stored_seed = codec.to_storable_seed(seed)
+    for batch in iter_trials(connection, path):
+        numbers = {name: batch.get_number(name) for name in (*_LINK_COLUMNS, "id", *_NUMBER_COLUMNS)}
+        lines = planned.locate_lines(*(numbers[name].astype(np.intp) for name in _LINK_COLUMNS))
+        in_study = (lines >= 0) & (batch.get_number("protocol") == protocol)
+        if set(batch.texts["seed"]) != {stored_seed}:
+            in_study &= np.array([trial_seed == stored_seed for trial_seed in batch.texts["seed"]])
         lines = lines[in_study]
-        trial[lines], status[lines], filled[lines] = whole[in_study, 0], whole[in_study, 1], batch[in_study, 6:]
-    _fill_texts(connection, trial, texts)
+        trial[lines] = numbers["id"][in_study]
+        status[lines] = np.array([statuses[name] for name in batch.texts["status"]], dtype=np.int8)[in_study]
+        for index, name in enumerate(_NUMBER_COLUMNS):
+            filled[lines, index] = numbers[name][in_study]
+        for name, column in texts.items():
+            if any(text is not None for text in batch.texts[name]):
+                column[lines] = np.array(batch.texts[name], dtype=object)[in_study]
     columns |= {"trial": trial, "status": pd.Categorical.from_codes(status, pd.Index(_STATUSES))}
     columns |= {"realised_level" if name == "level" else name: filled[:, index] for index, name in enumerate(_NUMBER_COLUMNS)}
     columns["level"] = _build_levels(planned)
     columns |= {name: pd.Series(column, dtype=object) for name, column in texts.items()}
     return pd.DataFrame({name: columns[name] for name in TRIAL_COLUMNS})
-
-
-def _iter_stored(connection: sqlite3.Connection, seed: int, protocol: int) -> Any:
-    """Iterate over batches of stored trials. Columns: ids of trial, data set, condition, split and learner; status; numbers."""
-    cases = " ".join(f"WHEN '{status}' THEN {index}" for index, status in enumerate(_STATUSES))
-    query = (
-        f"SELECT id, CASE status {cases} END, dataset, condition, split, learner, {', '.join(_NUMBER_COLUMNS)} "
-        "FROM trial WHERE seed = ? AND protocol = ?"
-    )
-    cursor = connection.execute(query, (codec.to_storable_seed(seed), protocol))
-    while batch := cursor.fetchmany(_TRIAL_BATCH_SIZE):
-        yield _to_numbers(batch)
-
-
-def _to_numbers(batch: list[tuple[Any, ...]]) -> FloatArray:
-    remedy = "restore a backup, or rerun the study into a new file"
-    try:
-        numbers = np.array(batch, dtype=np.float64)
-    except ValueError as error:
-        raise StoreError(f"a trial is corrupted because it has text instead of a number ({error}): {remedy}") from None
-    odd = ~(numbers[:, :6] >= 0).all(axis=1)
-    if odd.any():
-        raise StoreError(f"trial {numbers[odd, 0][0]:.0f} is corrupted because its status or a reference is invalid: {remedy}")
-    return numbers
-
-
-def _fill_texts(connection: sqlite3.Connection, trial: npt.NDArray[np.int64], texts: dict[str, npt.NDArray[Any]]) -> None:
-    names = ", ".join(_TEXT_COLUMNS)
-    order = np.argsort(trial, kind="stable")
-    for trial_id, *stored_texts in connection.execute(f"SELECT id, {names} FROM trial WHERE coalesce({names}) IS NOT NULL"):
-        index = int(np.searchsorted(trial, trial_id, sorter=order))
-        if index < len(order) and trial[order[index]] == trial_id:
-            for name, text in zip(_TEXT_COLUMNS, stored_texts, strict=True):
-                texts[name][order[index]] = text
 
 
 def _build_name_columns(planned: PlannedTrials) -> dict[str, Any]:
@@ -166,6 +144,7 @@ def _build_name_columns(planned: PlannedTrials) -> dict[str, Any]:
     return {
         "dataset": _make_categorical([name for name, _ in header["data"]], np.repeat(np.arange(len(per_data)), per_data)),
         "condition": _make_categorical([name for name, *_ in header["conditions"]], conditions),
+        "resampling": _make_categorical([get_scheme_name(header["declaration"].get("resampling"))], np.zeros_like(learners)),
         "learner": _make_categorical([name for name, _ in header["learners"]], learners),
         "repeat": numbers[:, 0],
         "fold": numbers[:, 1],
@@ -176,6 +155,13 @@ def _build_levels(planned: PlannedTrials) -> FloatArray:
     per_data = len(planned.header["learners"]) * planned.n_splits
     levels = np.array([float(level) for _, level, _ in planned.header["conditions"]])
     return np.concatenate([np.repeat(levels, count) for count in per_data])
+
+
+def _check_range(values: IntArray, start: int, end: int, trial: int) -> None:
+    if values.size and (values.min() < start or values.max() >= end):
+        raise CorruptedStoreError(
+            f"the predictions of trial {trial} are corrupted because a row or class is out of range: {codec.REMEDY}"
+        )
 
 
 def _make_categorical(names: Sequence[str], positions: IntArray) -> Any:
@@ -202,7 +188,7 @@ _MAX_CACHED_BYTES = 256 * 2**20
 
 
 _PREDICTIONS_QUERY = """
-SELECT trial, dataset, split, prediction, scores, test_rows, truth, abstentions, checksum, score_kind
+SELECT trial, dataset, split, prediction, scores, test_rows, truth, abstentions, key, score_kind, evidence.checksum
 FROM evidence JOIN trial ON trial.id = evidence.trial WHERE evidence.trial IN ({})
 """
 
@@ -215,6 +201,8 @@ class StoreArchive:
     number: int
     header: Mapping[str, Any]
     protocol: int
+    whole: StoreArchive | None = None
+    """Archive of all schemes, if this one contains a single scheme of several. It keeps the file open."""
     _test_rows: dict[int, tuple[IntArray, IntArray]] = field(default_factory=dict)
     _data: dict[int, DataFacts] = field(default_factory=dict)
 
@@ -222,6 +210,7 @@ class StoreArchive:
     def from_file(cls, file: SQLiteFile, study: str | None = None) -> StoreArchive:
         """Open a study by name. Default: the latest study."""
         with file.read_connection() as connection:
+            check_plan(connection, file.path)
             rows = connection.execute("SELECT name, id, header, protocol FROM study ORDER BY turn DESC").fetchall()
             ids = codec.StoreIds.from_connection(connection)
         if not rows:
@@ -282,6 +271,27 @@ class StoreArchive:
             for name, learner_hash in self.header["learners"]
         )
 
+    @cached_property
+    def schemes(self) -> tuple[str, ...]:
+        """Names of the resampling schemes."""
+        several = tuple(str(name) for name, _ in self.header.get("resampling", ()))
+        return several or (get_scheme_name(self.declaration.get("resampling")),)
+
+    def select_scheme(self, name: str) -> StoreArchive:
+        """Return an archive of the trials of one resampling scheme."""
+        if name not in self.schemes:
+            raise InputError(f"resampling must be a scheme of the study, got {name!r}: {suggest_name(name, self.schemes)}")
+        if len(self.schemes) == 1:
+            return self
+        number = self.schemes.index(name)
+        indices = self.header["resampling"][number][1]
+        declaration = self.declaration
+        header = {key: value for key, value in self.header.items() if key != "resampling"} | {
+            "splits": {data: [splits[i] for i in indices[data]] for data, splits in self.header["splits"].items()},
+            "declaration": {**declaration, "resampling": {**declaration["resampling"][number], "name": name}},
+        }
+        return replace(self, header=header, whole=self)
+
     @property
     def runs(self) -> tuple[Mapping[str, Any], ...]:
         """Facts about each run. `finished` is None if the run is not finished or was killed."""
@@ -292,8 +302,19 @@ class StoreArchive:
 
     def trials(self) -> pd.DataFrame:
         """Return a table with one row per planned trial, in the order of the study."""
+        if len(self.schemes) > 1:
+            return self._join_schemes()
         with self.file.read_connection() as connection:
-            return build_trials_frame(connection, PlannedTrials.from_header(connection, self.header), self.seed, self.protocol)
+            planned = PlannedTrials.from_header(connection, self.header)
+            return build_trials_frame(connection, self.file.path, planned, self.seed, self.protocol)
+
+    def _join_schemes(self) -> pd.DataFrame:
+        import pandas as pd
+
+        parts = [self.select_scheme(name).trials() for name in self.schemes]
+        codes = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+        frame = pd.concat(parts, ignore_index=True)
+        return frame.assign(resampling=pd.Categorical.from_codes(codes, pd.Index(self.schemes)))
 
     def predictions(self, trials: Sequence[int]) -> Iterator[Predictions]:
         """Iterate over the predictions of successful trials, in the given order."""
@@ -310,6 +331,8 @@ class StoreArchive:
 
     def split(self, dataset: str, repeat: int, fold: int) -> tuple[IntArray, IntArray]:
         """Return the positions of the training and test rows of a split."""
+        if len(self.schemes) > 1:
+            raise InputError("splits are numbered within a resampling scheme, and the study has several: use select_scheme")
         names = dict(self.header["data"])
         if dataset not in names:
             raise InputError(f"the study has no data set called {dataset!r}: {suggest_name(dataset, names)}")
@@ -334,12 +357,14 @@ class StoreArchive:
         rows: bytes | None,
         y_true: bytes | None,
         abstentions: int,
-        checksum: int,
+        key: bytes,
         kind: Any,
+        checksum: int,
     ) -> Predictions:
-        codec.refuse_corrupted_trial(trial, (prediction, scores, rows, y_true), abstentions, checksum)
+        refuse_corrupted_predictions(trial, (prediction, scores, rows, y_true), abstentions, key, kind, checksum)
         data = self._read_data_facts(dataset)
         positions, classes = self._get_test_rows(split, data) if rows is None else (codec.unpack_rows(rows), None)
+        _check_range(positions, 0, len(data.codes), trial)
         if y_true is not None:
             classes = unpack(y_true, CODES).astype(np.intp)
         elif classes is None:
@@ -352,6 +377,7 @@ class StoreArchive:
             raise StoreError(
                 f"the predictions of trial {trial} do not match its {len(positions)} test rows: rerun the study into a new file"
             )
+        _check_range(codes, ABSTAINED, len(data.classes), trial)
         return Predictions(
             positions, classes, codes, None if table is None else table.reshape(len(codes), len(data.classes)), kind
         )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,12 +16,18 @@ import numpy.typing as npt
 from fairtrial._check import IntArray
 from fairtrial.errors import InputError, StoreError
 from fairtrial.study.archive import ConditionFacts, DataFacts, LearnerFacts
-from fairtrial.study.identity import PROTOCOL, compute_trial_keys, hash_split
-from fairtrial.study.records import CODES, FAILURES, INDICES, SplitRows, TrialRecord, find_other_rows, pack, unpack
+from fairtrial.study.identity import PROTOCOL
+from fairtrial.study.records import CODES, INDICES, SplitRows, TrialRecord, find_other_rows, pack, unpack
 from fairtrial.study.store import schema
+from fairtrial.study.store.checksums import (
+    TRIAL_NUMBERS,
+    TRIAL_TEXTS,
+    compute_predictions_checksum,
+    compute_trial_checksum,
+)
 
 _BYTES = np.dtype("u1")
-_REMEDY = "restore a backup, or rerun the study into a new file"
+REMEDY = "restore a backup, or run `fairtrial check --repair` and rerun the study"
 
 
 _PLAIN_KINDS = "biufmM"
@@ -42,7 +47,7 @@ def from_json(text: str) -> Any:
     try:
         return json.loads(text)
     except (TypeError, ValueError) as error:
-        raise StoreError(f"the results file is corrupted because it has text that is not JSON ({error}): {_REMEDY}") from None
+        raise StoreError(f"the results file is corrupted because it has text that is not JSON ({error}): {REMEDY}") from None
 
 
 def _to_json_value(value: object) -> object:
@@ -87,7 +92,7 @@ def unpack_ids(kind: str, packed: bytes | None, n_rows: int) -> npt.NDArray[Any]
     try:
         dtype = np.dtype(name)
     except TypeError:
-        raise StoreError(f"the results file is corrupted because it has row ids of the type {kind!r}: {_REMEDY}") from None
+        raise StoreError(f"the results file is corrupted because it has row ids of the type {kind!r}: {REMEDY}") from None
     if counted or packed is None:
         return np.arange(n_rows).astype(dtype)
     if dtype.kind in _PLAIN_KINDS:
@@ -136,14 +141,6 @@ def to_storable_seed(seed: int) -> int | str:
     return int(seed) if -(2**63) <= seed < 2**63 else str(seed)
 
 
-def compute_checksum(blobs: Sequence[bytes | None], abstentions: object) -> int:
-    """Compute the checksum of a trial's predictions and its number of abstentions."""
-    crc = 0
-    for blob in blobs:
-        crc = zlib.crc32(blob or b"", crc)
-    return schema.extend_checksum(crc, abstentions)
-
-
 def hash_record(key: bytes, facts: Sequence[Any], blobs: Sequence[bytes | None]) -> bytes:
     """Compute the SHA-256 hash of a trial record, excluding times and messages. Columns are hashed uncompressed."""
     digest = hashlib.sha256(key + json.dumps(list(facts)).encode())
@@ -153,13 +150,7 @@ def hash_record(key: bytes, facts: Sequence[Any], blobs: Sequence[bytes | None])
     return digest.digest()
 
 
-def refuse_corrupted_trial(trial: int, blobs: Sequence[bytes | None], abstentions: object, expected: int) -> None:
-    """Refuse predictions whose checksum differs from the stored one."""
-    if compute_checksum(blobs, abstentions) != expected:
-        raise StoreError(f"the predictions of trial {trial} are corrupted: {_REMEDY}")
-
-
-INSERT_TRIAL = schema.build_insert("trial", schema.TRIAL_FIELDS)
+_INSERT_TRIAL = schema.build_insert("trial", schema.TRIAL_FIELDS)
 
 
 INSERT_PREDICTIONS = schema.build_insert("evidence", schema.PREDICTION_FIELDS)
@@ -171,14 +162,6 @@ SELECT key, dataset.hash, condition.hash, hex(split.hash), learner.hash, seed, t
 FROM trial LEFT JOIN evidence ON evidence.trial = trial.id LEFT JOIN dataset ON dataset.id = trial.dataset
 LEFT JOIN condition ON condition.id = trial.condition LEFT JOIN split ON split.id = trial.split
 LEFT JOIN learner ON learner.id = trial.learner
-"""
-
-
-_LINKS_QUERY = """
-SELECT trial.id, key, status, seed, trial.protocol, trial.dataset, split.dataset, dataset.hash, split.hash, condition.hash,
-    learner.hash
-FROM trial LEFT JOIN dataset ON dataset.id = trial.dataset LEFT JOIN condition ON condition.id = trial.condition
-LEFT JOIN split ON split.id = trial.split LEFT JOIN learner ON learner.id = trial.learner
 """
 
 
@@ -209,11 +192,19 @@ def insert_records(
             continue
         max_id = max(max_id, trial)
         about = (*link, seed, PROTOCOL, run, record.status, attempts + 1)
-        connection.execute(INSERT_TRIAL, (trial, record.key, *about, *_list_trial_values(record)))
+        values = (trial, record.key, *about, *_list_trial_values(record))
+        insert_trial(connection, dict(zip(schema.TRIAL_FIELDS[:-1], values, strict=True)))
         blobs = (record.prediction, record.scores, record.rows, record.y_true)
         if any(blobs):
-            line = (trial, *blobs[:2], record.score_kind, *blobs[2:], compute_checksum(blobs, int(record.abstentions)))
-            connection.execute(INSERT_PREDICTIONS, line)
+            checksum = compute_predictions_checksum(blobs, int(record.abstentions), record.key, record.score_kind)
+            connection.execute(INSERT_PREDICTIONS, (trial, *blobs[:2], record.score_kind, *blobs[2:], checksum))
+
+
+def insert_trial(connection: sqlite3.Connection, line: Mapping[str, Any]) -> None:
+    """Insert or replace the row of a trial, given by column, with its checksum. Its predictions are not changed."""
+    numbers, texts = ([line[name] for name in names] for names in (TRIAL_NUMBERS, TRIAL_TEXTS))
+    checksum = compute_trial_checksum(numbers, line["key"], texts)
+    connection.execute(_INSERT_TRIAL, [*(line[name] for name in schema.TRIAL_FIELDS[:-1]), checksum])
 
 
 def _list_trial_values(record: TrialRecord) -> tuple[Any, ...]:
@@ -229,6 +220,7 @@ def _list_trial_values(record: TrialRecord) -> tuple[Any, ...]:
         record.fit_cpu,
         record.predict_cpu,
         _to_int(record.memory),
+        to_storable(record.tuning),
         *map(to_storable, texts),
     )
 
@@ -247,38 +239,6 @@ def iter_record_hashes(connection: sqlite3.Connection, keys: Sequence[bytes] | N
 def query_mean_times(connection: sqlite3.Connection) -> dict[tuple[str, str], tuple[float, int]]:
     """Compute the mean seconds and the number of successful trials for each pair of data set hash and learner hash."""
     return {(data, learner): (seconds, trials) for data, learner, seconds, trials in connection.execute(_MEAN_TIMES_QUERY)}
-
-
-def refuse_wrong_links(connection: sqlite3.Connection) -> None:
-    """Check that each trial matches its key, and each split its hash."""
-    for trial, key, status, seed, protocol, expected, split_dataset, *hashes in connection.execute(_LINKS_QUERY):
-        data, split, condition, learner = hashes
-        if (
-            None in hashes
-            or expected != split_dataset
-            or status not in ("ok", *FAILURES)
-            or not str(seed).lstrip("-").isdigit()
-        ):
-            raise StoreError(f"trial {trial} is corrupted because it refers to missing or invalid rows: {_REMEDY}")
-        if compute_trial_keys(int(seed), data, [split.hex()], [condition], [learner], protocol).tobytes() != key:
-            raise StoreError(f"trial {trial} is corrupted because it does not match its key: {_REMEDY}")
-    query = (
-        "SELECT split.id, split.hash, repeat, fold, test, train, n_rows FROM split JOIN dataset ON dataset.id = split.dataset"
-    )
-    for number, expected, repeat, fold, *packed in connection.execute(query):
-        train, test = unpack_split(*packed)
-        if bytes.fromhex(hash_split(train, test, repeat, fold)) != expected:
-            raise StoreError(f"split {number} is corrupted because its rows do not match its hash: {_REMEDY}")
-
-
-def refuse_corrupted_records(connection: sqlite3.Connection) -> None:
-    """Check the checksums of all predictions."""
-    query = (
-        "SELECT trial, prediction, scores, test_rows, truth, ifnull(abstentions, 0), checksum "
-        "FROM evidence LEFT JOIN trial ON trial.id = evidence.trial"
-    )
-    for trial, *blobs, abstentions, checksum in connection.execute(query):
-        refuse_corrupted_trial(trial, blobs, abstentions, checksum)
 
 
 @dataclass(frozen=True)
@@ -366,8 +326,8 @@ def put_learners(connection: sqlite3.Connection, learners: Sequence[tuple[str, L
 
 
 def _put_row(connection: sqlite3.Connection, table: str, columns: tuple[str, ...], line: tuple[Any, ...]) -> None:
-    """Insert or update a row by its hash, which is its first value. An existing row keeps its id."""
-    latest = ", ".join(f"{name} = excluded.{name}" for name in columns)
+    """Insert or update a row by its hash, which is its first value. An existing row keeps its id. `seal_rows` must follow."""
+    latest = ", ".join([*(f"{name} = excluded.{name}" for name in columns), "checksum = NULL"])
     connection.execute(
         f"INSERT INTO {table} (hash, {', '.join(columns)}) VALUES ({', '.join('?' * len(line))}) "
         f"ON CONFLICT (hash) DO UPDATE SET {latest}",
@@ -400,7 +360,7 @@ def put_study(connection: sqlite3.Connection, name: str, header: str, protocol: 
     if last is None or (last[0], *last[2:]) != (name, header, protocol):
         connection.execute(
             "INSERT INTO study (name, header, protocol, turn) VALUES (?, ?, ?, ?) ON CONFLICT (name) "
-            "DO UPDATE SET header = excluded.header, protocol = excluded.protocol, turn = excluded.turn",
+            "DO UPDATE SET header = excluded.header, protocol = excluded.protocol, turn = excluded.turn, checksum = NULL",
             (name, header, protocol, 1 + (last[1] if last else 0)),
         )
     return before is not None and before[0] != header
@@ -433,7 +393,10 @@ def _check_header(header: Any) -> None:
         float(level)
     for _, _ in header["learners"]:
         pass
+    for name, indices in header.get("resampling", ()):
+        if any(not 0 <= int(i) < len(header["splits"][data]) for data in header["splits"] for i in indices[data]):
+            raise ValueError(f"the scheme {name!r} has a split that is not listed")
 
 
 def _make_corrupted_error(path: Path, problem: str) -> StoreError:
-    return StoreError(f"{path} is corrupted ({problem}): {_REMEDY}")
+    return StoreError(f"{path} is corrupted ({problem}): {REMEDY}")

@@ -5,24 +5,38 @@ from __future__ import annotations
 import os
 import sqlite3
 import struct
+import tempfile
 import threading
 import time
 import weakref
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
+from fairtrial._text import format_count
 from fairtrial.errors import StoreError
 from fairtrial.study.store import schema
 
 _BUSY_SECONDS = 30.0
 _UNWRITABLE_CODES = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
 _MIN_BYTES = 512
-_CORRUPTED_REMEDY = "restore a backup, or rerun the study into a new file"
+_CORRUPTED_REMEDY = "restore a backup, or run `fairtrial check --repair` and rerun the study"
+
+
+class CorruptedStoreError(StoreError):
+    """The results file is corrupted. `run` repairs such a file; all other commands refuse it."""
+
+
+class MovedStoreError(StoreError):
+    """The results file was deleted, renamed or replaced while it was open for writing."""
 
 
 class SQLiteFile:
-    """An open results file: its connection, and its write lock if it is open for writing."""
+    """An open results file: its connection, and its write lock if it is open for writing.
+
+    Every transaction checks that the path still leads to the open file. If it does not, all records, including those of the
+    transaction, are written to a new file next to it, and the transaction raises MovedStoreError.
+    """
 
     def __init__(self, path: Path, connection: sqlite3.Connection, lock: WriteLock | None, *, has_views: bool = False) -> None:
         self.path = path
@@ -30,6 +44,7 @@ class SQLiteFile:
         self._has_views = has_views
         self._lock = lock
         self._transaction_lock = threading.RLock()
+        self._identity = _get_identity(path)
         self.close = weakref.finalize(self, _close, connection, lock, os.getpid())
         """Close the file. After closing, the results are in a single file that can be copied."""
 
@@ -75,12 +90,59 @@ class SQLiteFile:
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise
+            if _get_identity(self.path) != self._identity:
+                self._refuse_moved()
+
+    def _refuse_moved(self) -> None:
+        """Write all records to a new file, because the path no longer leads to the open file."""
+        problem = f"{self.path} was deleted, renamed or replaced while it was being written"
+        for folder in (self.path.parent, Path(tempfile.gettempdir())):
+            copy = find_free_path(folder / f"{self.path.stem}.recovered{self.path.suffix}")
+            try:
+                _copy_database(self._connection, copy)
+            except sqlite3.Error:
+                copy.unlink(missing_ok=True)
+                continue
+            n_trials = self._connection.execute("SELECT count(*) FROM trial").fetchone()[0]
+            raise MovedStoreError(
+                f"{problem}, so the run stops; its {format_count(n_trials, 'trial')} are in {copy}: rename this file to "
+                f"{self.path.name} and rerun the command to resume"
+            )
+        raise MovedStoreError(f"{problem}, so the run stops, and no copy of its trials could be written: check the folder")
+
+
+def find_free_path(path: Path) -> Path:
+    """Return the path, or the path with a number if it exists, e.g. `a-2.fairtrial`."""
+    numbered, number = path, 1
+    while numbered.exists():
+        number += 1
+        numbered = path.with_name(f"{path.stem}-{number}{path.suffix}")
+    return numbered
+
+
+def _copy_database(connection: sqlite3.Connection, path: Path) -> None:
+    copy = sqlite3.connect(path)
+    try:
+        connection.backup(copy)
+        copy.execute("PRAGMA journal_mode = DELETE")  # the copy is a single file
+    finally:
+        copy.close()
+
+
+def _get_identity(path: Path) -> tuple[int, int] | None:
+    """Return the device and inode to which a path leads, or None if it does not exist."""
+    try:
+        facts = path.stat()
+    except OSError:
+        return None
+    return facts.st_dev, facts.st_ino
 
 
 def _open_connection(path: Path, *, write: bool, create: bool) -> tuple[sqlite3.Connection, bool]:
     """Open and check a file. Return the connection, and whether temporary views adapt an older file to the current layout."""
     connection, has_views = _connect(path, write=write), False
     try:
+        schema.create_functions(connection)
         version = schema.read_version(connection, path)
         if version is None:
             if not (write and create):
@@ -137,17 +199,17 @@ def _connect(path: Path, *, write: bool) -> sqlite3.Connection:
 
 
 def _prepare_to_write(connection: sqlite3.Connection) -> None:
-    """Turn on write-ahead logging, which does not block readers."""
+    """Turn on write-ahead logging, which does not block readers. Every transaction is flushed to the disk."""
     deadline = time.monotonic() + _BUSY_SECONDS
     while True:
         try:
-            mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+            connection.execute("PRAGMA journal_mode = WAL")
             break
         except sqlite3.OperationalError as error:  # SQLite does not wait for readers when it changes this setting
             if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                 raise
             time.sleep(0.02)
-    connection.execute(f"PRAGMA synchronous = {'NORMAL' if mode == 'wal' else 'FULL'}")
+    connection.execute("PRAGMA synchronous = FULL")
 
 
 def _disconnect(connection: sqlite3.Connection, *, write: bool) -> None:
@@ -171,7 +233,7 @@ def _refuse_truncated(connection: sqlite3.Connection, path: Path) -> None:
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
         n_whole_pages = _get_size(path) // size
         if n_whole_pages < pages and not set(range(n_whole_pages + 1, pages + 1)) <= _list_wal_pages(_add_suffix(path, "-wal")):
-            raise StoreError(f"{path} is truncated to {_get_size(path)} of {pages * size} bytes: {_CORRUPTED_REMEDY}")
+            raise CorruptedStoreError(f"{path} is truncated to {_get_size(path)} of {pages * size} bytes: {_CORRUPTED_REMEDY}")
     finally:
         connection.execute("ROLLBACK")
 
@@ -216,7 +278,18 @@ def translate_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise StoreError(_describe_error(path, error)) from error
+        kind = CorruptedStoreError if _is_corruption(path, error) else StoreError
+        raise kind(_describe_error(path, error)) from error
+
+
+def _is_corruption(path: Path, error: sqlite3.Error) -> bool:
+    """Return whether an error means that a results file is corrupted. Python reports text that is not UTF-8 without a code."""
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is None:
+        return not isinstance(error, sqlite3.ProgrammingError)
+    if code & 0xFF == sqlite3.SQLITE_NOTADB:
+        return _has_sqlite_magic(path)
+    return code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR)
 
 
 def _describe_error(path: Path, error: sqlite3.Error) -> str:
@@ -287,8 +360,9 @@ class WriteLock:
         self._pid = os.getpid()
         self._descriptor = _lock_file(store, self.path)
         _locked_descriptors.add(self._descriptor)
-        os.ftruncate(self._descriptor, 0)
-        os.pwrite(self._descriptor, str(self._pid).encode(), 0)
+        with suppress(OSError):  # on a full disk, the lock works without the number of the process
+            os.ftruncate(self._descriptor, 0)
+            os.pwrite(self._descriptor, str(self._pid).encode(), 0)
 
     def release(self) -> None:
         """Release the lock. A second call, or a call from a forked process, does nothing."""

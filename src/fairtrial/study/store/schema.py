@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import re
 import sqlite3
-import zlib
-from collections.abc import Callable
+import struct
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from fairtrial.errors import StoreError
+from fairtrial.study.store.checksums import (
+    TRIAL_NUMBERS,
+    TRIAL_TEXTS,
+    compute_checksum,
+    compute_trial_checksum,
+    extend_from_1,
+    extend_from_2,
+)
 
 APPLICATION = int.from_bytes(b"ftri", "big")
 """Application id in the header of the file. It distinguishes results files from other SQLite files."""
 
-VERSION = 2
+VERSION = 3
 
 _TABLES = """
 CREATE TABLE study (
@@ -22,7 +30,8 @@ CREATE TABLE study (
     name TEXT NOT NULL UNIQUE,
     turn INTEGER NOT NULL,
     protocol INTEGER NOT NULL,
-    header TEXT NOT NULL
+    header TEXT NOT NULL,
+    checksum INTEGER
 );
 CREATE TABLE dataset (
     id INTEGER PRIMARY KEY,
@@ -33,7 +42,8 @@ CREATE TABLE dataset (
     codes BLOB NOT NULL,
     row_id_type TEXT NOT NULL,
     row_ids BLOB,
-    facts TEXT NOT NULL
+    facts TEXT NOT NULL,
+    checksum INTEGER
 );
 CREATE TABLE condition (
     id INTEGER PRIMARY KEY,
@@ -41,7 +51,8 @@ CREATE TABLE condition (
     name TEXT NOT NULL,
     level REAL NOT NULL,
     words TEXT NOT NULL,
-    description TEXT NOT NULL
+    description TEXT NOT NULL,
+    checksum INTEGER
 );
 CREATE TABLE learner (
     id INTEGER PRIMARY KEY,
@@ -49,7 +60,8 @@ CREATE TABLE learner (
     name TEXT NOT NULL,
     class_name TEXT NOT NULL,
     parameters TEXT NOT NULL,
-    versions TEXT NOT NULL
+    versions TEXT NOT NULL,
+    checksum INTEGER
 );
 CREATE TABLE split (
     id INTEGER PRIMARY KEY,
@@ -59,6 +71,7 @@ CREATE TABLE split (
     fold INTEGER NOT NULL,
     test BLOB NOT NULL,
     train BLOB,
+    checksum INTEGER,
     UNIQUE (dataset, hash)
 );
 CREATE TABLE run (
@@ -67,7 +80,8 @@ CREATE TABLE run (
     study INTEGER REFERENCES study (id),
     started TEXT NOT NULL,
     finished TEXT,
-    facts TEXT NOT NULL
+    facts TEXT NOT NULL,
+    checksum INTEGER
 );
 CREATE TABLE trial (
     id INTEGER PRIMARY KEY,
@@ -91,11 +105,13 @@ CREATE TABLE trial (
     fit_cpu REAL,
     predict_cpu REAL,
     memory INTEGER,
+    tuning TEXT,
     notes TEXT,
     error TEXT,
     message TEXT,
     traceback TEXT,
-    log TEXT
+    log TEXT,
+    checksum INTEGER
 );
 CREATE TABLE evidence (
     trial INTEGER PRIMARY KEY REFERENCES trial (id),
@@ -111,9 +127,19 @@ CREATE TABLE evidence (
 TRIAL_FIELDS = (
     *("id", "key", "dataset", "condition", "split", "learner", "seed", "protocol", "run", "status", "attempts"),
     *("level", "changed", "test_level", "test_changed", "abstentions"),
-    *("fit_time", "predict_time", "fit_cpu", "predict_cpu", "memory"),
-    *("notes", "error", "message", "traceback", "log"),
+    *("fit_time", "predict_time", "fit_cpu", "predict_cpu", "memory", "tuning"),
+    *("notes", "error", "message", "traceback", "log", "checksum"),
 )
+PLAN_FIELDS = {
+    "study": ("id", "name", "turn", "protocol", "header"),
+    "dataset": ("id", "hash", "name", "n_rows", "classes", "codes", "row_id_type", "row_ids", "facts"),
+    "condition": ("id", "hash", "name", "level", "words", "description"),
+    "learner": ("id", "hash", "name", "class_name", "parameters", "versions"),
+    "split": ("id", "dataset", "hash", "repeat", "fold", "test", "train"),
+    "run": ("id", "token", "study", "started", "finished", "facts"),
+}
+"""Columns of the tables other than trials and predictions, without the checksum."""
+
 PREDICTION_FIELDS = ("trial", "prediction", "scores", "score_kind", "test_rows", "truth", "checksum")
 
 Migration = Callable[[sqlite3.Connection], None]
@@ -233,10 +259,43 @@ def _run_in_transaction(connection: sqlite3.Connection, work: Callable[[], objec
         raise
 
 
-def extend_checksum(checksum: int, abstentions: object) -> int:
-    """Extend the checksum of a trial's predictions to cover its number of abstentions."""
-    return zlib.crc32(str(abstentions).encode(), checksum)
+def create_functions(connection: sqlite3.Connection) -> None:
+    """Define the SQL functions that compute checksums and read older versions."""
+    functions: dict[str, tuple[int, Callable[..., Any]]] = {
+        "row_checksum": (-1, lambda *values: compute_checksum(values)),
+        "trial_checksum": (-1, _compute_trial_checksum),
+        "parse_abstentions": (1, _parse_abstentions),
+        "strip_abstentions": (1, _strip_abstentions),
+        "extend_from_1": (2, lambda checksum, abstentions: _extend(extend_from_1, checksum, abstentions or 0)),
+        "extend_from_2": (-1, lambda checksum, *values: _extend(extend_from_2, checksum, *values)),
+    }
+    for name, (n_arguments, function) in functions.items():
+        connection.create_function(name, n_arguments, function, deterministic=True)
 
+
+def seal_rows(connection: sqlite3.Connection, tables: Iterable[str] = PLAN_FIELDS) -> None:
+    """Store the checksums of the rows that were written without one."""
+    for table in tables:
+        connection.execute(f"UPDATE {table} SET checksum = {_ROW_CHECKSUMS[table]} WHERE checksum IS NULL")
+
+
+_ROW_CHECKSUMS = {table: f"row_checksum({', '.join(columns)})" for table, columns in PLAN_FIELDS.items()}
+_TRIAL_COLUMNS = (*TRIAL_NUMBERS, "key", *TRIAL_TEXTS)
+
+
+def _compute_trial_checksum(*values: Any) -> int | None:
+    n = len(TRIAL_NUMBERS)
+    try:
+        return compute_trial_checksum(values[:n], values[n], values[n + 1 :])
+    except (TypeError, ValueError, OverflowError, struct.error):  # the row is corrupted
+        return None
+
+
+def _extend(function: Callable[..., int], checksum: Any, *values: Any) -> Any:
+    return function(checksum, *values) if isinstance(checksum, int) else checksum
+
+
+# Versions 1 and 2 had no checksums of plans and trials, and did not store the parameters that a tuned learner chose.
 
 # Version 1 stored the number of abstentions in the first line of the notes. Its checksum covered only the predictions.
 
@@ -252,39 +311,54 @@ def _strip_abstentions(notes: Any) -> Any:
     return _ABSTENTION_NOTE.sub("", notes, count=1) or None if _parse_abstentions(notes) else notes
 
 
-def _extend_stored_checksum(checksum: Any, abstentions: Any) -> Any:
-    return extend_checksum(checksum, abstentions or 0) if isinstance(checksum, int) else checksum
-
-
-def _create_functions(connection: sqlite3.Connection) -> None:
-    connection.create_function("parse_abstentions", 1, _parse_abstentions, deterministic=True)
-    connection.create_function("strip_abstentions", 1, _strip_abstentions, deterministic=True)
-    connection.create_function("extend_checksum", 2, _extend_stored_checksum, deterministic=True)
-
-
 def _migrate_from_1(connection: sqlite3.Connection) -> None:
-    _create_functions(connection)
     connection.execute("ALTER TABLE trial ADD COLUMN abstentions INTEGER NOT NULL DEFAULT 0")
     connection.execute(
         "UPDATE trial SET abstentions = parse_abstentions(notes), notes = strip_abstentions(notes) "
         "WHERE parse_abstentions(notes) > 0"
     )
     connection.execute(
-        "UPDATE evidence SET checksum = extend_checksum(checksum, (SELECT abstentions FROM trial WHERE id = evidence.trial))"
+        "UPDATE evidence SET checksum = extend_from_1(checksum, (SELECT abstentions FROM trial WHERE id = evidence.trial))"
     )
 
 
+_LENGTHS = "length(prediction), length(scores), length(test_rows), length(truth)"
+
+
+def _migrate_from_2(connection: sqlite3.Connection) -> None:
+    connection.execute("ALTER TABLE trial ADD COLUMN tuning TEXT")
+    for table in (*PLAN_FIELDS, "trial"):
+        connection.execute(f"ALTER TABLE {table} ADD COLUMN checksum INTEGER")
+    seal_rows(connection)
+    connection.execute(f"UPDATE trial SET checksum = trial_checksum({', '.join(_TRIAL_COLUMNS)})")
+    key = "(SELECT key FROM trial WHERE id = evidence.trial)"
+    connection.execute(f"UPDATE evidence SET checksum = extend_from_2(checksum, {key}, score_kind, {_LENGTHS})")
+
+
 def _create_views_from_1(connection: sqlite3.Connection) -> None:
-    _create_functions(connection)
-    expressions = {
-        "abstentions": "parse_abstentions(notes) AS abstentions",
-        "notes": "strip_abstentions(notes) AS notes",
-        "checksum": "extend_checksum(checksum, (SELECT parse_abstentions(notes) FROM main.trial WHERE id = trial)) AS checksum",
-    }
-    for table, columns in (("trial", TRIAL_FIELDS), ("evidence", PREDICTION_FIELDS)):
-        selected = ", ".join(expressions.get(name, name) for name in columns)
+    abstentions = "(SELECT parse_abstentions(notes) FROM main.trial WHERE id = trial)"
+    _create_views(
+        connection,
+        {"abstentions": "parse_abstentions(notes)", "notes": "strip_abstentions(notes)"},
+        f"extend_from_1(checksum, {abstentions})",
+    )
+
+
+def _create_views(connection: sqlite3.Connection, expressions: dict[str, str], checksum: str = "checksum") -> None:
+    """Create views of all tables. `expressions` define columns of trials, `checksum` the checksum of predictions as of 2."""
+    columns = expressions | {"tuning": "NULL"}
+    trial = {name: columns.get(name, name) for name in TRIAL_FIELDS}
+    trial["checksum"] = f"trial_checksum({', '.join(trial[name] for name in _TRIAL_COLUMNS)})"
+    predictions = {name: name for name in PREDICTION_FIELDS}
+    key = "(SELECT key FROM main.trial WHERE id = trial)"
+    predictions["checksum"] = f"extend_from_2({checksum}, {key}, score_kind, {_LENGTHS})"
+    views = {"trial": trial, "evidence": predictions}
+    for table, names in PLAN_FIELDS.items():
+        views[table] = {name: name for name in names} | {"checksum": _ROW_CHECKSUMS[table]}
+    for table, view in views.items():
+        selected = ", ".join(f"{expression} AS {name}" for name, expression in view.items())
         connection.execute(f"CREATE TEMP VIEW {table} AS SELECT {selected} FROM main.{table}")
 
 
-MIGRATIONS[1] = _migrate_from_1
-VIEWS[1] = _create_views_from_1
+MIGRATIONS |= {1: _migrate_from_1, 2: _migrate_from_2}
+VIEWS |= {1: _create_views_from_1, 2: lambda connection: _create_views(connection, {})}

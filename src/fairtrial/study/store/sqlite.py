@@ -13,22 +13,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from fairtrial._registry import suggest_name
 from fairtrial._text import format_count
-from fairtrial.errors import StoreError
+from fairtrial.errors import InputError, StoreError
 from fairtrial.study.archive import ConditionFacts, DataFacts, LearnerFacts
 from fairtrial.study.identity import PROTOCOL
 from fairtrial.study.records import SplitRows, Status, TrialRecord
-from fairtrial.study.store import codec, schema
+from fairtrial.study.store import codec, integrity, schema
 from fairtrial.study.store.archive import StoreArchive
 from fairtrial.study.store.file import SQLiteFile
 from fairtrial.study.store.store import DEFAULT_STORE, MergedFile, ResultsStore, TrialLink, stores
 
 _MERGE_BATCH_SIZE = 500
-_MERGED_TABLES = {
-    "dataset": ("hash", "name", "n_rows", "classes", "codes", "row_id_type", "row_ids", "facts"),
-    "condition": ("hash", "name", "level", "words", "description"),
-    "learner": ("hash", "name", "class_name", "parameters", "versions"),
-}
+_MAX_QUICK_BYTES = 64 * 2**20
+_MERGED_TABLES = {table: schema.PLAN_FIELDS[table][1:] for table in ("dataset", "condition", "learner")}
 
 
 class SQLiteStore:
@@ -100,6 +98,7 @@ class SQLiteStore:
             codec.put_learners(connection, learners)
             codec.put_splits(connection, splits)
             codec.put_study(connection, header["name"], codec.to_json(header), PROTOCOL)
+            schema.seal_rows(connection)
         self._ids, self._seed = None, codec.to_storable_seed(header["seed"])
 
     def find_done(self, retry: Collection[Status] = ()) -> set[bytes]:
@@ -143,6 +142,7 @@ class SQLiteStore:
             )
             added = connection.execute("INSERT INTO run (token, study, started, facts) VALUES (?, ?, ?, ?)", line)
             self._run = added.lastrowid
+            schema.seal_rows(connection, ["run"])
         return int(self._run or 0)
 
     def finish_run(self, run: int, facts: Mapping[str, Any]) -> None:
@@ -153,12 +153,20 @@ class SQLiteStore:
                 raise StoreError(f"{self.path} has no run {run}: pass the number that start_run returned")
             together = codec.to_json({**codec.from_json(before[0]), **facts})
             finished = str(facts.get("finished", _get_timestamp()))
-            connection.execute("UPDATE run SET finished = ?, facts = ? WHERE id = ?", (finished, together, run))
+            connection.execute(
+                "UPDATE run SET finished = ?, facts = ?, checksum = NULL WHERE id = ?", (finished, together, run)
+            )
+            schema.seal_rows(connection, ["run"])
 
     def compute_mean_times(self) -> dict[tuple[str, str], tuple[float, int]]:
         """Compute the mean seconds and the number of successful trials for each pair of data set hash and learner hash."""
         with self.file.read_connection() as connection:
             return codec.query_mean_times(connection)
+
+    def list_studies(self) -> list[str]:
+        """List the names of the stored studies, the latest first."""
+        with self.file.read_connection() as connection:
+            return [name for (name,) in connection.execute("SELECT name FROM study ORDER BY turn DESC")]
 
     def open_archive(self, study: str | None = None) -> StoreArchive:
         """Open the records of a study. Default: the latest study."""
@@ -174,18 +182,37 @@ class SQLiteStore:
         with self.file.read_connection() as connection:
             return dict(connection.execute("SELECT status, count(*) FROM trial GROUP BY status ORDER BY count(*) DESC, status"))
 
-    def check(self) -> None:
-        """Read the whole file, and raise StoreError if anything is corrupted or a trial does not match its key."""
-        with self.file.read_connection() as connection:
-            result = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-            if result != "ok":
-                raise StoreError(f"{self.path} is corrupted ({result}): restore a backup, or rerun the study into a new file")
-            codec.refuse_corrupted_records(connection)
-            codec.refuse_wrong_links(connection)
-            studies = [name for (name,) in connection.execute("SELECT name FROM study")]
-        for name in studies:
-            archive = self.open_archive(name)
-            _ = archive.datasets, archive.conditions, archive.learners, archive.runs, archive.trials()
+    def check(self, *, quick: bool = False) -> None:
+        """Read the whole file, and raise StoreError if anything is corrupted or a trial does not match its key.
+
+        `quick` does not read the predictions of a file that is larger than 64 MB.
+        """
+        with self.file.read_connection() as connection, integrity.read_snapshot(connection):
+            integrity.check_pages(connection, self.path)
+            integrity.check_plan(connection, self.path)
+            if quick and self.path.stat().st_size > _MAX_QUICK_BYTES:
+                return
+            for _ in integrity.iter_trials(connection, self.path):
+                pass
+            integrity.check_predictions(connection)
+            integrity.check_links(connection)
+            for name in self.list_studies():
+                archive = self.open_archive(name)
+                _ = archive.datasets, archive.conditions, archive.learners, archive.runs, archive.trials()
+
+    def forget(self, learner: str, dataset: str | None = None, study: str | None = None) -> int:
+        """Delete the trials of a learner, on one or all data sets, and return their number. Default: of the latest study."""
+        archive = self.open_archive(study)
+        hashes = {"learner": _find_hash(archive.header["learners"], learner, "learner")}
+        if dataset is not None:
+            hashes["dataset"] = _find_hash(archive.header["data"], dataset, "data set")
+        chosen = " AND ".join(
+            ["seed = ?", "protocol = ?"] + [f"{name} = (SELECT id FROM {name} WHERE hash = ?)" for name in hashes]
+        )
+        values = (codec.to_storable_seed(archive.seed), archive.protocol, *hashes.values())
+        with self._write() as connection:
+            connection.execute(f"DELETE FROM evidence WHERE trial IN (SELECT id FROM trial WHERE {chosen})", values)
+            return connection.execute(f"DELETE FROM trial WHERE {chosen}", values).rowcount
 
     def merge_from(self, source: ResultsStore) -> tuple[MergedFile, list[str]]:
         """Add the plans and trial records of another SQLite file. Return counts and notes on differences."""
@@ -210,6 +237,13 @@ class SQLiteStore:
 
 
 stores.add(DEFAULT_STORE, SQLiteStore.open)
+
+
+def _find_hash(items: Iterable[Sequence[Any]], name: str, kind: str) -> str:
+    hashes = {item[0]: str(item[-1]) for item in items}
+    if name not in hashes:
+        raise InputError(f"the study has no {kind} called {name!r}: {suggest_name(name, hashes)}")
+    return hashes[name]
 
 
 def _get_timestamp() -> str:
@@ -243,7 +277,9 @@ def _merge_plans(ours: sqlite3.Connection, theirs: sqlite3.Connection, path: Pat
     for name, header, protocol in theirs.execute("SELECT name, header, protocol FROM study ORDER BY turn").fetchall():
         if codec.put_study(ours, name, header, protocol):
             notes.append(f"the study {name!r} is declared differently in {path.name}: the declaration of the last file is used")
-    return _IdMap(maps["dataset"], maps["condition"], split, maps["learner"], _merge_runs(ours, theirs))
+    runs = _merge_runs(ours, theirs)
+    schema.seal_rows(ours)
+    return _IdMap(maps["dataset"], maps["condition"], split, maps["learner"], runs)
 
 
 def _merge_table(ours: sqlite3.Connection, theirs: sqlite3.Connection, table: str, columns: tuple[str, ...]) -> dict[int, int]:
@@ -260,7 +296,8 @@ def _merge_runs(ours: sqlite3.Connection, theirs: sqlite3.Connection) -> dict[in
     for _, token, study, *line in runs:
         ours.execute(
             "INSERT INTO run (token, study, started, finished, facts) VALUES (?, ?, ?, ?, ?) ON CONFLICT (token) "
-            "DO UPDATE SET finished = excluded.finished, facts = excluded.facts WHERE excluded.finished IS NOT NULL",
+            "DO UPDATE SET finished = excluded.finished, facts = excluded.facts, checksum = NULL "
+            "WHERE excluded.finished IS NOT NULL",
             (token, studies.get(study), *line),
         )
     run_ids = dict(ours.execute("SELECT token, id FROM run"))
@@ -269,9 +306,10 @@ def _merge_runs(ours: sqlite3.Connection, theirs: sqlite3.Connection) -> dict[in
 
 def _iter_batches(theirs: sqlite3.Connection) -> Iterator[list[dict[str, Any]]]:
     """Iterate over batches of trials with their predictions."""
-    columns = [*(f"trial.{name}" for name in schema.TRIAL_FIELDS), *(f"evidence.{name}" for name in schema.PREDICTION_FIELDS)]
+    fields = schema.TRIAL_FIELDS[:-1]  # without the checksum, which depends on the ids in the file
+    columns = [*(f"trial.{name}" for name in fields), *(f"evidence.{name}" for name in schema.PREDICTION_FIELDS)]
     cursor = theirs.execute(f"SELECT {', '.join(columns)} FROM trial LEFT JOIN evidence ON evidence.trial = trial.id")
-    names = (*schema.TRIAL_FIELDS, *schema.PREDICTION_FIELDS)
+    names = (*fields, *schema.PREDICTION_FIELDS)
     while lines := cursor.fetchmany(_MERGE_BATCH_SIZE):
         yield [dict(zip(names, line, strict=True)) for line in lines]
 
@@ -304,8 +342,15 @@ def _resolve_outcome(status: str | None, offered: str, target_hash: bytes | None
 
 def _write_line(ours: sqlite3.Connection, outcome: str, line: dict[str, Any]) -> None:
     if outcome == "unchanged":
-        ours.execute("UPDATE trial SET attempts = :attempts WHERE id = :id AND attempts < :attempts", line)
+        _raise_attempts(ours, line["id"], line["attempts"])
         return
-    ours.execute(codec.INSERT_TRIAL, [line[name] for name in schema.TRIAL_FIELDS])
+    codec.insert_trial(ours, line)
     if line["checksum"] is not None:
         ours.execute(codec.INSERT_PREDICTIONS, [line[name] for name in schema.PREDICTION_FIELDS])
+
+
+def _raise_attempts(ours: sqlite3.Connection, trial: int, attempts: int) -> None:
+    fields = schema.TRIAL_FIELDS[:-1]
+    query = f"SELECT {', '.join(fields)} FROM trial WHERE id = ? AND attempts < ?"
+    for line in ours.execute(query, (trial, attempts)).fetchall():
+        codec.insert_trial(ours, {**dict(zip(fields, line, strict=True)), "attempts": attempts})

@@ -142,7 +142,7 @@ class ResultsStore(Protocol):
         """Store trial records in one transaction.
 
         A success replaces a failure, a failure replaces an earlier failure, and a success is never replaced. Attempts are
-        counted.
+        counted. When the call returns, the records survive a crash of the process and of the machine.
         """
 
     def start_run(self, facts: Mapping[str, Any]) -> int:
@@ -168,14 +168,36 @@ class ResultsStore(Protocol):
     def count_by_status(self) -> dict[str, int]:
         """Count the stored trials by status."""
 
+    def list_studies(self) -> list[str]:
+        """List the names of the stored studies, the latest first."""
+
     def open_archive(self, study: str | None = None) -> Archive:
         """Open the records of a study. Default: the latest study."""
 
     def compute_digest(self) -> str:
         """Compute a SHA-256 hash of all records, excluding times and messages."""
 
-    def check(self) -> None:
-        """Read the whole store, and raise StoreError if anything is corrupted."""
+    def check(self, *, quick: bool = False) -> None:
+        """Read the whole store, and raise StoreError if anything is corrupted.
+
+        Parameters
+        ----------
+        quick : bool, default False
+            Skip the predictions of a large store. A run does this before it resumes.
+        """
+
+    def forget(self, learner: str, dataset: str | None = None, study: str | None = None) -> int:
+        """Delete the trials of a learner, and return their number.
+
+        Parameters
+        ----------
+        learner : str
+            Name of the learner.
+        dataset : str, optional
+            Name of the data set. Default: all data sets.
+        study : str, optional
+            Name of the study. Default: the latest study.
+        """
 
     def merge_from(self, source: ResultsStore) -> tuple[MergedFile, list[str]]:
         """Add the plans and records of another store. Return counts and notes on differences."""

@@ -1,10 +1,10 @@
-"""Export predictions to CSV or Parquet, and merge results files, e.g. from an array of cluster jobs."""
+"""Export predictions to CSV or Parquet; merge, check and repair results files; forget trials."""
 
 from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from html import escape
@@ -19,6 +19,8 @@ from fairtrial._text import format_count
 from fairtrial.errors import InputError
 from fairtrial.study.archive import Archive, DataFacts
 from fairtrial.study.records import Predictions
+from fairtrial.study.store.file import CorruptedStoreError
+from fairtrial.study.store.integrity import Repair, repair_file
 from fairtrial.study.store.store import MergedFile, open_store
 
 if TYPE_CHECKING:
@@ -42,9 +44,10 @@ def export(
 ) -> int:
     """Export the predictions of all successful trials to CSV or Parquet.
 
-    The file has one row per trial and test row. Its columns are dataset, condition, level, learner, repeat, fold, row (the row
-    id), y_true, prediction (empty for an abstention), and `score[CLASS]` for each class of any data set. The file is written
-    atomically.
+    The file has one row per trial and test row. Its columns are dataset, condition, level, learner, repeat, fold, resampling
+    (if the study has several schemes), row (the row id), y_true, prediction (empty for an abstention), and `score[CLASS]` for
+    each class of any data set. The file is written atomically. In CSV files, text that a spreadsheet would run as
+    a formula gets a leading apostrophe.
 
     Parameters
     ----------
@@ -77,12 +80,13 @@ def export(
         raise InputError(f"{target} already exists: choose another file, or pass overwrite=True (--force)")
     if not target.parent.is_dir():
         raise InputError(f"{target} cannot be written because the folder {target.parent} does not exist: create it")
-    layout = _ExportLayout.from_datasets(archive.datasets)
+    layout = _ExportLayout.from_datasets(archive.datasets, has_schemes=len(archive.schemes) > 1)
     n_rows = 0
     with _write_atomically(target) as hidden, _open_writer(kind, hidden, layout.build_schema()) as writer:
         for facts, trials in _iter_datasets(archive):
             for piece, predictions in _iter_pieces(archive, trials):
-                writer.write_table(layout.build_table(facts, piece, predictions))
+                table = layout.build_table(facts, piece, predictions)
+                writer.write_table(_escape_formulas(table) if kind == "csv" else table)
                 n_rows += sum(len(prediction.rows) for prediction in predictions)
     return n_rows
 
@@ -104,9 +108,10 @@ class _ExportLayout:
     label_type: Any
     id_type: Any
     classes: tuple[str, ...]
+    has_schemes: bool = False
 
     @classmethod
-    def from_datasets(cls, datasets: Sequence[DataFacts]) -> _ExportLayout:
+    def from_datasets(cls, datasets: Sequence[DataFacts], has_schemes: bool = False) -> _ExportLayout:
         for data in datasets:
             if len({str(label) for label in data.classes}) < len(data.classes):
                 raise InputError(f"classes of {data.name} must differ as text, got {list(data.classes)}: rename some of them")
@@ -116,6 +121,7 @@ class _ExportLayout:
             _get_arrow_type({type(label) for label in labels}),
             _get_arrow_type({_get_id_type(data.row_ids) for data in datasets}),
             tuple(classes),
+            has_schemes,
         )
 
     def build_schema(self) -> Any:
@@ -124,6 +130,8 @@ class _ExportLayout:
         types = dict(
             zip(_TRIAL_COLUMNS, (pa.string(), pa.string(), pa.float64(), pa.string(), pa.int64(), pa.int64()), strict=True)
         )
+        if self.has_schemes:
+            types["resampling"] = pa.string()
         types |= {"row": self.id_type, "y_true": self.label_type, "prediction": self.label_type}
         return pa.schema(types | {f"score[{label}]": pa.float64() for label in self.classes})
 
@@ -133,7 +141,8 @@ class _ExportLayout:
 
         repeated = np.repeat(np.arange(len(predictions)), [len(prediction.rows) for prediction in predictions])
         columns = {name: pa.array(trials[name].to_numpy()[repeated]) for name in ("level", "repeat", "fold")}
-        columns |= {name: pa.array(trials[name].astype(object)).take(repeated) for name in ("dataset", "condition", "learner")}
+        names = ("dataset", "condition", "learner", *(["resampling"] if self.has_schemes else []))
+        columns |= {name: pa.array(trials[name].astype(object)).take(repeated) for name in names}
         ids = data.row_ids[np.concatenate([prediction.rows for prediction in predictions])]
         columns["row"] = self._make_array(ids.tolist(), self.id_type)
         labels = self._make_array(data.classes, self.label_type)
@@ -153,6 +162,24 @@ class _ExportLayout:
         import pyarrow as pa
 
         return pa.array([str(value) for value in values] if kind == pa.string() else values, type=kind)
+
+
+def _escape_formulas(table: Any) -> Any:
+    """Put an apostrophe before text that starts like a formula of a spreadsheet, unless it is a number."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for index, column in enumerate(table.schema):
+        if column.type == pa.string():
+            values = table.column(index)
+            is_number = pc.match_substring_regex(values, _NUMBER_PATTERN)
+            is_formula = pc.and_(pc.match_substring_regex(values, r"^[=+\-@\t\r]"), pc.invert(is_number))
+            escaped = pc.if_else(is_formula, pc.binary_join_element_wise("'", values, ""), values)
+            table = table.set_column(index, column, escaped)
+    return table
+
+
+_NUMBER_PATTERN = r"^[+\-]?(\d+\.?\d*|\.\d+)([eE][+\-]?\d+)?$"
 
 
 def _get_scores(predictions: Predictions, n_classes: int) -> FloatArray:
@@ -263,6 +290,11 @@ def merge(target: str | os.PathLike[str], sources: Sequence[str | os.PathLike[st
     -------
     MergeSummary
 
+    Raises
+    ------
+    StoreError
+        If a file is corrupted. All files are checked before anything is written.
+
     Examples
     --------
     >>> import tempfile
@@ -280,7 +312,146 @@ def merge(target: str | os.PathLike[str], sources: Sequence[str | os.PathLike[st
             raise InputError(f"sources must not contain the target, got {os.fspath(source)!r}: merge into another file")
     with ExitStack() as opened:
         source_stores = [opened.enter_context(open_store(source)) for source in sources]
+        for source_store in source_stores:
+            source_store.check()
         target_store = opened.enter_context(open_store(target, write=True, create=True))
+        target_store.check()
         merged = [target_store.merge_from(source_store) for source_store in source_stores]
     notes = dict.fromkeys(note for _, file_notes in merged for note in file_notes)
     return MergeSummary(os.fspath(target), tuple(file for file, _ in merged), tuple(notes))
+
+
+@dataclass(frozen=True, repr=False)
+class FileCheck:
+    """The outcome of checking an intact results file: its stored trials, and the planned and stored trials of each study."""
+
+    path: str
+    n_trials: int
+    studies: Mapping[str, tuple[int, int]]
+
+    def frame(self) -> pd.DataFrame:
+        """Return a table with one row per study: planned, stored and missing trials."""
+        import pandas as pd
+
+        lines = [(name, planned, stored, planned - stored) for name, (planned, stored) in self.studies.items()]
+        return pd.DataFrame(lines, columns=["study", "planned", "stored", "missing"])
+
+    def __str__(self) -> str:
+        lines = [f"{self.path} is intact: {format_count(self.n_trials, 'trial')}"]
+        for name, (planned, stored) in self.studies.items():
+            missing = f", {planned - stored:,} missing" if stored < planned else ""
+            lines.append(f"  {name}: {stored:,} of {format_count(planned, 'planned trial')} stored{missing}")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<FileCheck {self}>"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(str(self).splitlines()[0])}</p>{self.frame().to_html(index=False, escape=True)}"
+
+
+def check_results(path: str | os.PathLike[str]) -> FileCheck:
+    """Check a results file for corruption.
+
+    The check covers all pages, the checksum of every row, and the trials against the plans of the studies.
+
+    Parameters
+    ----------
+    path : path
+        Results file.
+
+    Returns
+    -------
+    FileCheck
+
+    Raises
+    ------
+    StoreError
+        If the file is corrupted. `repair_results` recovers its intact trials.
+
+    Examples
+    --------
+    >>> import tempfile, fairtrial
+    >>> study = fairtrial.Study(["iris"], ["gaussian-nb"], resampling={"folds": 2}, name="example")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = study.run(f"{folder}/example.fairtrial", jobs=1, progress=False)
+    ...     check_results(f"{folder}/example.fairtrial").frame()["missing"].tolist()
+    [0]
+    """
+    with open_store(path) as store:
+        store.check()
+        studies = {}
+        for name in store.list_studies():
+            statuses = store.open_archive(name).trials()["status"]
+            studies[name] = len(statuses), int((statuses != "missing").sum())
+        return FileCheck(os.fspath(path), sum(store.count_by_status().values()), studies)
+
+
+def repair_results(path: str | os.PathLike[str]) -> Repair | None:
+    """Repair a corrupted results file by dropping its corrupted trials.
+
+    The next run repeats the dropped trials. The corrupted file is kept under a new name. An intact file is not changed.
+    `Study.run` repairs a corrupted file itself.
+
+    Parameters
+    ----------
+    path : path
+        Results file.
+
+    Returns
+    -------
+    Repair or None
+        The number of recovered trials and the new path of the corrupted file; None if the file is intact.
+
+    Raises
+    ------
+    StoreError
+        If nothing in the file can be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     open_store(f"{folder}/mine.fairtrial", write=True, create=True).close()
+    ...     print(repair_results(f"{folder}/mine.fairtrial"))
+    None
+    """
+    try:
+        with open_store(path) as store:
+            store.check()
+    except CorruptedStoreError:
+        return repair_file(path)
+    return None
+
+
+def forget_trials(path: str | os.PathLike[str], learner: str, *, dataset: str | None = None, study: str | None = None) -> int:
+    """Delete the stored trials of a learner, so the next run of the study repeats them.
+
+    Parameters
+    ----------
+    path : path
+        Results file.
+    learner : str
+        Name of the learner.
+    dataset : str, optional
+        Name of a data set. Default: all data sets.
+    study : str, optional
+        Name of the study, if the file contains several. Default: the study that was added last.
+
+    Returns
+    -------
+    int
+        Number of deleted trials.
+
+    Examples
+    --------
+    >>> import tempfile, fairtrial
+    >>> study = fairtrial.Study(["iris"], ["gaussian-nb"], resampling={"folds": 2}, name="example")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = study.run(f"{folder}/example.fairtrial", jobs=1, progress=False)
+    ...     forget_trials(f"{folder}/example.fairtrial", "gaussian-nb")
+    2
+    """
+    with open_store(path, write=True) as store:
+        store.check(quick=True)
+        return store.forget(learner, dataset, study)

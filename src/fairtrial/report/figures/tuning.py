@@ -1,0 +1,90 @@
+"""Figure of the parameters that tuned learners chose."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fairtrial.errors import InputError
+from fairtrial.report.figures.base import PALETTE, build_chart, build_title, require_columns, style_chart, to_frame, to_records
+from fairtrial.report.figures.registry import register_figure
+from fairtrial.report.selection import Selection
+from fairtrial.study.results.tuning import format_value
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fairtrial.study import Results
+
+_LOG_RATIO = 50
+"""If the largest value is so many times the smallest, the axis is logarithmic."""
+_MAX_TICKS = 8
+
+
+@register_figure("tuning", select=("dataset",))
+def draw_study_tuning(results: Results, selection: Selection) -> Any:
+    """Draw the parameters that tuned learners chose in each fold."""
+    choices = results.tuning()
+    if selection.dataset is not None:
+        choices = choices[choices["dataset"] == selection.find_dataset(results).name]
+    if choices.empty:
+        raise InputError("the figure 'tuning' needs a tuned learner with successful trials, got none: declare tune = { ... }")
+    return draw_tuning(choices)
+
+
+def draw_tuning(choices: Any, *, title: str = "Chosen parameters") -> Any:
+    """Draw how often each value of a parameter was chosen, by data set.
+
+    Parameters
+    ----------
+    choices : pandas.DataFrame
+        Result of `Results.tuning`.
+    title : str
+        Title of the chart.
+
+    Returns
+    -------
+    altair.Chart
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> chart = draw_tuning(pd.DataFrame({"learner": "knn", "dataset": "iris", "parameter": "k", "value": [3, 5, 3]}))
+    >>> chart.to_dict()["vconcat"][0]["title"]["text"]
+    'knn: k'
+    """
+    import altair as alt
+
+    lines = require_columns("choices", to_frame(choices), ["learner", "dataset", "parameter", "value"])
+    if lines.empty:
+        raise InputError("choices must hold at least 1 row, got none")
+    panels = [
+        _draw_parameter(group, f"{learner}: {parameter}")
+        for (learner, parameter), group in lines.groupby(["learner", "parameter"], sort=False, observed=True)
+    ]
+    chart = alt.vconcat(*panels, spacing=26).resolve_scale(size="shared")
+    return style_chart(chart.properties(title=build_title(title, "Larger circles: chosen in more trials")))
+
+
+def _draw_parameter(group: pd.DataFrame, heading: str) -> Any:
+    import altair as alt
+
+    numeric = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in group["value"])
+    shown = group.assign(
+        dataset=group["dataset"].astype(str), value=group["value"] if numeric else group["value"].map(format_value)
+    )
+    counts = shown.groupby(["dataset", "value"], sort=numeric).size().rename("trials").reset_index()
+    rows = to_records(counts, ["dataset", "value", "trials"])
+    field = "value:Q" if numeric else "value:N"
+    axis: dict[str, Any] = {"format": "~g"} if numeric else {}
+    scale: Any = alt.Undefined
+    if numeric:
+        values = sorted({row["value"] for row in rows})
+        is_log = values[0] > 0 and values[-1] / values[0] >= _LOG_RATIO
+        scale = alt.Scale(type="log" if is_log else "linear", zero=False, nice=False, padding=14)
+        axis |= {"values": values} if len(values) <= _MAX_TICKS else {}
+    x = alt.X(field, title=None, scale=scale, axis=alt.Axis(labelAngle=0, labelOverlap=True, **axis))
+    y = alt.Y("dataset:N", sort=list(dict.fromkeys(shown["dataset"])), title=None)
+    size = alt.Size("trials:Q", title="Trials", scale=alt.Scale(rangeMin=30, rangeMax=320), legend=alt.Legend(tickMinStep=1))
+    hint = [alt.Tooltip("dataset:N"), alt.Tooltip(field, format=".4~g" if numeric else ""), alt.Tooltip("trials:Q")]
+    circles = build_chart(rows).mark_circle(color=PALETTE[0], opacity=0.7).encode(x, y, size, tooltip=hint)
+    return circles.properties(width=430, height=alt.Step(26), title=alt.TitleParams(heading, fontSize=14, anchor="start"))

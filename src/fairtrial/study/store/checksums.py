@@ -1,0 +1,87 @@
+"""Checksums of the rows of a results file. Each covers all other columns of its row."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterable, Sequence
+from math import isnan
+from typing import Any
+
+import numpy as np
+
+from fairtrial._check import FloatArray
+
+TRIAL_NUMBERS = (
+    *("id", "dataset", "condition", "split", "learner", "protocol", "run", "attempts"),
+    *("level", "changed", "test_level", "test_changed", "abstentions"),
+    *("fit_time", "predict_time", "fit_cpu", "predict_cpu", "memory"),
+)
+TRIAL_TEXTS = ("seed", "status", "tuning", "notes", "error", "message", "traceback", "log")
+"""Columns of a trial in the order in which its checksum covers them: numbers as float64, the key, then texts."""
+
+_NUMBERS = struct.Struct(f"<{len(TRIAL_NUMBERS)}d")
+_NAN = float("nan")
+
+
+def compute_checksum(values: Iterable[Any], start: int = 0) -> int:
+    """Compute the CRC-32 checksum of values of SQLite types. `start` is the checksum of preceding values.
+
+    >>> compute_checksum(["ab", 1]) == compute_checksum([1], compute_checksum(["ab"])) != compute_checksum(["a", "b1"])
+    True
+    """
+    return zlib.crc32(b"".join(map(_encode, values)), start)
+
+
+def _encode(value: Any) -> bytes:
+    if value is None:
+        return b"n"
+    if isinstance(value, str):
+        text = value.encode("utf-8", "surrogatepass")
+        return b"s" + len(text).to_bytes(8, "little") + text
+    if isinstance(value, float):
+        return b"f" + struct.pack("<d", value + 0.0)  # SQLite stores -0.0 as 0.0
+    if isinstance(value, bytes):
+        return b"b" + len(value).to_bytes(8, "little") + value
+    return b"i%d;" % int(value)
+
+
+def compute_trial_checksum(numbers: Iterable[Any], key: bytes, texts: Iterable[Any]) -> int:
+    """Compute the checksum of a trial from its TRIAL_NUMBERS, key and TRIAL_TEXTS."""
+    packed = _NUMBERS.pack(*(_NAN if number is None or isnan(number) else number + 0.0 for number in numbers))
+    return compute_checksum(texts, zlib.crc32(key, zlib.crc32(packed)))
+
+
+def compute_trial_checksums(numbers: FloatArray, keys: Sequence[Any], texts: Iterable[tuple[Any, ...]]) -> list[int]:
+    """Compute the checksums of many trials. `numbers` has a row for each trial, and NaN for missing values."""
+    packed, size = np.ascontiguousarray(numbers, dtype="<f8").tobytes(), _NUMBERS.size
+    encoded: dict[tuple[Any, ...], bytes] = {}
+    checksums = []
+    for index, (key, trial_texts) in enumerate(zip(keys, texts, strict=True)):
+        if trial_texts not in encoded:
+            encoded = {} if len(encoded) > 100 else encoded  # most trials have the same few texts
+            encoded[trial_texts] = b"".join(map(_encode, trial_texts))
+        checksum = zlib.crc32(packed[size * index : size * (index + 1)])
+        checksums.append(zlib.crc32(encoded[trial_texts], zlib.crc32(key if isinstance(key, bytes) else b"", checksum)))
+    return checksums
+
+
+def compute_predictions_checksum(
+    blobs: Sequence[bytes | None], abstentions: object, key: bytes | None, score_kind: str | None
+) -> int:
+    """Compute the checksum of a trial's predictions, which also covers the key of the trial and its abstentions."""
+    checksum = 0
+    for blob in blobs:
+        checksum = zlib.crc32(blob or b"", checksum)
+    lengths = [None if blob is None else len(blob) for blob in blobs]
+    return extend_from_2(extend_from_1(checksum, abstentions), key, score_kind, *lengths)
+
+
+def extend_from_1(checksum: int, abstentions: object) -> int:
+    """Extend a checksum of schema 1, which covers only the columns of predictions, to schema 2."""
+    return zlib.crc32(str(abstentions).encode(), checksum)
+
+
+def extend_from_2(checksum: int, key: bytes | None, score_kind: str | None, *lengths: int | None) -> int:
+    """Extend a checksum of schema 2 to schema 3. The predictions are not read, so a corrupted record stays corrupted."""
+    return compute_checksum((key, score_kind, *lengths), checksum)
