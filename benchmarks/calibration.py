@@ -143,7 +143,8 @@ def closing(lines: list[Line]) -> str:
 
 
 def page(lines: list[Line], runs: int, seconds: float) -> str:
-    packages = ", ".join(f"{name} {_version(name)}" for name in ("fairtrial", "numpy", "scipy", "autorank", "scikit-posthocs"))
+    names = ("fairtrial", "numpy", "scipy", "autorank", "scikit-posthocs", "statsmodels")
+    packages = ", ".join(f"{name} {_version(name)}" for name in names)
     return (
         "# Calibration\n\n"
         "This page reports how often the tests of fairtrial reject a true hypothesis, and how often its confidence intervals "

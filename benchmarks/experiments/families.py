@@ -130,7 +130,7 @@ def taking_turns(rng: Rng) -> Hits:
     }
 
 
-def _differ_significantly(groups: tuple[tuple[str, ...], ...], null: set[str]) -> bool:
+def differ_significantly(groups: tuple[tuple[str, ...], ...], null: set[str]) -> bool:
     """Return whether two equal learners share no group."""
     return any(not any({i, j} <= set(group) for group in groups) for i, j in combinations(sorted(null), 2))
 
@@ -146,6 +146,6 @@ for _table, _null, _setting in (COMPLETE, PARTIAL):
     def advise_many(rng: Rng, table=_table, null=_null) -> Hits:  # type: ignore[no-untyped-def]
         found = compare(table(rng), rows="datasets")
         told: dict[str, bool | None] = {
-            "compare, any difference between equal learners": _differ_significantly(found.groups, null)
+            "compare, any difference between equal learners": differ_significantly(found.groups, null)
         }
         return told if len(null) < 5 else {"compare, omnibus (iman_davenport)": found.p_value <= ALPHA, **told}

@@ -219,12 +219,12 @@ for _shift in (0.5, 1.0):
         return {"wilcoxon, rank biserial": covers(found, _expected_biserial(shift, 30))}
 
 
-@experiment(EFFECTS, "30 pairs, normal, means 0.5 standard deviations apart; 999 resamples", share=0.1, nominal=LEVEL)
+@experiment(EFFECTS, "30 pairs, normal, means 0.5 standard deviations apart; 999 resamples", share=0.2, nominal=LEVEL)
 def drawn_effects(rng: Rng) -> Hits:
     a, b = _pairs(rng, 30, 0.5)
     seed = int(rng.integers(1 << 30))
     return {
-        "rank_biserial (bootstrap)": covers(rank_biserial(a, b, resamples=999, seed=seed), _expected_biserial(0.5, 30)),
+        "rank_biserial (inverted test)": covers(rank_biserial(a, b), _expected_biserial(0.5, 30)),
         "akinshin_gamma (bootstrap)": covers(akinshin_gamma(a, b, resamples=999, seed=seed), 0.5),
     }
 
@@ -261,7 +261,7 @@ def strengths(rng: Rng) -> Hits:
 
 
 @experiment(
-    MODELS, "10 data sets x 10 folds that follow the model; credible interval of one data set", share=0.05, nominal=LEVEL
+    MODELS, "10 data sets x 10 folds that follow the model; credible interval of one data set", share=0.2, nominal=LEVEL
 )
 def shrunken(rng: Rng) -> Hits:
     mean = 0.02 + 0.02 * rng.standard_t(10, size=(10, 1))

@@ -16,7 +16,11 @@ LIBERAL = (
         "autorank chooses the direction of a one-sided Wilcoxon test from the medians of the same data, which nearly doubles "
         "the type I error",
     ),
-    (r"^(autorank|scikit-posthocs)", "Rate of another package, shown for comparison; the cause was not investigated"),
+    (r"^statsmodels.* \[.*clusters", "The procedure assumes independent rows and has no argument for clusters"),
+    (
+        r"^(autorank|scikit-posthocs|statsmodels)",
+        "Rate of another package, shown for comparison; the cause was not investigated",
+    ),
     (r"not recommended\) \[", "Shown as a warning: the corrected tests and the adjustments prevent this"),
     (
         r"^anova \[.*no sphericity",
@@ -113,7 +117,8 @@ CONSERVATIVE = (
         "Counts are discrete, so only some significance levels can be reached; mid-p may lie on either side of 5 %",
     ),
     (
-        r"^(compare, wilcoxon|fairtrial, wilcoxon|mcnemar, (exact|chi2)|mcnemar_table, (exact|chi2)|sign_test(, ties| \[)|"
+        r"^(compare, wilcoxon|fairtrial, (wilcoxon|mcnemar) |statsmodels, mcnemar|mcnemar, (exact|chi2)|"
+        r"mcnemar_table, (exact|chi2)|sign_test(, ties| \[)|"
         r"permutation_test|label_permutation|wilcoxon, exact)",
         "An exact test of discrete data (or the continuity correction that imitates it) cannot reach exactly 5 %",
     ),

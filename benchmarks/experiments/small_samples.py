@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from experiments.families import differ_significantly
 from experiments.registry import (
     ALPHA,
     CLUSTERS,
@@ -24,10 +25,11 @@ from experiments.registry import (
 )
 from fairtrial.measures import interval
 from fairtrial.significance import adjust, auc_test, delong, friedman, mcnemar, page_trend, permutation_test, posthoc, quade
+from fairtrial.significance.compare import compare
 
 Hits = Mapping[str, bool | None]
 Rng = np.random.Generator
-SHARE = 0.2  # 2,000 of 10,000 runs: there are many cells
+SHARE = 0.2  # 2,000 of 10,000 runs, for slow procedures
 POSITIVES, NEGATIVES, AUCS = (5, 10, 19, 30), (50, 300, 1000), (0.6, 0.75, 0.85, 0.95)
 SPREADS = {"equal": 1.0, "threefold": 3.0}
 
@@ -43,7 +45,7 @@ def _draw_positives(rng: Rng, shape: str, auc: float, size: Any) -> np.ndarray:
 
 for _m, _n, _shape, _auc in product(POSITIVES, NEGATIVES, (*SPREADS, "bimodal"), AUCS):
 
-    @experiment(FEW_CASES, f"{_m} + {_n} rows, AUC {_auc}, {_shape}", nominal=LEVEL, share=SHARE)
+    @experiment(FEW_CASES, f"{_m} + {_n} rows, AUC {_auc}, {_shape}", nominal=LEVEL)
     def one_auc(rng: Rng, m=_m, n=_n, shape=_shape, auc=_auc) -> Hits:  # type: ignore[no-untyped-def]
         y = np.repeat([1, 0], [m, n])
         scores = np.concatenate([_draw_positives(rng, shape, auc, m), rng.standard_normal(n)])
@@ -93,11 +95,13 @@ for _sets, _learners in ((3, 3), (4, 4), (5, 3), (6, 5), (8, 4)):
         hits: dict[str, bool | None] = {test.__name__: rejects(test(scores)) for test in (friedman, quade, page_trend)}
         for method in ("holm", "shaffer", "bergmann", "benjamini-hochberg", "benjamini-yekutieli"):
             hits[f"posthoc, {method}"] = bool(posthoc(scores, method=method).frame()["p_adjusted"].min() <= ALPHA)
-        return hits
+        names = {str(name) for name in range(learners)}
+        groups = compare(scores, rows="datasets").groups
+        return hits | {"compare, any difference between equal learners": differ_significantly(groups, names)}
 
 
 @cache
-def _find_true_accuracy() -> float:
+def find_true_accuracy() -> float:
     """Integrate over the random effects: a cluster with sd 1.2 and a model in the cluster with sd 0.7."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(80)
     return float((weights / (1 + np.exp(-(0.8 + np.hypot(1.2, 0.7) * nodes)))).sum() / weights.sum())
@@ -107,7 +111,7 @@ for _clusters, _size in ((50, 10), (100, 5), (20, 10), (10, 20)):
 
     @experiment(CLUSTERS, f"{_clusters} clusters of {_size} rows, equal models", share=SHARE)
     def equal_models(rng: Rng, clusters=_clusters, size=_size) -> Hits:  # type: ignore[no-untyped-def]
-        y, first, second, cluster = _draw_clusters(rng, clusters, size)
+        y, first, second, cluster = draw_clusters(rng, clusters, size)
         return {
             "mcnemar, clustered": rejects(mcnemar(y, first, second, cluster=cluster)),
             "mcnemar, clusters ignored (not recommended)": rejects(mcnemar(y, first, second)),
@@ -118,8 +122,8 @@ for _clusters, _size in ((50, 10), (100, 5), (20, 10), (10, 20)):
 
     @experiment(CLUSTERS, f"{_clusters} clusters of {_size} rows, accuracy", share=SHARE, nominal=LEVEL)
     def accuracy_of_clusters(rng: Rng, clusters=_clusters, size=_size) -> Hits:  # type: ignore[no-untyped-def]
-        y, first, _, cluster = _draw_clusters(rng, clusters, size)
-        truth = _find_true_accuracy()
+        y, first, _, cluster = draw_clusters(rng, clusters, size)
+        truth = find_true_accuracy()
         return {
             "interval, accuracy, clustered": covers(interval("accuracy", y, first, cluster=cluster), truth),
             "interval, accuracy, clusters ignored (not recommended)": covers(interval("accuracy", y, first), truth),
@@ -136,7 +140,8 @@ for _clusters, _size in ((50, 10), (100, 5), (20, 10), (10, 20)):
         return {"auc_test, clustered": rejects(auc_test(y, *scores, cluster=cluster))}
 
 
-def _draw_clusters(rng: Rng, clusters: int, size: int) -> tuple[np.ndarray, ...]:
+def draw_clusters(rng: Rng, clusters: int, size: int) -> tuple[np.ndarray, ...]:
+    """Draw rows of two models of equal accuracy, which depend on their cluster."""
     cluster = np.repeat(np.arange(clusters), size)
     shared = 0.8 + 1.2 * rng.normal(size=clusters)
     correct = [

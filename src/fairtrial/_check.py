@@ -230,14 +230,22 @@ class Classes:
 
 
 def list_ordered_labels(*columns: npt.ArrayLike) -> list[Any] | None:
-    """List the categories that occur, in their order, if a column is an ordered categorical of pandas; None otherwise."""
+    """List the categories that occur, in their order, if a column is an ordered categorical; None otherwise."""
     for column in columns:
-        dtype = getattr(column, "dtype", None)
-        if getattr(dtype, "ordered", False):
+        categories = _list_ordered_categories(column)
+        if categories is not None:
             present = {value for values in columns for value in np.asarray(values).ravel().tolist()}
-            categories = dtype.categories.tolist()  # type: ignore[union-attr]
             return [category for category in categories if category in present] if present <= set(categories) else None
     return None
+
+
+def _list_ordered_categories(column: Any) -> list[Any] | None:
+    """List the categories of an ordered column of pandas, polars (Enum) or pyarrow; None for other columns."""
+    dtype: Any = getattr(column, "dtype", getattr(column, "type", None))
+    if getattr(dtype, "ordered", False):
+        categories = dtype.categories if hasattr(dtype, "categories") else column.to_pandas().dtype.categories
+        return list(categories)
+    return dtype.categories.to_list() if type(dtype).__name__ == "Enum" and hasattr(dtype, "categories") else None
 
 
 def encode_labels(

@@ -90,6 +90,12 @@ class Ranking:
     chance: float | None = None
     undecidable: Finding | None = None
     """Why no pair could be decided, e.g. because there are too few data sets; None if pairs can be decided."""
+    clusters: int = 0
+    """Number of clusters of dependent rows, e.g. patients; 0 if rows are independent."""
+    cluster: str = ""
+    """Column of the clusters."""
+    if_independent: bool = False
+    """Whether significant differences are valid only if rows are independent, which is doubtful."""
 
     kind = "ranking"
 

@@ -62,7 +62,8 @@ def name_place(command: str, python: str) -> str:
 
 
 def _format_argument(match: re.Match[str]) -> str:
-    return name_argument(match[1], match[2])
+    # A value such as MODEL=COLUMN is a mapping in Python.
+    return name_argument(match[1], "MAPPING" if "=" in match[2] else match[2], match[2])
 
 
 def name_argument(name: str, value: str, option_value: str | None = None) -> str:
@@ -187,6 +188,8 @@ def _render_leader(ranking: Ranking, scope: str, noun: str) -> str:
     if not ranking.significant_pairs and any(not isnan(pair.p_adjusted) for pair in ranking.pairs):
         if len(ranking.names) == 2:
             detail = _describe_pairs(ranking, ranking.pairs)
+            if len(ranking.best) == 2:
+                return f"{head}; there is no significant difference ({detail})."
             return f"{head}; the difference from {ranking.names[1]} is not significant ({detail})."
         return f"{head}, but no pair of {make_plural(noun)} differs significantly ({_describe_none(ranking)})."
     if ranking.not_worse:
@@ -204,6 +207,9 @@ def _render_worse(ranking: Ranking) -> str:
     else:
         subject, verb = "It" if len(group) == 1 else ranking.names[0], "beats"
         pairs = [pair for name in ranking.worse if (pair := ranking.find_pair(ranking.names[0], name)) is not None]
+    if ranking.if_independent:
+        is_name = subject == ranking.names[0]
+        subject = f"If the rows are independent, {subject if is_name else subject[:1].lower() + subject[1:]}"
     return f"{subject} {verb} {join_names(ranking.worse)} ({_describe_pairs(ranking, pairs)})."
 
 
@@ -219,9 +225,10 @@ def _render_reversed(ranking: Ranking) -> str:
     pairs = [pair for pair in ranking.significant_pairs if pair.is_reversed and pair.better == ranking.names[0]]
     if not pairs:
         return ""
+    condition = " and if the rows are independent" if ranking.if_independent else ""
     names = join_names([pair.other for pair in pairs])
     relation = f"{'is' if len(pairs) == 1 else 'are'} significantly better than {ranking.names[0]}"
-    return f"On the rows that both predict, {names} {relation} ({_describe_p(ranking, pairs)})."
+    return f"On the rows that both predict{condition}, {names} {relation} ({_describe_p(ranking, pairs)})."
 
 
 def _render_other_pairs(ranking: Ranking) -> str:
@@ -234,10 +241,11 @@ def _render_other_pairs(ranking: Ranking) -> str:
     ]
     if not others:
         return ""
+    condition = "If the rows are independent, " if ranking.if_independent else ""
     if len(others) > _MAX_LISTED_DIFFERENCES:
-        return f"{len(others):,} other pairs also differ significantly."
+        return f"{condition}{len(others):,} other pairs also differ significantly."
     named = [f"{pair.better} beats {pair.other} ({_describe_p(ranking, [pair])})" for pair in others]
-    return f"{join_names(named)}."
+    return f"{condition}{join_names(named)}."
 
 
 def _render_control(ranking: Ranking, scope: str, noun: str) -> list[str]:
@@ -321,7 +329,10 @@ def describe_test(ranking: Ranking) -> str:
     >>> describe_test(Ranking(("a", "b"), (0.9, 0.8), "AUC", (), tests=("DeLong test",), n=3000, unit="row"))
     'DeLong test, 3,000 rows'
     """
-    parts = [" and ".join(ranking.tests), ranking.adjustment, format_count(ranking.n, ranking.unit) if ranking.n else ""]
+    size = format_count(ranking.n, ranking.unit) if ranking.n else ""
+    if size and ranking.clusters:
+        size += f" in {format_count(ranking.clusters, 'cluster')} ({ranking.cluster})"
+    parts = [" and ".join(ranking.tests), ranking.adjustment, size]
     return ", ".join(filter(None, parts))
 
 
@@ -334,7 +345,7 @@ TEMPLATES |= {
     "effect_size_interval_of_pair": (
         "effect size of {first} over {second}: {name} {estimate:number}, {interval:interval}{note:parentheses}."
     ),
-    "pair_of_test": "statistic, p-value and effect size are those of {first} and {second}, the pair with the smallest p-value.",
+    "pair_of_test": "the test result is that of {first} and {second}, the pair with the smallest p-value.",
     "posterior": "{test}: P({first} better) = {p_first:.3f}, P({second} better) = {p_second:.3f}.",
     "posterior_with_rope": (
         "{test}: P({first} better) = {p_first:.3f}, P(difference within {rope:g}) = {p_rope:.3f}, "
@@ -411,7 +422,12 @@ TEMPLATES |= {
     "tidy_table": "the table is tidy: one row per score; columns are {columns}.",
     "direction_requested": "as requested, {size} scores are better.",
     "direction_of_measure": "for {measure}, {size} scores are better.",
-    "direction_default": "larger scores are better (default; for errors and costs pass <better=min>).",
+    "direction_default": "larger scores are assumed to be better (if not, pass <better=min>).",
+    "summary_rows": "left out {rows:count row} ({rows:quoted}): a summary of the others is not a data set.",
+    "summary_columns": "left out {columns:count column} ({columns:quoted}): a summary of the others is not a {noun}.",
+    "count_columns": "left out {columns:count column} ({columns:quoted}): counts are not scores of a {noun}.",
+    "other_columns": "left out {columns:count column} ({columns:quoted}): not named like a {noun}.",
+    "same_test_set": "all runs have the same test rows: the result does not cover other training or test rows.",
     "missing_splits": "left out {splits:count split} on which some {nouns} have no score.",
     "missing_datasets": "left out {datasets:count data set} with missing scores ({datasets}).",
     "missing_datasets_fewer": (
@@ -453,6 +469,9 @@ TEMPLATES |= {
     "test_five_by_two": (
         "the 5x2 cv F test (Alpaydin) is designed for 5 repeats of 2 folds of one data set, which share training rows."
     ),
+    "test_paired_t_runs": (
+        "the paired t test compares {n:count run} with different seeds on the same training and test rows (as stated)."
+    ),
     "test_corrected_t": (
         "the corrected resampled t test (Nadeau-Bengio) allows for the overlap of {n:count split} of one data set; "
         "each test set has {fraction:.3g} of the rows."
@@ -468,6 +487,7 @@ TEMPLATES |= {
     "posthoc_holm": "Holm adjusts the p-values of the comparisons with the control.",
     "posthoc_tukey": "Tukey's test compares all pairs after ANOVA.",
     "posthoc_dunnett": "Dunnett's test compares each {noun} with the control after ANOVA.",
+    "posthoc_test": "each pair is compared by this test: {test}.",
     "posthoc_gate": "with so few data sets a pair can be significant only if the overall test is (closed testing).",
     "posthoc_no_gate": "the pairs are decided by their adjusted p-values, whether or not the overall test is significant.",
     "posthoc_requested": "the p-values are adjusted by {method} (as requested).",
@@ -485,6 +505,7 @@ TOPICS |= {
     "tidy_table": "scores",
     **dict.fromkeys([kind for kind in TEMPLATES if kind.startswith("direction_")], "direction"),
     **dict.fromkeys([kind for kind in TEMPLATES if kind.startswith("missing_")], "missing scores"),
+    **dict.fromkeys(["summary_rows", "summary_columns", "count_columns", "other_columns"], "excluded rows and columns"),
     "averaged_splits": "repeats and folds",
     **dict.fromkeys([kind for kind in TEMPLATES if kind.startswith(("normality_", "sphericity_"))], "assumptions"),
     **dict.fromkeys(["rank_test_default", "parametric_used", "parametric_refused"], "rank-based or parametric"),
@@ -496,8 +517,8 @@ TOPICS |= {
 # Methodology checks that judgements and studies share (significance/methodology.py)
 TEMPLATES |= {
     "FT002": (
-        "imbalanced classes: always predicting {largest!r} gives an accuracy of {proportion:percent}. Use AUC, average "
-        "precision, balanced accuracy or MCC instead of {measure}."
+        "imbalanced classes: always predicting {largest!r} gives an accuracy of {proportion:percent}. Use balanced "
+        "accuracy or MCC instead of {measure}."
     ),
     "FT003": "class {label!r} has only {rows:count row}: rates of this class are imprecise. Add rows of this class.",
     "few_rows": "only {rows:count row}: intervals are wide and tests have little power. Add rows.",
@@ -509,6 +530,10 @@ TEMPLATES |= {
 # Judgements: notes (predictions/)
 TEMPLATES |= {
     "approximate_ranks": "approximate: ranks are interpolated between {marks:,} scores of the rarer class.",
+    "average_precision_differs": (
+        "only {proportion:percent} of the rows are {label!r}{datasets:on}, and {models} has the highest average precision: to "
+        "compare models by it, pass <measures=average_precision>."
+    ),
     "below_chance": ("the AUC of {models}{datasets:on} is below chance: the scores may be those of the other class; {remedy}."),
     "binary_only": (
         "{measures} {measures:is} omitted{datasets:on}: more than two classes and no positive class (pass <positive=LABEL>)."
@@ -543,6 +568,7 @@ TEMPLATES |= {
         "the interval of {first} - {second}{scope} excludes zero, but the difference is not significant: p is adjusted, but "
         "the interval is not."
     ),
+    "inverted_pair": "no difference from {models} can be decided, because the scores of {models} look inverted.",
     "labels_from_probabilities": "no predicted labels for {models}{datasets:on}: using the most probable class.",
     "labels_from_scores": "no predicted labels for {models}{datasets:on}: using the class with the highest score.",
     "labels_from_signs": "no predicted labels for {models}{datasets:on}: using the sign of the score.",
@@ -555,7 +581,7 @@ TEMPLATES |= {
         "no predicted labels for {models}{datasets:on}, and all scores have the same sign: measures of labels are omitted."
     ),
     "no_test": "no test of {measure} is possible here: whether one model is better cannot be decided.",
-    "no_verdict": "no comparison over {units}: {reason}.",
+    "no_comparison": "no comparison over {units}: {reason}.",
     "not_probabilities": (
         "scores of {models}{datasets:on} do not sum to 1 (off by up to {deviation:.3g}): they are not treated as "
         "probabilities, and measures of probabilities are omitted."
@@ -564,8 +590,13 @@ TEMPLATES |= {
         "{first} and {second} predict different rows{datasets:on} ({first_rows:,} and {second_rows:,}): paired tests use the "
         "{common:count common row}."
     ),
+    "percentages": "the values of {columns:quoted} were read as percentages: 96.5% is 0.965.",
     "permutation_omitted": "more than {limit:,} rows: the permutation test is omitted, because it agrees with the other tests.",
     "pooled_folds": "{measure} pools the scores of all folds and assumes that they have the same scale.",
+    "numbered_predictions": (
+        "{models} predict{models:s} rows of column {column!r} several times ({lines:count further line}): all predictions "
+        "count, and those of a row form a cluster."
+    ),
     "repeated_predictions": ("rows are predicted several times: all predictions count, and those of a row form a cluster."),
     "rescaled_probabilities": (
         "probabilities of {models}{datasets:on} sum to 1 only within rounding error (off by up to {deviation:.2g}): they are "
@@ -584,8 +615,8 @@ TEMPLATES |= {
         "subgroups are judged by labels only."
     ),
     "streamed_clusters": (
-        "clusters are used for proportions and AUCs; other measures of a streamed file have no intervals or tests with "
-        "clusters."
+        "clusters are used for proportions, AUCs and tests of labels; other measures of a streamed file have no intervals or "
+        "tests with clusters."
     ),
     "streamed_weights": (
         "rows have weights: measures, the bootstrap of labels and curves use them. The McNemar and DeLong tests do not support "
@@ -596,6 +627,10 @@ TEMPLATES |= {
         "use the common rows."
     ),
     "unknown_label": "{models} predict{models:s} {label!r}{datasets:on}, which is not a true label: it counts as an error.",
+    "unknown_labels": (
+        "{models} predict{models:s} {labels:,} labels{datasets:on} that are not true labels, e.g. {example!r}: they count as "
+        "errors."
+    ),
     "undeclared_clusters": (
         "column {column!r} has {values:,} values in {rows:count row}: rows with the same value may depend on each other, and "
         "then intervals are too narrow and p-values too small. Pass <cluster={column}>."
@@ -607,17 +642,33 @@ TEMPLATES |= {
         "{columns:quoted} {columns:has} only numbers between 0 and 1 but {columns:is} not used (pass <scores=COLUMN> if they "
         "are scores)."
     ),
+    "unnamed_labels": (
+        "{columns:quoted} also {columns:has} predicted labels but {columns:is} not judged: to compare models, pass "
+        "<prediction=COLUMN> for each model."
+    ),
+    "unnamed_scores": (
+        "{columns:quoted} may also contain scores but {columns:is} not judged: to compare models, pass "
+        "<scores=MODEL=COLUMN> for each model."
+    ),
+    "unused_numbers": (
+        "{columns:quoted} {columns:is} not used as scores, because other columns contain probabilities (pass "
+        "<scores=MODEL=COLUMN> for each model to judge them)."
+    ),
     "unused_second_labels": (
         "column {column!r} looks like predicted labels but is not used, because another column has them "
-        "(pass <prediction=COLUMN>)."
+        "(to judge it, pass <prediction=COLUMN> for each model)."
+    ),
+    "unused_text": (
+        "column {column!r} contains numbers but is not used, because of values such as {text!r}: correct them if the column "
+        "contains scores."
     ),
     "unused_unknown_label": (
         "column {column!r} looks like predicted labels but is not used, because {label!r} is not a true label "
-        "(pass <prediction=COLUMN>)."
+        "(to judge it, pass <prediction=COLUMN> for each model)."
     ),
     "weights_used": (
-        "rows have weights: measures, bootstrap and curves use them. The McNemar, DeLong and permutation tests do not support "
-        "weights."
+        "rows have weights: measures, intervals, curves and the permutation test use them. The McNemar and DeLong tests do not "
+        "support weights."
     ),
     "zero_scores": (
         "scores of {models}{datasets:on} are all zero in {zero:,} of {rows:count row}: they are not treated as probabilities, "
@@ -702,7 +753,6 @@ TEMPLATES |= {
     "fold_order": "the p-value depends on the order of the folds; that of five_by_two_f does not.",
     "global_auc_test": "the test shows whether any AUCs differ, not which: fairtrial.measures.differences compares pairs.",
     "no_discordant_rows": "no row distinguishes the {nouns}, so p is 1.",
-    "no_verdict": "there is no verdict {where}.",
     "constant_differences": "undefined: all differences are equal, and their spread is unknown.",
     "constant_differences_within": "undefined: the differences within each data set are equal, and their spread is unknown.",
     "normal_errors": "the errors are assumed to be normal.",
@@ -721,9 +771,17 @@ TEMPLATES |= {
         "no difference can be decided: with {units:count cluster}, the adjusted p-value is at least {smallest:.2g}. Add "
         "clusters."
     ),
+    "few_effective_rows": (
+        "no difference can be decided: weights or a rare class reduce the rows to an effective number of {effective:.0f}, and "
+        "at least {needed} are needed."
+    ),
     "few_cases": (
         "no difference in AUC can be decided: there are {positives:count positive case} and {negatives:count negative case}, "
         "and at least {needed} of each are needed."
+    ),
+    "few_case_clusters": (
+        "no difference in AUC can be decided: there {clusters:is} {clusters:count cluster}, {positives:,} with positive cases "
+        "and {negatives:,} with negative cases, and at least {needed_clusters} are needed, {needed} for each class."
     ),
     "constant_clusters": "all clusters show the same difference, so the test is undefined.",
     "tied_differences": "tied differences receive their mean rank.",

@@ -16,6 +16,7 @@ from typing import Any
 SMALL_P = 0.001
 """P-values below this number are written as "p < 0.001"."""
 
+_P_FORMAT = "p at alpha "
 _ELLIPSIS = "…"
 _MAX_DIGITS = 17
 _MAX_NAMES = 8
@@ -105,6 +106,8 @@ def format_number(value: float, number_format: str = "{:.3g}") -> str:
     """
     if isnan(value) or isinf(value):
         return "undefined" if isnan(value) else "infinite" if value > 0 else "minus infinity"
+    if number_format.startswith(_P_FORMAT):
+        return format_p_value(value, float(number_format.removeprefix(_P_FORMAT))).removeprefix("p ").removeprefix("= ")
     if number_format == "{:.3g}" and abs(value) >= 1000:
         return f"{value:,.0f}"
     text = number_format.format(value)
@@ -169,6 +172,20 @@ def format_p_value(p: float, alpha: float = 0.05, *, digits: int = 2, at_most: b
     if at_most:
         return f"p <= {_round_up(p, alpha, digits)}"
     return f"p = {choose_p_format([p], alpha, digits).format(p)}"
+
+
+def make_p_format(alpha: float) -> str:
+    """Make the format of a column of p-values for `format_number`: that of `format_p_value`, without "p =".
+
+    >>> format_number(0.01234, make_p_format(0.05)), format_number(1e-9, make_p_format(0.05))
+    ('0.012', '< 0.001')
+    """
+    return f"{_P_FORMAT}{float(alpha)!r}"
+
+
+def is_p_format(number_format: str) -> bool:
+    """Whether a format was made by `make_p_format`."""
+    return number_format.startswith(_P_FORMAT)
 
 
 def _round_up(p: float, alpha: float, digits: int) -> str:

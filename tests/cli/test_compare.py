@@ -2,8 +2,10 @@
 
 import io
 
+import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import ttest_rel
 
 from fairtrial import compare
 from fairtrial.significance.names import get_display_name
@@ -140,3 +142,105 @@ def test_compare_names_judge_if_the_file_has_predictions(run, tmp_path):
     assert result.exit_code == 2
     assert "got predictions with true labels in column 'y_true': use judge" in result.stderr
     assert run("judge", file, "--resamples", "20").exit_code == 0
+
+
+@pytest.mark.parametrize("name", ["error_rate.csv", "LogLoss.csv", "rmse by set.csv", "fit-time.csv"])
+def test_compare_asks_for_the_direction_if_the_file_name_suggests_costs(run, tmp_path, name):
+    (tmp_path / name).write_text(TABLE)
+    result = run("compare", tmp_path / name, "--out", "none")
+    assert result.exit_code == 2
+    assert "--better min" in result.stderr
+    assert "--better max" in result.stderr
+    assert result.stderr.count("\n") == 1
+    smaller, larger = (run("compare", tmp_path / name, "--out", "none", "--better", better) for better in ("min", "max"))
+    assert smaller.stdout.startswith("rule ")
+    assert larger.stdout.startswith("tree ")
+    assert "assumed" not in smaller.stdout + larger.stdout
+
+
+def test_compare_asks_for_the_direction_if_every_column_names_costs(run, tmp_path):
+    file = tmp_path / "table.csv"
+    file.write_text(TABLE.replace("tree,bayes,rule", "tree_error,bayes_error,rule_error"))
+    assert run("compare", file, "--out", "none").exit_code == 2
+    file.write_text(TABLE.replace("tree,bayes,rule", "cost-sensitive tree,bayes,rule"))
+    assert run("compare", file, "--out", "none").exit_code == 0
+
+
+def test_compare_states_the_assumed_direction_in_the_short_answer(run, table):
+    result = run("compare", table, "--out", "none")
+    assert "! Larger scores are assumed to be better (if not, pass --better min)." in result.stdout
+    assert "assumed" not in run("compare", table, "--out", "none", "--measure", "accuracy").stdout
+    assert "assumed" not in run("compare", table, "--out", "none", "--better", "max").stdout
+
+
+def test_compare_names_the_test_of_the_pairs(run, table, tmp_path):
+    result = run("compare", table, "--measure", "accuracy", "--out", tmp_path / "out", "--explain")
+    text = " ".join(result.stdout.split())
+    assert "Each pair is compared by this test: permutation test of differences in ranks (exact)." in text
+    pairs = pd.read_csv(tmp_path / "out" / "pairs.csv")
+    assert set(pairs["test"]) == {"permutation test of differences in ranks (exact)"}
+    numbers = np.random.default_rng(1).normal(size=(24, 3))
+    many = pd.DataFrame(numbers, columns=["tree", "bayes", "rule"]).assign(dataset=[f"set {i}" for i in range(24)])
+    assert set(compare(many, measure="accuracy").pairs()["test"]) == {"z test of mean ranks"}
+    parametric = compare(many, measure="accuracy", parametric=True)
+    assert parametric.outcome.test == "anova"
+    assert set(parametric.pairs()["test"]) == {"t test with the error of the ANOVA"}
+    two = compare(many[["dataset", "tree", "rule"]], measure="accuracy")
+    assert set(two.pairs()["test"]) == {"Wilcoxon signed-rank test"}
+
+
+def test_compare_of_pairs_on_one_data_set_mentions_no_effect_size_that_is_not_shown(run, tmp_path):
+    file = tmp_path / "folds.csv"
+    file.write_text("fold,a,b,c\n" + "\n".join(f"{i},0.{80 + i},0.{70 + i % 3},0.{60 + i % 4}" for i in range(1, 9)) + "\n")
+    result = run("compare", file, "--out", "none")
+    assert result.exit_code == 0, result.output
+    assert "effect size are those" not in result.stdout
+    assert "The test result is that of a and c" in " ".join(result.stdout.split())
+
+
+SEEDS = "seed,rf,xgb\n0,0.81,0.84\n1,0.82,0.85\n2,0.8,0.83\n3,0.83,0.85\n4,0.81,0.84\n"
+
+
+def test_compare_of_seeds_needs_no_test_fraction(run, tmp_path):
+    file = tmp_path / "scores.csv"
+    file.write_text(SEEDS)
+    result = run("compare", file, "--out", "none")
+    assert result.exit_code == 2
+    assert "--test-fraction 0.33" in result.stderr
+    assert "--rows seeds" in result.stderr
+    assert "None" not in result.stderr
+    assert "test_fraction" not in result.stderr
+    result = run("compare", file, "--out", "none", "--rows", "seeds")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("xgb beats rf (p < 0.001; paired t test, 5 runs).")
+    assert "All runs have the same test rows" in result.stdout
+    frame = pd.read_csv(file)
+    verdict = compare(frame, rows="seeds", better="max")
+    assert verdict.p_value == pytest.approx(ttest_rel(frame["rf"], frame["xgb"]).pvalue)
+    assert compare(frame.drop(columns="seed"), rows="seeds").p_value == verdict.p_value
+    assert run("compare", file, "--out", "none", "--rows", "seeds", "--test-fraction", "0.3").exit_code == 2
+    assert (
+        run("compare", file, "--out", "none", "--rows", "seeds", "--rope", "0.01", "--report", tmp_path / "p.html").exit_code
+        == 0
+    )
+
+
+def test_compare_of_seeds_adjusts_several_pairs():
+    frame = pd.read_csv(io.StringIO(SEEDS)).assign(svm=[0.80, 0.81, 0.82, 0.80, 0.79])
+    verdict = compare(frame, rows="seeds", better="max", posthoc="holm")
+    p_raw = [ttest_rel(frame[a], frame[b]).pvalue for a, b in (("rf", "xgb"), ("rf", "svm"), ("xgb", "svm"))]
+    assert verdict.pairs()["p_raw"].to_list() == pytest.approx(p_raw)
+    assert verdict.pairs()["p_adjusted"].to_list() == pytest.approx([3 * p_raw[0], p_raw[1], 2 * p_raw[2]])
+    assert set(verdict.pairs()["test"]) == {"paired t test"}
+
+
+def test_the_effect_interval_of_compare_agrees_with_its_test(run, tmp_path):
+    rows = ["0.619,0.644,0.621,0.554", "0.778,0.773,0.737,0.763", "0.695,0.671,0.644,0.635", "0.663,0.647,0.628,0.651"]
+    rows += ["0.683,0.659,0.665,0.647", "0.887,0.872,0.85,0.825", "0.696,0.713,0.622,0.626", "0.748,0.713,0.691,0.658"]
+    file = tmp_path / "table.csv"
+    file.write_text("dataset,rf,xgb,svm,knn\n" + "\n".join(f"set {i},{row}" for i, row in enumerate(rows)) + "\n")
+    assert "p < 0.001" in " ".join(run("compare", file, "--out", "none").stdout.split())
+    for alpha in (0.05, 0.01):
+        verdict = compare(file, alpha=alpha)
+        assert verdict.outcome.effect.level == 1 - alpha
+        assert (verdict.outcome.effect.low > 0) == (verdict.p_value < alpha)

@@ -91,7 +91,9 @@ def test_long_files_with_all_their_columns(run, tmp_path):
     scores = ("--score", "a=x", "--score", "b=y", "--score", "c=z")
     told = run("judge", written(table, tmp_path), *FEW, *roles, *scores, "--measure", "accuracy")
     assert told.exit_code == 0, told.output
-    assert told.stdout.startswith("Over all data sets, ")
+    assert told.stdout.startswith("On u, good has the highest accuracy")
+    assert "\nOn v, good has the highest accuracy" in told.stdout
+    assert "2 data sets" in told.stdout  # too few for a verdict over data sets
 
 
 def test_streamed_and_several_files(run, file, tmp_path):
@@ -110,7 +112,8 @@ def test_judge_reads_what_export_writes(run, finished, tmp_path):
     assert run("export", store, "--parquet", tmp_path / "predictions.parquet").exit_code == 0
     told = run("judge", tmp_path / "predictions.parquet", *FEW, "--measure", "accuracy")
     assert told.exit_code == 0, told.output
-    assert told.stdout.startswith("Over all data sets, ")
+    assert told.stdout.startswith("On iris, ")
+    assert "2 data sets" in told.stdout  # too few for a verdict over data sets
 
 
 def change_predictions(change):
@@ -140,7 +143,7 @@ INVALID = {
         "'tree_proba'",
     ),
     "rows twice": (
-        lambda: pd.concat([long_table(), long_table().head(1).assign(score=0.123)]),
+        lambda: pd.concat([long_table(), long_table().head(1).assign(score=0.123)]).assign(repeat=1),
         (),
         "'forest'",
     ),
@@ -222,3 +225,132 @@ def test_judge_removes_incomplete_rows(run, tmp_path):
         result = run("judge", written(table, tmp_path), *FEW, "--drop-missing", *stream)
         assert result.exit_code == 0, result.output
         assert "1 row of 80 was removed" in result.stdout
+
+
+@pytest.mark.parametrize("stream", [[], ["--stream"]])
+def test_judge_counts_clusters_instead_of_rows(run, tmp_path, stream):
+    table = two_classes(80)
+    repeated = pd.concat([table] * 5, ignore_index=True).rename(columns={"row": "patient"})
+    repeated.insert(0, "id", range(len(repeated)))
+    path, page = written(repeated, tmp_path), tmp_path / "page.html"
+    words = ("judge", path, *FEW, "--measure", "accuracy", "--report", page, *stream)
+    naive, clustered = run(*words), run(*words, "--cluster", "patient")
+    assert naive.exit_code == clustered.exit_code == 0, naive.output + clustered.output
+    assert "--cluster patient" in " ".join(naive.stdout.split())
+    assert "--cluster patient" not in clustered.stdout
+    assert "--cluster patient" in html.unescape(page.read_text(encoding="utf-8"))  # the command that repeats the page
+    (tmp_path / "once").mkdir()
+    once = run("judge", written(table, tmp_path / "once"), *FEW, "--measure", "accuracy", "--csv", *stream)
+    scores = run("judge", path, *FEW, "--measure", "accuracy", "--csv", "--cluster", "patient", *stream)
+    widths = [pd.read_csv(io.StringIO(result.stdout)).eval("high - low").to_numpy() for result in (once, scores)]
+    assert widths[1] == pytest.approx(widths[0], rel=0.1)  # copies of a row add nothing
+    refused = run(*words, "--cluster", "patiant")
+    assert refused.exit_code == 2
+    assert "'patiant'" in refused.stderr
+
+
+# --- Messages ---
+
+
+def write_text(tmp_path, text):
+    (tmp_path / "p.csv").write_text(text, encoding="utf-8")
+    return tmp_path / "p.csv"
+
+
+def test_line_numbers_are_those_of_the_file(run, tmp_path):
+    rows = "".join(f"{'ab'[i % 2]},{'ab'[i % 2]}\n" for i in range(3))
+    refused = run("judge", write_text(tmp_path, f"y_true,tree\n{rows},a\nb,b\n"))
+    assert "column 'y_true', line 5 (1 such line)" in refused.stderr
+    refused = run("judge", write_text(tmp_path, "y_true,tree_proba\n0,0.1\n1,x\n0,0.2\n"))
+    assert "'x' in column 'tree_proba', line 3 (1 such line)" in refused.stderr
+    refused = run("judge", write_text(tmp_path, "y_true,tree,weight\n0,0,1\n1,1,-1\n0,1,1\n"))
+    assert "column 'weight', line 3" in refused.stderr
+
+
+def test_several_score_columns_are_models_or_the_message_names_the_option(run, tmp_path):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"y_true": ["no", "yes"] * 30, "rf": rng.random(60), "svm": rng.random(60), "p_yes": rng.random(60)})
+    named = run("judge", written(table, tmp_path), *FEW, "--score", "rf", "--score", "svm", "--measure", "auc")
+    assert named.exit_code == 0, named.output
+    assert all(name in named.stdout for name in ("rf", "svm"))
+    refused = run("judge", written(table, tmp_path), *FEW, "--score", "rf", "--score", "p_yes")
+    assert refused.exit_code == 2
+    assert "--score CLASS=COLUMN" in refused.stderr
+    assert "--score MODEL=COLUMN" in refused.stderr
+
+
+def test_names_of_measures_have_any_case_and_suggestions_begin_alike(run, file):
+    assert run("judge", file, *FEW, "--measure", "AUC").exit_code == 0
+    assert "did you mean 'accuracy'" in run("judge", file, "--measure", "acc").stderr
+
+
+def test_only_a_similar_file_is_suggested(run, file, tmp_path):
+    assert file.is_file()
+    assert "did you mean" not in run("judge", tmp_path / "nofile.csv").stderr
+    assert "did you mean 'predictions.csv'" in run("judge", tmp_path / "prediction.csv").stderr
+
+
+def test_all_models_with_missing_rows_are_named(run, tmp_path):
+    lines = [(model, row, row % 2, row % 2) for model in "ab" for row in range(40)]
+    table = pd.DataFrame(lines, columns=["model", "id", "y_true", "prediction"])
+    answer = run("judge", written(table.drop(index=[3, 50, 51]), tmp_path), *FEW, "--measure", "accuracy")
+    assert "a (39) and b (38) have fewer than 40 rows" in " ".join(answer.stdout.split())
+
+
+def test_a_long_line_on_columns_is_not_cut_within_a_reason(run, tmp_path):
+    lines = [(model, row, ("legit", "fraud")[row % 2]) for model in ("xgb", "logreg") for row in range(60)]
+    table = pd.DataFrame(lines, columns=["model", "transaction_id", "truth"])
+    table["prediction"], table["score"] = table["truth"], np.random.default_rng(0).random(len(table)).round(3)
+    answer = run("judge", written(table, tmp_path), *FEW, "--measure", "accuracy").stdout
+    assert "positive class fraud" in " ".join(answer.split())
+    assert "..." not in answer
+
+
+def test_two_models_with_the_same_value_share_it(run, tmp_path):
+    labels = ["no", "yes"] * 30
+    table = pd.DataFrame({"y_true": labels, "a": ["yes", *labels[1:]], "b": [*labels[:-1], "no"]})
+    answer = " ".join(run("judge", written(table, tmp_path), *FEW, "--measure", "accuracy").stdout.split())
+    assert "a and b share the highest accuracy (0.983); there is no significant difference (" in answer
+
+
+def test_imbalanced_labels_suggest_measures_of_labels(run, tmp_path):
+    labels = ["no"] * 90 + ["yes"] * 10
+    answer = run("judge", written(pd.DataFrame({"y_true": labels, "a": labels[::-1]}), tmp_path), *FEW).stdout
+    assert "Use balanced accuracy or MCC instead of accuracy" in " ".join(answer.split())
+
+
+def test_answers_of_language_models_are_recognised(run, tmp_path):
+    rng = np.random.default_rng(0)
+    lines = [
+        (model, f"q{i}", answer, "ABCD"[i % 4])
+        for model in ("gpt", "llama")
+        for i, answer in enumerate(rng.choice(list("ABCD"), 40))
+    ]
+    table = pd.DataFrame(lines, columns=["model", "question_id", "answer", "correct_answer"])
+    answer = run("judge", written(table, tmp_path), *FEW)
+    assert answer.exit_code == 0, answer.output
+    assert "true labels correct_answer, predicted labels answer" in " ".join(answer.stdout.split())
+    flags = table[["model", "question_id"]].assign(correct=(table["answer"] == table["correct_answer"]).astype(int))
+    refused = run("judge", written(flags, tmp_path))
+    assert refused.exit_code == 2
+    assert "'correct', which only says whether an answer is correct" in refused.stderr
+
+
+def test_a_diagnosis_is_the_true_label_beside_labels(run, tmp_path):
+    labels = ["healthy", "sick"] * 20
+    table = pd.DataFrame({"diagnosis": labels, "a": labels, "b": labels[::-1]})
+    assert "true labels diagnosis" in run("judge", written(table, tmp_path), *FEW).stdout
+
+
+def test_another_order_by_average_precision_is_noted_if_positives_are_rare(run, tmp_path):
+    y_true = np.array([1] * 10 + [0] * 190)
+    # First, all positives in the middle of the upper quarter; second, half of them at the top and half in the lower half.
+    first = np.concatenate([np.linspace(0.80, 0.81, 10), np.linspace(0, 1, 190)])
+    second = np.concatenate([np.linspace(1.01, 1.02, 5), np.linspace(0.3, 0.31, 5), np.linspace(0, 1, 190)])
+    table = pd.DataFrame({"y_true": y_true, "first_score": first, "second_score": second})
+    answer = " ".join(run("judge", written(table, tmp_path), *FEW).stdout.split())
+    assert "first has the highest AUC" in answer
+    assert "second has the highest average precision" in answer
+    assert "--measure average_precision" in answer
+    common = table.assign(y_true=np.arange(200) % 2)
+    assert "highest average precision" not in run("judge", written(common, tmp_path), *FEW, "--positive", "1").stdout

@@ -344,3 +344,14 @@ def _wait_for(there, process):
         assert process.poll() is None, process.communicate()
         time.sleep(0.1)
     raise AssertionError("nothing was stored within a minute")
+
+
+def test_a_raised_check_that_affects_the_answer_is_printed_with_it(run, tmp_path):
+    file, store, page = (tmp_path / name for name in ("settings.toml", "settings.fairtrial", "page.html"))
+    learners = [f'd{depth} = {{ learner = "decision-tree", parameters = {{ max_depth = {depth} }} }}\n' for depth in (1, 2)]
+    file.write_text(f'data = ["iris"]\n[learners]\n{"".join(learners)}[resampling]\nfolds = 2\n')
+    first = run("run", file, "--store", store, "--jobs", "1")
+    assert run("report", store, "--out", page).exit_code == 0
+    answer = page.read_text(encoding="utf-8").split('id="answer"')[1].split("<section")[0]
+    for text in (first.stdout, run("results", store).stdout, answer):
+        assert re.search(r"FT007: d1 and d2 are settings\s+of\s+one\s+class", text)

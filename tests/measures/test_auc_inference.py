@@ -6,7 +6,7 @@ from hypothesis import given, settings, strategies as st
 from scipy.special import ndtr, ndtri
 
 from fairtrial.errors import InputError, UndefinedMeasureWarning
-from fairtrial.measures import calibration_curve, difference, evaluate, interval
+from fairtrial.measures import calibration_curve, difference, differences, evaluate, interval
 from fairtrial.measures.auc_inference import compute_hanley_mcneil_variance
 from fairtrial.significance import auc_test, bootstrap_difference, cochran_q, delong, mcnemar, permutation_test
 from fairtrial.significance.counts import compute_clustered_error
@@ -160,6 +160,63 @@ def test_every_function_of_rows_takes_clusters():
     plain, clustered = (calibration_curve(y, np.clip(scores / 2, 0, 1), cluster=codes, bins=2) for codes in (None, cluster))
     assert np.array_equal(plain["observed_frequency"], clustered["observed_frequency"])
     assert not np.allclose(plain["low"], clustered["low"])
+
+
+def test_clustered_differences_and_bootstraps_have_the_clustered_error():
+    y, first, second, cluster = draw_clusters(np.random.default_rng(5), 60, 8)
+    d = (first == y).astype(float) - (second == y)
+    sums = np.bincount(cluster, d - d.mean())
+    error = np.sqrt(60 / 59 * (sums**2).sum()) / len(d)
+    models = {"a": first, "b": second, "c": first}
+    found = differences("accuracy", y, models, cluster=cluster, resamples=4000)
+    effect = bootstrap_difference("accuracy", y, first, second, cluster=cluster, resamples=4000).effect
+    for limits in (found.intervals[0], effect):
+        assert limits.estimate == pytest.approx(d.mean())
+        assert (limits.high - limits.low) / (2 * 1.96) == pytest.approx(error, rel=0.1)
+    assert (found.intervals[1].low, found.intervals[1].high) == (0, 0)
+
+
+def test_copies_of_rows_in_a_cluster_change_no_test():
+    """Five copies of each row, declared as clusters, have the statistics of the rows."""
+    rng = np.random.default_rng(6)
+    y = rng.integers(0, 2, 60)
+    first, second = (y + rng.normal(size=60) for _ in range(2))
+    copies, cluster = np.repeat(np.arange(60), 5), np.repeat(np.arange(60), 5)
+    once = delong(y, first, second)
+    again = delong(y[copies], first[copies], second[copies], cluster=cluster)
+    assert (again.statistic, again.p_value) == pytest.approx((once.statistic, once.p_value), rel=0.02)
+    assert delong(y[copies], first[copies], second[copies]).p_value < once.p_value / 2
+    labels = [(scores > 0.5).astype(int) for scores in (first, second)]
+    swapped, swapped_again = (
+        permutation_test(y[rows], *(label[rows] for label in labels), cluster=codes, resamples=20_000).p_value
+        for rows, codes in ((slice(None), None), (copies, cluster))
+    )
+    assert swapped_again == pytest.approx(swapped, abs=0.02)
+
+
+@pytest.mark.parametrize(("positives", "negatives"), [(6, 30), (40, 25)])
+def test_copies_of_rows_in_a_cluster_change_neither_auc_limits_nor_test(positives, negatives):
+    rng = np.random.default_rng(positives)
+    y = np.repeat([1, 0], [positives, negatives])
+    first, second = y + rng.normal(size=(2, len(y)))
+    copies = {"cluster": np.tile(np.arange(len(y)), 5)}
+    once, copied = interval("auc", y, first), interval("auc", np.tile(y, 5), np.tile(first, 5), **copies)
+    assert [copied.low, copied.high] == pytest.approx([once.low, once.high])
+    tests = auc_test(y, first, second), auc_test(np.tile(y, 5), np.tile(first, 5), np.tile(second, 5), **copies)
+    assert tests[1].p_value == pytest.approx(tests[0].p_value)
+
+
+@pytest.mark.parametrize("clusters", [5, 10])
+def test_the_type_i_error_of_auc_test_is_controlled_with_few_clusters(clusters):
+    """Equal AUCs; half of the variance lies between clusters. The error rate has a standard error of 1 %."""
+    rng, runs = np.random.default_rng(clusters), 400
+    cluster = np.repeat(np.arange(clusters), 30)
+    y = np.arange(len(cluster)) % 2
+    rejected = 0
+    for _ in range(runs):
+        scores = 1.3 * y + rng.normal(size=(2, clusters))[:, cluster] + rng.normal(size=(2, len(cluster)))
+        rejected += auc_test(y, *scores, cluster=cluster).p_value <= 0.05
+    assert rejected / runs <= 0.065 + 0.03
 
 
 def test_one_cluster_has_no_limits():

@@ -263,8 +263,40 @@ def test_no_winner_is_declared_if_every_model_ranks_the_other_class_first(judge_
 
 def test_one_reversed_model_is_noted_and_does_not_stop_the_others(judge_table):
     table = make_scores("oak", "elm").assign(c_score=lambda frame: -frame["a_score"])
-    (note,) = [note for note in judge_table(table, measures="auc").notes if note.kind == "below_chance"]
+    judgement = judge_table(table, measures="auc")
+    (note,) = [note for note in judgement.notes if note.kind == "below_chance"]
     assert note["models"] == ("c",)
+    outcomes = judgement.pairs.set_index(["first", "second"])["outcome"]
+    assert outcomes["a", "c"] == outcomes["b", "c"] == "cannot be decided"
+    assert outcomes["a", "b"] != "cannot be decided"
+
+
+@pytest.mark.parametrize("positive", [None, "oak", "elm"])
+@pytest.mark.parametrize("measures", [None, "brier", "accuracy"])
+def test_a_model_with_inverted_scores_neither_wins_nor_loses(judge_table, measures, positive):
+    table = make_scores("oak", "elm")
+    table[["a_score", "b_score"]] = 1 / (1 + np.exp(-table[["a_score", "b_score"]]))
+    table["a_score"] = 1 - table["a_score"]
+    judgement = judge_table(table, measures=measures, positive=positive)
+    assert judgement.pairs["outcome"].tolist() == ["cannot be decided"]
+    assert "beats" not in judgement.summary[0]
+    (note,) = [note for note in judgement.notes if note.kind == "below_chance"]
+    name = "b" if positive == "elm" else "a"
+    assert note["models"] == (name,)
+    assert f"score column of {name}" in note["remedy"]
+
+
+def test_inverted_scores_do_not_matter_if_the_file_has_predicted_labels(judge_table):
+    table = make_scores("oak", "elm").assign(a_score=lambda frame: -frame["a_score"], a=lambda frame: frame["y_true"])
+    judgement = judge_table(table.assign(b="elm"), measures="accuracy")
+    assert judgement.pairs["outcome"].tolist() == ["better"]
+
+
+def test_inverted_scores_prevent_the_comparison_over_folds():
+    table = make_scores("oak", "elm").assign(b_score=lambda frame: -frame["b_score"], fold=lambda frame: frame.index % 5)
+    judgement = judge(table, measures="auc", resamples=20)
+    assert judgement.verdict is None
+    assert "inverted" in next(note["reason"] for note in judgement.notes if note.kind == "no_comparison")
 
 
 @pytest.mark.parametrize(
@@ -429,3 +461,105 @@ def test_lines_that_are_repeated_exactly_are_reported_without_ids(judge_table):
     assert note["lines"] == len(table)
     for few in (table.round(0), table.assign(tree=table["y_true"])[["y_true", "tree"]]):
         assert "duplicated_lines" not in {note.kind for note in judge_table(few, measures="accuracy").notes}
+
+
+# --- Unknown answers, spellings, percentages, attributes and missing true labels ---
+
+
+def make_answers(**columns):
+    labels = ["cat", "dog", "bird"] * 20
+    return pd.DataFrame({"id": range(60), "label": labels, "net": labels[1:] + labels[:1], **columns})
+
+
+def list_kinds(judgement):
+    return [note.kind for note in judgement.notes]
+
+
+def test_one_unknown_answer_does_not_remove_a_model(judge_table):
+    judgement = judge_table(make_answers(vit=["I cannot answer", *(["cat", "dog", "bird"] * 20)[1:]]), measures="accuracy")
+    assert judgement.findings[0].names == ("vit", "net")
+    assert judgement.findings[0].values[0] == pytest.approx(59 / 60)
+    (note,) = [note for note in judgement.notes if note.kind == "unknown_label"]
+    assert (note["models"], note["label"]) == (("vit",), "I cannot answer")
+    assert "'I cannot answer'" in str(judgement)
+
+
+def test_many_unknown_answers_are_one_note(judge_table):
+    answers = [f"refusal {i}" if i < 5 else label for i, label in enumerate(["cat", "dog", "bird"] * 20)]
+    judgement = judge_table(make_answers(vit=answers), measures="accuracy")
+    (note,) = [note for note in judgement.notes if note.kind == "unknown_labels"]
+    assert (note["models"], note["labels"]) == (("vit",), 5)
+    assert "unknown_label" not in list_kinds(judgement)
+
+
+def test_spellings_that_differ_in_case_only_are_matched_and_reported(judge_table):
+    spelled = ["Cat", *(["cat", "dog", "bird"] * 20)[1:59], "bird "]
+    judgement = judge_table(make_answers(vit=spelled), measures="accuracy", suffix="parquet")
+    assert judgement.findings[0].values[0] == 1.0
+    (note,) = [note for note in judgement.notes if note.kind == "matched_labels"]
+    assert note["aliases"] == ("Cat = cat", "bird  = bird")
+
+
+def test_naming_one_of_several_columns_reports_the_others(judge_table):
+    table = make_answers(vit=["cat", "dog", "bird"] * 20)
+    (note,) = [note for note in judge_table(table, prediction="vit").notes if note.kind == "unnamed_labels"]
+    assert note["columns"] == ("net",)
+    assert "unnamed_labels" not in list_kinds(judge_table(table, prediction=["vit", "net"]))
+
+
+@pytest.mark.parametrize("pattern", ["{:.1f}%", "{:.1f} %"])
+def test_percentages_are_scores_and_are_reported(judge_table, pattern):
+    numbers = np.random.default_rng(0).random(60).round(3)
+    table = pd.DataFrame({"y_true": [0, 1] * 30, "svm": SCORES * 10, "cnn": [pattern.format(100 * x) for x in numbers]})
+    judgement = judge_table(table, measures="auc")
+    estimates = judgement.scores.set_index("model")["estimate"]
+    assert estimates["cnn"] == pytest.approx(roc_auc_score(table["y_true"], numbers))
+    (note,) = [note for note in judgement.notes if note.kind == "percentages"]
+    assert note["columns"] == ("cnn",)
+    assert "'cnn'" in str(judgement)
+
+
+def test_numbers_mixed_with_text_are_not_dropped_silently(judge_table):
+    table = pd.DataFrame({"y_true": [0, 1] * 30, "svm": SCORES * 10, "cnn": ["error", *map(str, (SCORES * 10)[1:])]})
+    judgement = judge_table(table, measures="auc")
+    (note,) = [note for note in judgement.notes if note.kind == "unused_text"]
+    assert (note["column"], note["text"]) == ("cnn", "error")
+    assert "'cnn'" in str(judgement)
+
+
+def test_an_amount_beside_probabilities_is_not_a_model(judge_table):
+    table = pd.DataFrame({"y_true": [0, 1] * 30, "a": SCORES * 10, "b": SCORES[::-1] * 10, "amount": [12.5, 110.25, 7.75] * 20})
+    judgement = judge_table(table, measures="auc")
+    assert set(judgement.findings[0].names) == {"a", "b"}
+    (note,) = [note for note in judgement.notes if note.kind == "unused_numbers"]
+    assert note["columns"] == ("amount",)
+    assert "'amount'" in str(judgement)
+    named = judge_table(table, measures="auc", scores={"a": "a", "amount": "amount"})
+    assert set(named.findings[0].names) == {"a", "amount"}
+    assert set(judge_table(table.drop(columns=["a", "b"]), measures="auc").findings[0].names) == {"amount"}
+
+
+@pytest.mark.parametrize("marker", ["?", "NA", "n/a", "NaN", "null", "None", "-", ".", " "])
+def test_a_true_label_that_means_missing_is_not_a_class(judge_table, marker):
+    table = make_answers()
+    expected = judge_table(table.iloc[4:], measures="accuracy", suffix="parquet")
+    table.loc[:3, "label"] = marker
+    with pytest.raises(InputError, match=r"y_true must not be missing.*drop_missing=True"):
+        judge_table(table, measures="accuracy", suffix="parquet")
+    judgement = judge_table(table, measures="accuracy", suffix="parquet", drop_missing=True)
+    assert judgement.scores["estimate"].tolist() == expected.scores["estimate"].tolist()
+    assert judgement.class_counts == expected.class_counts
+
+
+@pytest.mark.parametrize(
+    ("labels", "predicted", "options"),
+    [
+        (["none", "mild", "severe"], ["none", "mild", "mild"], {}),
+        (["+", "-"], ["+", "+"], {}),
+        (["none", "mild", "severe"], ["mild", "mild", "severe"], {"positive": "none"}),
+    ],
+)
+def test_a_class_called_none_or_minus_is_a_class(judge_table, labels, predicted, options):
+    table = pd.DataFrame({"y_true": labels * 20, "tree": predicted * 20})
+    judgement = judge_table(table, measures="accuracy", **options)
+    assert set(judgement.class_counts["data"]) == set(labels)

@@ -115,8 +115,10 @@ def test_measures_level_and_positive_class_of_predictions_read_before():
 
 
 def test_weights_are_noted(judge_table):
-    judgement = judge_table(make_table(60).assign(weight=1.0))
+    judgement = judge_table(make_table(60).assign(weight=[1.0, 2.0] * 30))
     assert list_kinds(judgement) & {"weights_used", "streamed_weights"}
+    judgement = judge_table(make_table(60).assign(weight=2.0))
+    assert not list_kinds(judgement) & {"weights_used", "streamed_weights"}
 
 
 def test_repeated_predictions_count_once(judge_table):
@@ -332,7 +334,8 @@ def test_one_split_one_model_and_equal_models_have_no_verdict():
     assert judge_accuracy(table[table["model"] == "good"]).verdict is None
     equal = judge_accuracy(table.assign(prediction=table["truth"]))
     assert equal.verdict is None
-    assert [note["units"] for note in equal.notes if note.kind == "no_verdict"] == ["splits"]
+    assert [note["units"] for note in equal.notes if note.kind == "no_comparison"] == ["splits"]
+    assert "No comparison over splits" in equal.explain()
 
 
 # --- Methodology ---

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 from scipy.optimize import brentq
+from sklearn.metrics import average_precision_score, log_loss
 
 from fairtrial import judge
 from fairtrial.errors import InputError
@@ -60,7 +61,7 @@ def compute_auc_test(y_true, a, b):
     aucs = [kernel.mean() for kernel in kernels]
     covariances = [np.cov([kernel.mean(axis=axis) for kernel in kernels]) / size for axis, size in ((1, m), (0, n))]
     delong = sum(covariances)
-    weight = min(1.0, 200 / min(m, n))
+    weight = min(1.0, 30 / min(m, n))
     variances = [delong[i, i] + weight * max(0.0, compute_hanley_mcneil(aucs[i], m, n) - delong[i, i]) for i in range(2)]
     correlation = delong[0, 1] / np.sqrt(delong[0, 0] * delong[1, 1])
 
@@ -128,13 +129,12 @@ def test_pairs_has_one_row_for_each_pair_and_the_main_measure(judge_table):
     assert set(judgement.tests["measure"]) == {"kappa", "accuracy", "auc"}
 
 
-def test_mcnemar_is_the_mid_p_of_the_binomial(judge_table):
+def test_mcnemar_is_the_exact_binomial_test(judge_table):
     table = make_table()
     row = select(judge_table(table, measures="accuracy").pairs, "m0", "m2")
     is_correct = [(table[f"m{i}_p"] > 0.5).astype(int) == table["y_true"] for i in (0, 2)]
     b, c = int((is_correct[0] & ~is_correct[1]).sum()), int((is_correct[1] & ~is_correct[0]).sum())
-    exact = stats.binomtest(b, b + c).pvalue
-    assert row["p_value"] == pytest.approx(exact - stats.binom.pmf(b, b + c, 0.5), rel=1e-9)
+    assert row["p_value"] == pytest.approx(stats.binomtest(b, b + c).pvalue, rel=1e-9)
     assert row["difference"] == pytest.approx(is_correct[0].mean() - is_correct[1].mean())
 
 
@@ -185,6 +185,44 @@ def test_twelve_models_can_be_separated(measure):
     assert (against_random["outcome"] == "better").all()
 
 
+def test_equal_models_are_rarely_separated_by_few_rows():
+    """Two models of the same distribution; the band is 3 standard errors of the runs."""
+    rng, runs, n_separated = np.random.default_rng(2), 80, 0
+    y_true = np.arange(6) % 2
+    for _ in range(runs):
+        shared = y_true + rng.normal(size=6)
+        scores = {f"{name}_p": 1 / (1 + np.exp(-2 * (shared + rng.normal(size=6)))) for name in ("a", "b")}
+        table = pd.DataFrame({"id": range(6), "y_true": y_true, **scores})
+        pairs = judge(table, measures="brier", positive=1, resamples=200).pairs
+        n_separated += pairs.loc[pairs["measure"] == "brier", "p_value"].min() <= 0.05
+    assert n_separated / runs <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)
+
+
+OTHER_IMPLEMENTATIONS = {
+    "average_precision": average_precision_score,
+    "ks": lambda y_true, scores: stats.ks_2samp(scores[y_true == 1], scores[y_true == 0]).statistic,
+    "log_loss": log_loss,
+}
+
+
+@pytest.mark.parametrize("name", OTHER_IMPLEMENTATIONS)
+def test_the_permutation_p_value_equals_the_enumeration_of_all_swaps(name):
+    compute, table = OTHER_IMPLEMENTATIONS[name], make_table(9, 2)
+    y_true, first, second = (table[column].to_numpy() for column in ("y_true", "m0_p", "m2_p"))
+    first, second = np.clip(first, 0.01, 0.99), np.clip(second, 0.01, 0.99)
+    table = pd.DataFrame({"id": range(9), "y_true": y_true, "a_p": first, "b_p": second})
+    pairs = judge(table, measures=name, positive=1).pairs
+    if name != "log_loss":  # measures of ranks compare ranks, because models need not share a scale
+        first, second = stats.rankdata(first), stats.rankdata(second)
+    differences = []
+    for swap in itertools.product([False, True], repeat=9):
+        swapped = np.where(swap, second, first), np.where(swap, first, second)
+        differences.append(compute(y_true, swapped[0]) - compute(y_true, swapped[1]))
+    expected = np.mean(np.abs(differences) >= abs(differences[0]) - 1e-12)
+    assert pairs.loc[pairs["measure"] == name, "p_value"].tolist() == [pytest.approx(expected, rel=1e-9)]
+    assert pairs.loc[pairs["measure"] == name, "difference"].tolist() == [pytest.approx(differences[0])]
+
+
 @pytest.mark.parametrize("positives", [2, 3, 4])
 @pytest.mark.parametrize("stream", [False, True])
 def test_an_auc_cannot_be_decided_with_fewer_than_five_cases_in_a_class(tmp_path, positives, stream):
@@ -197,6 +235,31 @@ def test_an_auc_cannot_be_decided_with_fewer_than_five_cases_in_a_class(tmp_path
     assert list(judgement.pairs["outcome"]) == ["cannot be decided"]
     assert judgement.findings[0].undecidable.kind == "few_cases"
     assert judgement.findings[0].undecidable["needed"] == 5
+
+
+@pytest.mark.parametrize("negatives", [1, 100])
+@pytest.mark.parametrize("measure", ["auc", "gini"])
+def test_a_single_positive_case_raises_nothing_and_decides_nothing(measure, negatives):
+    y_true = np.repeat([1, 0], [1, negatives])
+    rng = np.random.default_rng(0)
+    scores = {name: rng.random(len(y_true)) for name in ("a_score", "b_score")}
+    judgement = judge(pd.DataFrame({"id": range(len(y_true)), "y_true": y_true, **scores}), measures=measure, positive=1)
+    assert list(judgement.pairs["outcome"]) == ["cannot be decided"]
+    assert judgement.findings[0].undecidable.kind == "few_cases"
+
+
+def test_three_models_of_equal_auc_are_rarely_separated():
+    """Uncorrelated models of equal AUC, one with three times the spread; the band is 3 standard errors of the runs."""
+    rng, runs, n_separated = np.random.default_rng(5), 100, 0
+    y_true = np.repeat([1, 0], [5, 100])
+    for _ in range(runs):
+        table = pd.DataFrame({"id": range(105), "y_true": y_true})
+        for name, spread in (("a", 1.0), ("b", 1.0), ("c", 3.0)):
+            positive_scores = np.sqrt(1 + spread**2) * stats.norm.ppf(0.85) + spread * rng.normal(size=5)
+            table[f"{name}_score"] = np.concatenate([positive_scores, rng.normal(size=100)])
+        pairs = judge(table, measures="auc", positive=1, resamples=200).pairs
+        n_separated += pairs.loc[pairs["measure"] == "auc", "p_adjusted"].min() <= 0.05
+    assert n_separated / runs <= 0.06 + 3 * np.sqrt(0.05 * 0.95 / runs)
 
 
 def test_p_values_are_adjusted_over_all_pairs_of_all_data_sets(judge_table):
@@ -419,3 +482,48 @@ def test_rows_of_several_models_are_no_clusters():
     table = make_long(make_table()).rename(columns={"row": "patient"})
     judgement = judge(table)
     assert "undeclared_clusters" not in {note.kind for note in judgement.notes}
+
+
+# --- Clusters in the answer ---
+
+
+def make_visits(patients=20, visits=3):
+    rng = np.random.default_rng(0)
+    patient = np.repeat(np.arange(patients), visits)
+    sick = np.repeat(rng.permutation(np.arange(patients) % 2), visits)
+    good, poor = (sick + spread * rng.normal(size=len(sick)) for spread in (0.2, 2.0))
+    return pd.DataFrame({"patient": patient, "y_true": sick, "good_score": good, "poor_score": poor})
+
+
+@pytest.mark.parametrize("measures", ["auc", "accuracy", "kappa"])
+def test_the_answer_counts_rows_and_clusters(judge_table, measures):
+    table = make_visits()
+    if measures != "auc":
+        table = table.assign(good=table["y_true"], poor=table["y_true"].to_numpy()[::-1])
+    judgement = judge_table(table, measures=measures, cluster="patient")
+    ranking = judgement.findings[0]
+    if judgement.pairs["test"].tolist() != [""]:
+        assert (ranking.n, ranking.clusters, ranking.cluster) == (60, 20, "patient")
+        assert "60 rows in 20 clusters (patient)" in " ".join(judgement.summary[0].split())
+
+
+def test_without_clusters_the_answer_counts_rows_only(judge_table):
+    judgement = judge_table(make_visits().drop(columns="patient"), measures="auc")
+    assert judgement.findings[0].clusters == 0
+    assert judgement.summary[0].endswith("60 rows).")
+
+
+def test_too_few_clusters_are_called_clusters(judge_table):
+    judgement = judge_table(make_visits(patients=8, visits=6), measures="auc", cluster="patient")
+    assert judgement.pairs["outcome"].tolist() == ["cannot be decided"]
+    assert "8 clusters, 4 with positive cases and 4 with negative cases" in judgement.summary[0]
+    assert "clusters" in judgement.pairs["note"].iloc[0]
+
+
+def test_suspected_clusters_make_the_answer_conditional(judge_table):
+    table = make_visits(patients=60)
+    suspected = judge_table(table, measures="auc").summary[0]
+    assert "If the rows are independent, it beats poor" in suspected
+    declared = judge_table(table, measures="auc", cluster="patient").summary[0]
+    assert "It beats poor" in declared
+    assert "independent" not in declared

@@ -280,8 +280,8 @@ def test_all_predictions_of_a_row_count(tmp_path):
     assert "repeated_predictions" in {note.kind for note in found.notes}
 
 
-def test_duplicated_rows_are_refused(tmp_path):
-    table = example_streamed_lines()
+def test_duplicated_rows_of_a_repeat_are_refused(tmp_path):
+    table = example_streamed_lines().assign(repeat=0)
     with pytest.raises(InputError, match="row 0"):
         judged(tmp_path, pd.concat([table, table.iloc[:1].assign(prediction=lambda line: 1 - line["prediction"])]))
 
@@ -421,7 +421,7 @@ def test_scores_of_which_only_most_sum_to_one_are_refused(judge_table):
 EXACT = ("wilson", "score")
 # Notes about what only one of the two does.
 OWN_NOTES = (
-    *("streamed_file", "weights_used", "streamed_weights", "streamed_clusters", "no_test", "no_verdict"),
+    *("streamed_file", "weights_used", "streamed_weights", "streamed_clusters", "no_test", "no_comparison"),
     *(
         "delong_omitted",
         "delong_approximate",
@@ -572,3 +572,22 @@ def test_a_random_file(tmp_path, data, seed):
     table = table if len(sets) > 1 else table.drop(columns="dataset")
     positive = data.draw(st.sampled_from([None, "a", "b"]), label="positive")
     agree(*both_memory_and_streamed(tmp_path / data.draw(st.sampled_from(["p.csv", "p.parquet"])), table, positive=positive))
+
+
+@pytest.mark.parametrize("is_streamed", [False, True])
+@pytest.mark.parametrize("columns", [{"weight": "w"}, {"cluster": "patient"}, {"cluster": "patient", "weight": "w"}])
+def test_effective_rows_follow_the_formula_of_kish(tmp_path, is_streamed, columns):
+    rng = np.random.default_rng(8)
+    frame = pd.DataFrame(
+        {"y_true": rng.integers(0, 3, 300), "w": rng.integers(1, 5, 300) * 0.5, "patient": rng.integers(0, 40, 300)}
+    )
+    frame["tree"] = np.where(rng.random(300) < 0.7, frame["y_true"], 0)
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    judged = judge(tmp_path / "rows.csv", measures="accuracy", stream=is_streamed, **columns)
+    weights = frame["w"] if "weight" in columns else pd.Series(np.ones(300))
+    unit = frame["patient"] if "cluster" in columns else frame.index
+    for line in judged.classes.to_dict("records"):
+        is_class = frame["y_true"].astype(str) == line["class"]
+        for column, mask in (("effective_rows", is_class), ("effective_other_rows", ~is_class)):
+            totals = (weights * mask).groupby(unit).sum()
+            assert line[column] == pytest.approx(totals.sum() ** 2 / (totals**2).sum())

@@ -69,11 +69,14 @@ def test_predicted_labels_may_be_unknown_misspelt_or_missing():
         check_predicted(["yes", "no"], ["1", "0"], model, notes)
 
 
-def test_a_row_twice_is_refused_unless_in_another_repeat_or_fold():
+def test_a_row_twice_in_a_repeat_or_fold_is_refused():
     table = pd.DataFrame({"row": ["r1", "r2", "r1"], "y_true": ["a", "b", "a"], "prediction": ["a", "b", "b"]})
-    with pytest.raises(InputError, match="'r1'"):
-        read_predictions(table)
+    read = read_predictions(table)
+    assert read.datasets[0].models["model"].has_repeats
+    assert [note["lines"] for note in read.notes if note.kind == "numbered_predictions"] == [1]
     for split in ("repeat", "fold"):
+        with pytest.raises(InputError, match="'r1'"):
+            read_predictions(table.assign(**{split: 0}))
         assert read_predictions(table.assign(**{split: [0, 0, 1]})).datasets[0].models["model"].has_repeats
 
 

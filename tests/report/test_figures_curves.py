@@ -10,9 +10,11 @@ import vl_convert
 from scipy.stats import binomtest, kstwo, norm
 from sklearn.metrics import confusion_matrix, roc_curve
 
+import fairtrial
 from fairtrial import measures
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.measures import cost_curve, roc_curve as roc_curve_roc_band, tpr_fpr_curve
+from fairtrial.predictions.judgement import judge
 from fairtrial.report.figures import curves
 from fairtrial.report.figures.base import PALETTE
 from fairtrial.report.figures.curves import compute_roc_band, draw_cost, draw_roc, draw_tpr_fpr, with_band
@@ -680,3 +682,18 @@ def test_the_chart_says_whose_band_it_is():
     assert len(plain.to_dict()["layer"]) + 1 == len(chart["layer"])
     # An order would make an area of each row, which nobody sees.
     assert "order" not in chart["layer"][0]["encoding"]
+
+
+def test_a_band_counts_clusters_instead_of_rows():
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"y_true": np.arange(60) % 2, "tree_proba": rng.random(60), "patient": np.arange(60)})
+    repeated = pd.concat([frame] * 3, ignore_index=True)
+
+    def find_band(judgement):
+        chart = fairtrial.draw(judgement, "roc").to_dict()
+        return pd.DataFrame(chart["datasets"][chart["layer"][0]["data"]["name"]])[["fpr", "low", "high"]]
+
+    expected = find_band(judge(frame.drop(columns="patient")))
+    pd.testing.assert_frame_equal(find_band(judge(repeated, cluster="patient")), expected)
+    narrow = find_band(judge(repeated.drop(columns="patient")))
+    assert (narrow["high"] - narrow["low"]).max() < (expected["high"] - expected["low"]).max()

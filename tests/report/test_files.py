@@ -9,13 +9,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairtrial import compare as compare_scores
+from fairtrial import compare as compare_scores, judge
 from fairtrial.errors import InputError
 from fairtrial.measures import roc_curve
 from fairtrial.report import files
 from fairtrial.report.figures.comparison import list_comparison_figures
 from fairtrial.report.figures.curves import draw_roc
 from fairtrial.report.files import SUFFIXES, parse_formats, save, save_text, write_comparison, write_figures, write_tables
+from fairtrial.report.page import build_grid
+from fairtrial.report.report import build_sections
 from fairtrial.report.section import Figure, ReportTable, Section
 from fairtrial.report.sections import data_sets, scores
 from fairtrial.report.source import describe_source
@@ -374,3 +376,23 @@ class TestPosteriors:
         assert paths[-1].name == "density.svg"
         assert "Rank on a split (1 is the best)" in (tmp_path / "ranks.svg").read_text()
         assert (tmp_path / "scores.csv").read_text().startswith("split,tree,bayes\nfold 0,")
+
+
+# --- p-values ---
+
+
+def test_p_values_of_tables_have_one_format(tmp_path):
+    """Of 4,000 rows, 3,900 favour a, so p is 2 / 2^3900 < 0.001; CSV files contain numbers."""
+    y_true = np.arange(4000) % 2
+    b = np.where(np.arange(4000) < 3900, 1 - y_true, y_true)
+    judgement = judge(pd.DataFrame({"id": range(4000), "y_true": y_true, "a": y_true, "b": b}), measures="accuracy")
+    sections = build_sections(judgement)
+    write_tables(sections, tmp_path)
+    (table,) = [table for table in list_tables(sections) if table.key == "pairs-all"]
+    cells = dict(zip([head["text"] for head in build_grid(table)["heads"]], build_grid(table)["lines"][0], strict=True))
+    assert cells["p"]["text"] == cells["adjusted p"]["text"] == "< 0.001"
+    assert 0 < float(cells["p"]["value"]) < 1e-300
+    line = pd.read_csv(tmp_path / "pairs-all.csv").iloc[0]
+    assert 0 < line["p"] < 1e-300
+    assert (tmp_path / "pairs-all.md").read_text().count("\\< 0.001") == 2
+    assert (tmp_path / "pairs-all.tex").read_text().count(r"\textless{} 0.001") == 2

@@ -17,7 +17,7 @@ from fairtrial.significance import auc_test
 from fairtrial.study.archive import ConditionFacts
 from tests.report.judgement.cases import judged, many_sets, sections, two_classes
 from tests.report.report_numbers import check_numbers
-from tests.report.result_cases import build, cases, few_learners, list_verdicts, skilled_results
+from tests.report.result_cases import NOISE, build, cases, few_learners, list_verdicts, skilled_results
 from tests.study.archives import CLEAN, real_results
 
 # --- Answer ---
@@ -244,3 +244,27 @@ def test_smallest_possible_p_value_is_an_upper_bound():
     pair = judgement.findings[0].pairs[0]
     assert pair.p_adjusted == pytest.approx(1 / 12_001)
     assert pair.p_is_bound
+
+
+def test_a_check_that_changes_the_conclusion_is_in_the_answer():
+    skills = {"a": {"clean": 0.95, "class-noise": 0.8}, "b": {"clean": 0.6, "class-noise": 0.8}}
+    results = skilled_results(skills, sets=6, conditions=(CLEAN, NOISE), declaration={"measures": ["accuracy"]})
+    (p_noise,) = [context.verdict.p_value for context in VerdictContext.list_for_study(results)[1:]]
+    assert p_noise >= 2 / 2**6, "the smallest p-value of six data sets"
+    (warning,) = [text for text in list_texts(results) if text.startswith("FT015")]
+    assert f"adjusted {2 * 2 / 2**6:.3g}" in warning  # Holm: twice the p-value of six differences with the same sign
+    # The text of the results has the same lines as the command line.
+    answer = str(results).split("\n\n")[0]
+    assert "\n! FT015: " in answer
+    assert f"adjusted {2 * 2 / 2**6:.3g}" in " ".join(answer.split())
+    assert "! FT015: " in results.summary().format_short()
+    assert "FT015" in results._repr_html_()
+
+
+def test_imbalanced_classes_are_in_the_answer_of_a_judgement_on_console_and_page():
+    y_true = np.repeat(["a", "b"], [150, 50])
+    table = pd.DataFrame({"id": range(200), "y_true": y_true, "tree": np.roll(y_true, 3), "rule": np.roll(y_true, 9)})
+    judgement = judge(table, measures="accuracy")
+    assert any(text.startswith("FT002") and "0.75" in text for text in list_texts(judgement))
+    assert "75 %" in str(judgement)
+    assert not any(text.startswith("FT002") for text in list_texts(judge(table, measures="kappa")))

@@ -179,6 +179,19 @@ def test_bands_need_counts_and_have_the_given_level():
     assert any("80 %" in line for line in found.chart.to_dict()["title"]["subtitle"])
 
 
+def test_bands_count_clusters_instead_of_rows():
+    once = two_classes(60)
+    copies = pd.concat([once.rename(columns={"row": "patient"})] * 3, ignore_index=True)
+    charts = [
+        build_judgement_section(describe_source(judge(table, resamples=20, **options))).subsections[0].figures[0].chart
+        for table, options in ((once, {}), (copies, {"cluster": "patient"}), (copies, {}))
+    ]
+    bands = [[rows for rows in chart.to_dict()["datasets"].values() if "low" in rows[0]] for chart in charts]
+    assert bands[0]
+    assert bands[0] == bands[1]  # copies of a patient's row add nothing
+    assert bands[0] != bands[2]
+
+
 # --- Calibration ---
 
 

@@ -259,8 +259,30 @@ def test_kendalls_w_covers(n, effects):
     true = 12 * ((ranks - (k + 1) / 2) ** 2).sum() / (k * (k * k - 1))
     found = [friedman(rng.normal(size=(n, k)) + effects).effect for _ in range(600)]
     covered = np.mean([each.low <= true + 1e-12 and true <= each.high for each in found])
-    # Where nothing differs the interval is conservative.
-    assert covered >= 0.99 if true < 1e-12 else covered == pytest.approx(0.95, abs=0.027)
+    # If nothing differs, the interval misses zero as often as the test is wrong.
+    assert covered == pytest.approx(0.95, abs=0.027)
+
+
+@pytest.mark.parametrize(("n", "k"), [(6, 3), (9, 5), (14, 4), (40, 3)])
+@pytest.mark.parametrize("test", [friedman, iman_davenport, anova])
+def test_the_interval_of_the_effect_agrees_with_the_test(n, k, test):
+    """The interval excludes zero if and only if p is below 0.05, for exact and asymptotic p-values."""
+    rng = np.random.default_rng(n * k)
+    outcomes = [test(rng.normal(size=(n, k)) + effect * np.arange(k)) for effect in (0.0, 0.3, 0.5, 1.0) for _ in range(25)]
+    outcomes = [outcome for outcome in outcomes if not np.isnan(outcome.effect.low)]
+    significant = [outcome.p_value < 0.05 for outcome in outcomes]
+    assert 10 < sum(significant) < len(outcomes) - 10
+    assert [outcome.effect.low > 0 for outcome in outcomes] == significant
+    assert all(outcome.effect.low <= outcome.effect.estimate <= outcome.effect.high for outcome in outcomes)
+
+
+@pytest.mark.parametrize("test", [aligned_ranks, quade])
+def test_tests_of_other_ranks_never_contradict_the_interval(test):
+    rng = np.random.default_rng(3)
+    outcomes = [test(rng.normal(size=(9, 4)) + 0.4 * np.arange(4)) for _ in range(100)]
+    shown = [outcome for outcome in outcomes if not np.isnan(outcome.effect.low)]
+    assert len(shown) > 70
+    assert all((outcome.effect.low > 0) == (outcome.p_value < 0.05) for outcome in shown)
 
 
 def test_a_regular_table_has_an_interval():

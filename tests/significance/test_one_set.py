@@ -57,7 +57,7 @@ def test_a_rope_gives_the_correlated_posterior():
 
 def test_repeats_without_folds_need_the_fraction():
     frame = splits(10, 1).drop(columns="fold")
-    with pytest.raises(InputError, match="test_fraction must be given for repeats without folds"):
+    with pytest.raises(InputError, match=r"repeats without folds must state their test rows: pass test_fraction=0\.33"):
         compare(frame)
     assert compare(frame, test_fraction=1 / 3).p_value == pytest.approx(corrected_t(frame["a"] - frame["b"], 1 / 3))
 

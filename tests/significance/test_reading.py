@@ -277,3 +277,93 @@ def test_predictions_are_recognised_and_judge_is_named(columns):
 def test_a_table_of_targets_is_not_a_file_of_predictions():
     table = UNNAMED.assign(target=[f"target {i}" for i in range(10)])[["target", "tree", "bayes"]]
     assert len(read_scores(table).design.datasets) == 10
+
+
+# Rows and columns that contain no scores of a learner.
+
+NAMED = pd.DataFrame(
+    {
+        "dataset": ["iris", "wine", "glass", "heart", "sonar", "vowel"],
+        "rf": [0.619, 0.778, 0.695, 0.663, 0.683, 0.887],
+        "xgb": [0.644, 0.773, 0.671, 0.647, 0.659, 0.872],
+        "svm": [0.621, 0.737, 0.644, 0.628, 0.665, 0.85],
+    }
+)
+LEARNERS = ["rf", "xgb", "svm"]
+
+
+def append(name, values):
+    return pd.concat([NAMED, pd.DataFrame([[name, *values]], columns=NAMED.columns)], ignore_index=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("Average", NAMED[LEARNERS].mean().round(3)),
+        ("avg.", NAMED[LEARNERS].mean().round(2)),
+        ("Mean rank", NAMED[LEARNERS].rank(axis=1, ascending=False).mean().round(2)),
+        ("Std", NAMED[LEARNERS].std().round(3)),
+        ("Median", NAMED[LEARNERS].median()),
+        ("W/T/L", ["5/0/1", "1/0/5", "0/0/6"]),
+        ("Total", NAMED[LEARNERS].sum().round(3)),
+        ("Rank", NAMED[LEARNERS].rank(axis=1, ascending=False).mean().round(2)),
+        ("max", NAMED[LEARNERS].max()),
+    ],
+)
+def test_a_row_that_summarizes_the_others_is_not_a_data_set(tmp_path, name, values):
+    frame = append(name, list(values))
+    frame.to_csv(tmp_path / "scores.csv", index=False)
+    for source in (frame, frame.set_index("dataset"), tmp_path / "scores.csv"):
+        verdict = compare(source, better="max")
+        assert verdict.table.datasets == tuple(NAMED["dataset"])
+        assert [(caveat.kind, caveat["rows"]) for caveat in verdict.caveats] == [("summary_rows", (name,))]
+        assert f"Left out 1 row ({name!r})" in str(verdict)
+    pd.testing.assert_frame_equal(read_scores(frame).to_wide(), NAMED.set_index("dataset"))
+
+
+def test_several_summary_rows_and_those_of_folds_are_left_out():
+    frame = pd.concat([append("Mean", NAMED[LEARNERS].mean()), append("SD", NAMED[LEARNERS].std()).tail(1)])
+    assert read_scores(frame).exclusions[0]["rows"] == ("Mean", "SD")
+    folds = append("mean", NAMED[LEARNERS].mean()).assign(dataset=[*(f"fold {i}" for i in range(6)), "mean"])
+    assert str(read_scores(folds).design) == "3 learners, 1 data set, 6 folds"
+    numbered = folds.rename(columns={"dataset": "fold"}).assign(fold=[1, 2, 3, 4, 5, 6, "mean"])
+    assert str(read_scores(numbered).design) == "3 learners, 1 data set, 6 folds"
+    long = append("Average", NAMED[LEARNERS].mean()).melt("dataset", var_name="learner", value_name="value")
+    assert "Average" not in read_scores(long).design.datasets
+
+
+def test_data_sets_and_learners_with_ambiguous_names_stay():
+    assert "total" in read_scores(append("total", [0.5, 0.6, 0.7])).design.datasets
+    assert "Meander" in read_scores(append("Meander", NAMED[LEARNERS].mean())).design.datasets
+    long = NAMED.rename(columns={"svm": "mean"}).melt("dataset", var_name="learner", value_name="value")
+    assert read_scores(long[["learner", "dataset", "value"]]).learners == ("rf", "xgb", "mean")
+    assert read_scores(NAMED.rename(columns={"svm": "best", "rf": "average"})).learners == ("average", "xgb", "best")
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "kind"),
+    [
+        ("n_rows", [150, 178, 214, 270, 208, 990], "count_columns"),
+        ("k", [4, 13, 9, 13, 60, 10], "count_columns"),
+        ("best", NAMED[LEARNERS].max(axis=1), "summary_columns"),
+        ("Mean", NAMED[LEARNERS].mean(axis=1).round(3), "summary_columns"),
+        ("rf_std", [0.02, 0.03, 0.01, 0.02, 0.04, 0.01], "other_columns"),
+        ("p-value", [0.2, 0.3, 0.1, 0.2, 0.4, 0.1], "other_columns"),
+        ("fit_time", [0.2, 12.0, 0.1, 3.5, 0.4, 0.1], "other_columns"),
+    ],
+)
+def test_a_column_that_cannot_contain_scores_is_left_out(tmp_path, name, values, kind):
+    frame = NAMED.assign(**{name: list(values)})
+    frame.to_csv(tmp_path / "table.csv", index=False)
+    for source in (frame, tmp_path / "table.csv"):
+        verdict = compare(source, better="max")
+        assert verdict.table.learners == ("rf", "xgb", "svm")
+        assert [(caveat.kind, caveat["columns"]) for caveat in verdict.caveats] == [(kind, (name,))]
+        assert f"Left out 1 column ({name!r})" in str(verdict)
+
+
+def test_counts_are_no_scores_in_percent_either_but_whole_scores_are():
+    percent = NAMED.assign(**{name: (100 * NAMED[name]).round(1) for name in LEARNERS})
+    assert read_scores(percent.assign(instances=[150, 178, 214, 270, 208, 990])).learners == ("rf", "xgb", "svm")
+    whole = NAMED.assign(**{name: (100 * NAMED[name]).round(0) for name in LEARNERS})
+    assert read_scores(whole.assign(knn=[61, 70, 60, 61, 64, 80])).learners == ("rf", "xgb", "svm", "knn")

@@ -166,7 +166,7 @@ def compare(
     ] = None,
     rows: Annotated[
         str | None,
-        typer.Option(metavar="datasets|folds", help="What the rows are. Required if nothing in the file names them."),
+        typer.Option(metavar="datasets|folds|seeds", help="What the rows are. Required if nothing in the file names them."),
     ] = None,
     parametric: Annotated[
         bool, typer.Option("--parametric", help="Use the t test or ANOVA if their assumptions hold.")

@@ -125,19 +125,10 @@ def _print_results(path: Path, name: str, shard: tuple[int, int] | None) -> int 
         _print_hints(f"results file: {path}", f"merge: fairtrial merge FILE... --store {name}.fairtrial")
         return None
     opened = open_results(path, name)
-    typer.echo(_format_short_summary(opened))
+    typer.echo(opened.summary().format_short())
     _print_hints(f"tables: fairtrial results {path} --all", "reasons: --explain")
     _print_hints(f"results file: {path}", f"page: fairtrial report {path}")
     return len(opened.failures())
-
-
-def _format_short_summary(results: Results) -> str:
-    """Format the answer with the raised checks that may change the conclusion."""
-    from fairtrial.report.check import list_answer_warnings
-    from fairtrial.study.results.summary import ResultSummary
-
-    warnings = [f"{result.check.number}: {result.finding.text}" for result in list_answer_warnings(results)]
-    return ResultSummary.from_results(results, warnings).format_short()
 
 
 def _print_hints(*hints: str) -> None:
@@ -189,7 +180,7 @@ def results(
             typer.echo(_format_explanation(opened, measure, selection))
             return
         if view == "summary" and measure is None and condition is None and not show_all:
-            typer.echo(_format_short_summary(opened))
+            typer.echo(opened.summary().format_short())
             _print_hints("tables: --all", "reasons: --explain", "another measure: --measure NAME")
             _print_hints(f"results file: {store}", f"page: fairtrial report {store}")
             return

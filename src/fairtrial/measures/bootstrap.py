@@ -98,9 +98,11 @@ def compute_bca_limits(values: FloatArray, estimate: float, jackknife: FloatArra
     if not 0 < below < 1 or not np.isfinite(jackknife).all() or np.isinf(values).any():
         return None
     influence = jackknife.mean() - jackknife
-    spread = (influence**2).sum()
-    if spread == 0:
+    largest = float(np.abs(influence).max())
+    if largest == 0:
         return None
+    influence /= largest  # the unit does not matter, and powers must not overflow
+    spread = (influence**2).sum()
     acceleration = (influence**3).sum() / (6 * spread**1.5)
     bias = ndtri(below)
     tail = (1 - level) / 2

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from fairtrial import _check
 from fairtrial._check import FloatArray
+from fairtrial._frames import to_pandas
 from fairtrial._text import join_names
 from fairtrial.errors import InputError
 from fairtrial.kernels.compiling import run_in_chunks
@@ -212,9 +213,10 @@ class Differences:
 
 def _to_model_dict(models: Any) -> dict[str, npt.ArrayLike]:
     """Return predictions by model name, from a mapping or the columns of a data frame."""
-    if not isinstance(models, Mapping) and not hasattr(models, "columns"):
+    table = models if isinstance(models, Mapping) else to_pandas(models)
+    if table is None:
         raise InputError(f"models must be a mapping of names to predictions or a data frame, got {type(models).__name__}")
-    return {str(name): models[name] for name in models}
+    return {str(name): table[name] for name in table}
 
 
 def _read_model_rows(measure: Measure, y_true: npt.ArrayLike, name: str, y: npt.ArrayLike, options: dict[str, Any]) -> Any:

@@ -323,6 +323,20 @@ class IntervalPlan:
         return Resamples(len(rows.true), self.resamples, self.seed, strata, self.clusters)
 
 
+def count_effective_rows(weights: FloatArray, clusters: IntArray | None = None) -> float:
+    """Count the independent rows that are as informative as weighted or clustered rows (Kish 1965).
+
+    The number is (sum of W)^2 / sum of W^2, where W is the total weight of each row or cluster. It is the number of rows or
+    clusters if all have the same total weight.
+
+    >>> count_effective_rows(np.ones(6)), count_effective_rows(np.ones(6), np.array([0, 0, 1, 1, 2, 2]))
+    (6.0, 3.0)
+    """
+    totals = weights if clusters is None else np.bincount(clusters, weights)
+    squares = float((totals**2).sum())
+    return float(totals.sum()) ** 2 / squares if squares else 0.0
+
+
 def read_clusters(
     cluster: npt.ArrayLike | None, sample_weight: npt.ArrayLike | None = None, stratified: bool = False
 ) -> IntArray | None:

@@ -14,7 +14,7 @@ from fairtrial._narrative import render_all
 from fairtrial._registry import suggest_name
 from fairtrial.errors import InputError
 from fairtrial.predictions.read import DatasetPredictions, ModelPredictions, PredictionFile
-from fairtrial.study.archive import TRIAL_COLUMNS, ConditionFacts, DataFacts, LearnerFacts
+from fairtrial.study.archive import TRIAL_COLUMNS, ConditionFacts, DataFacts, LearnerFacts, describe_groups
 from fairtrial.study.records import Predictions
 
 if TYPE_CHECKING:
@@ -151,4 +151,6 @@ def _describe_dataset(dataset: DatasetPredictions, source: str) -> DataFacts:
         "source": source,
         "notes": "only predictions are known",
     }
+    if dataset.clusters is not None:
+        facts["groups"] = describe_groups("cluster", dataset.clusters)
     return DataFacts(dataset.name, digest.hexdigest(), dataset.classes, dataset.y_true, dataset.row_ids, facts)

@@ -39,6 +39,13 @@ _ID_NAME = re.compile(
     r"file|filename|image|url|transaction|order|account|ticket|claim|passenger|record|message|review|case|visit)s?",
 )
 
+# True labels that mean a missing label, without blanks and in lower case. Those of the second set may also be classes.
+_MISSING_LABELS = frozenset({"", "?", "na", "n/a", "#n/a", "nan", "<na>"})
+_POSSIBLY_MISSING_LABELS = frozenset({"null", "none", "-", "."})
+
+# A text column contains predicted labels if at least this fraction of its cells are classes.
+_MIN_KNOWN_FRACTION = 0.8
+
 # Names of units that often have several dependent rows, as `normalize_name` writes them.
 _CLUSTER_NAMES = frozenset(
     {
@@ -65,13 +72,17 @@ ALIASES = {
 Y_TRUE_NAMES = (
     *("truth", "ytrue", "true", "truelabel", "truelabels", "trueclass", "ytest", "yval", "yactual", "actual", "actuals"),
     *("actuallabel", "actualclass", "groundtruth", "gold", "goldlabel", "target", "targets", "observed", "outcome"),
-    *("y", "class", "label", "labels"),
+    *("correctanswer", "goldanswer", "referenceanswer", "expectedanswer", "answerkey", "correctlabel", "reference", "expected"),
+    *("y", "class", "label", "labels", "diagnosis", "answer"),
 )
 
 PREDICTION_NAMES = (
     *("prediction", "predictions", "predicted", "ypred", "ypredicted", "pred", "preds", "predictedlabel", "predictedclass"),
-    *("predlabel", "predclass", "yhat", "label"),
+    *("predlabel", "predclass", "yhat", "label", "predictedanswer", "modelanswer", "answer", "response", "modelresponse"),
 )
+
+# A column with one of these names says whether an answer is correct, not which label is true.
+_CORRECTNESS_NAMES = ("correct", "iscorrect", "wascorrect", "correctness", "passed")
 
 SCORE_NAMES = (
     *("score", "scores", "yscore", "prob", "proba", "probability", "p", "risk", "decision", "decisionfunction", "logit"),
@@ -89,6 +100,8 @@ _LABEL_WORD = r"(?:y[_ .\-]?pred|prediction|predicted|pred|label|class)"
 _PREDICTION_WORD = r"(?:y[_ .\-]?pred|predictions?|predicted|preds?)"
 
 _SEPARATOR = r"[_ .\-]"
+
+PERCENTAGE = r"\s*[-+]?\d+(?:[.,]\d+)?\s*%\s*"
 
 _PROBABILITY_NAME = re.compile(r"(?:^|[^a-z])(?:y[_ .\-]?)?(?:probs?|proba|probability|p)(?:[^a-z0-9]|$)", re.IGNORECASE)
 
@@ -176,6 +189,8 @@ class Roles:
         Columns without a role.
     reasons : tuple of Finding
         Why an unused column that seems to contain labels is not used.
+    missing_labels : tuple of str
+        True labels such as ? that mean a missing label.
     """
 
     layout: Literal["long", "wide"]
@@ -185,6 +200,7 @@ class Roles:
     specified: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
     reasons: tuple[Finding, ...] = ()
+    missing_labels: tuple[str, ...] = ()
 
     def get(self, role: str) -> str | None:
         """Return the column of a role, or None."""
@@ -263,8 +279,10 @@ def _abbreviate_columns(columns: Sequence[tuple[str, str]]) -> str:
     return join_names(dict.fromkeys(patterns) if has_pattern else [column for _, column in columns], 4)
 
 
-def guess_roles(frame: pd.DataFrame, **specified: Any) -> Roles:
+def guess_roles(frame: pd.DataFrame, *, positive: object = None, **specified: Any) -> Roles:
     """Guess the roles of the columns of a table of predictions, or of its first rows; roles in `specified` are kept.
+
+    The class `positive`, if given, is not a missing label.
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"y_true": ["a", "b"], "tree": ["a", "a"], "tree_p": [0.2, 0.4], "forest": ["a", "b"]})
@@ -296,13 +314,21 @@ def guess_roles(frame: pd.DataFrame, **specified: Any) -> Roles:
     if "subgroup" not in specified:
         subgroups = [name for name in names if name not in used_columns and normalize_name(name) in SUBGROUP_NAMES]
         used_columns.update(subgroups)
-    classes = format_labels(frame[columns["y_true"]])
     free = [name for name in names if name not in used_columns]
+    missing_labels = find_missing_labels(frame, columns["y_true"], free, positive)
+    classes = [label for label in format_labels(frame[columns["y_true"]]) if label not in missing_labels]
     models = _find_models(frame, free, classes, columns, specified)
     used = {*used_columns, *(column for model_columns in models for column in model_columns.columns)}
     unused = tuple(name for name in names if name not in used)
     if not models:
         check_misspelled(frame, free, classes, columns["y_true"])
+        if normalize_name(columns["y_true"]) in _CORRECTNESS_NAMES:
+            raise InputError(
+                f"the file must have true and predicted labels, got column {columns['y_true']!r}, which only says whether an "
+                "answer is correct: add the labels, or compare two such columns in Python by "
+                "fairtrial.significance.mcnemar([1] * n, first, second)"
+            )
+        _check_other_labels(frame, free, classes, columns["y_true"])
         raise InputError(
             f"the file must have predicted labels or scores besides the true labels {columns['y_true']!r}, got only "
             f"{', '.join(map(repr, free)) or 'that column'}: pass {name_argument('prediction', 'COLUMN')} or "
@@ -311,9 +337,11 @@ def guess_roles(frame: pd.DataFrame, **specified: Any) -> Roles:
     layout: Literal["long", "wide"] = "wide" if models[0].name else "long"
     ordered = {role: columns[role] for role in _SINGLE_COLUMN_ROLES if role in columns}
     is_specified = "prediction" in specified or "scores" in specified
-    reasons = () if is_specified else explain_unused(frame, unused, classes)
+    reasons = () if is_specified else explain_unused(frame, unused, classes, _has_unnamed_scores(models))
+    if is_specified and "model" not in columns and len(models) == 1:
+        reasons = find_unnamed_models(frame, unused, classes, models[0])
     reasons = (*find_undeclared_clusters(frame, unused, ordered), *reasons)
-    return Roles(layout, ordered, models, tuple(subgroups), tuple(specified), unused, reasons)
+    return Roles(layout, ordered, models, tuple(subgroups), tuple(specified), unused, reasons, missing_labels)
 
 
 def _check_roles(names: list[str], specified: Mapping[str, Any]) -> None:
@@ -366,6 +394,25 @@ def _find_y_true(frame: pd.DataFrame, names: list[str], used_columns: set[str]) 
     )
 
 
+def find_missing_labels(frame: pd.DataFrame, y_true: str, free: Sequence[str], positive: object = None) -> tuple[str, ...]:
+    """Find true labels that mean a missing label. Labels such as none are classes if a prediction or a score refers to them.
+
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"y": ["cat", "?", "none", "dog"], "tree": ["cat", "dog", "none", "dog"]})
+    >>> find_missing_labels(table, "y", ["tree"])
+    ('?',)
+    """
+    labels = format_labels(frame[y_true])
+    folded = {label: _fold_case(label) for label in labels if positive is None or label != str(positive)}
+    missing = [label for label, text in folded.items() if text in _MISSING_LABELS]
+    possible = [label for label, text in folded.items() if text in _POSSIBLY_MISSING_LABELS]
+    if not possible or len(labels) - len(missing) - len(possible) < 2:
+        return tuple(missing)
+    predicted = {label for column in free if not _is_number(frame[column]) for label in format_labels(frame[column])}
+    scored = {label for label in possible if any(_parse_column_name(column, [label])[2] for column in free)}
+    return (*missing, *(label for label in possible if label not in predicted | scored))
+
+
 def _assign_row_ids(frame: pd.DataFrame, free: list[str], columns: dict[str, str]) -> None:
     """Assign the role of row ids to a column named like an id whose values differ within each model and split."""
     candidates = [name for name in free if is_id_name(name) and not _is_fraction(frame[name])]
@@ -395,7 +442,7 @@ def is_id_name(name: str) -> bool:
 def _may_be_y_true(column: pd.Series[Any]) -> bool:
     name = str(column.name)
     is_prediction = is_named_prediction(name) or _parse_column_name(name, [])[1] or normalize_name(name) in SUBGROUP_NAMES
-    labels = format_labels(column)
+    labels = [label for label in format_labels(column) if _fold_case(label) not in _MISSING_LABELS]
     is_coded = not _is_number(column) or {*labels} in ({"0", "1"}, {"-1", "1"}, {"1", "2"})
     return not is_prediction and is_coded and len(labels) == 2
 
@@ -407,6 +454,8 @@ def _find_models(
     by_model = _is_by_model(prediction, classes) or _is_by_model(scores, classes)
     if "model" not in columns and (by_model or (isinstance(prediction, Sequence) and not isinstance(prediction, str))):
         return _build_wide_models(prediction, scores, classes)
+    if "model" not in columns and prediction is None and _are_models(scores, classes):
+        return _build_wide_models(None, {column: column for column in _to_list(scores)}, classes)
     label = _require_one_column(prediction, "prediction") if prediction is not None else _find_label_column(free)
     score_columns = (
         _resolve_score_columns(scores, classes)
@@ -423,6 +472,14 @@ def _find_models(
     if is_specified or label is not None or (score_columns and not several):
         return (ModelColumns("", label, score_columns),) if label is not None or score_columns else ()
     return find_wide_models(frame, free, classes)
+
+
+def _are_models(scores: Any, classes: list[str]) -> bool:
+    """Return whether several columns of scores belong to different models: none of their names refers to a class."""
+    if scores is None or isinstance(scores, (str, Mapping)):
+        return False
+    names = _to_list(scores)
+    return len(names) > 1 and not any(name in classes or find_score_class(name, classes) for name in names)
 
 
 def _is_by_model(value: Any, classes: list[str]) -> bool:
@@ -450,7 +507,11 @@ def _resolve_score_columns(value: Any, classes: list[str]) -> tuple[tuple[str | 
     class_columns = [(column if column in classes else find_score_class(column, classes), column) for column in columns]
     if len(columns) > 1 and any(name is None for name, _ in class_columns):
         unclear = next(column for name, column in class_columns if name is None)
-        raise InputError(f"scores must name the class of each column, got {unclear!r}: pass a mapping of class to column")
+        raise InputError(
+            f"scores must name the class or the model of each column, got {unclear!r}: pass "
+            f"{name_argument('scores', 'MAPPING', 'CLASS=COLUMN')}, or in a wide file "
+            f"{name_argument('scores', 'MAPPING', 'MODEL=COLUMN')}"
+        )
     return tuple(class_columns)
 
 
@@ -499,15 +560,23 @@ def find_wide_models(frame: pd.DataFrame, free: list[str], classes: list[str]) -
             rest.append(column)
     rest = _match_class_suffixes(frame, rest, classes, scores)
     for column in rest:
-        if _has_only_classes(frame[column], classes):
+        if _has_mostly_classes(frame[column], classes):
             labels.setdefault(column, column)
     if not labels and not scores:
-        scores = {column: {None: column} for column in rest if _is_fraction(frame[column])}
+        numeric = [column for column in rest if _is_fraction(frame[column])]
+        probabilities = [column for column in numeric if _is_within_unit_interval(frame[column])]
+        # Beside probabilities, other numbers such as an amount are attributes.
+        scores = {column: {None: column} for column in probabilities or numeric}
     positions = {column: index for index, column in enumerate(free)}
     names = sorted(
         {*labels, *scores}, key=lambda model: min(positions[column] for column in _list_model_columns(model, labels, scores))
     )
     return tuple(ModelColumns(name, labels.get(name), tuple(scores.get(name, {}).items())) for name in names)
+
+
+def _has_unnamed_scores(models: Sequence[ModelColumns]) -> bool:
+    """Whether the columns of scores are recognised by their values: they have the names of the models."""
+    return any(column == model_columns.name for model_columns in models for _, column in model_columns.scores)
 
 
 def _list_model_columns(model: str, labels: dict[str, str], scores: dict[str, dict[str | None, str]]) -> list[str]:
@@ -602,13 +671,26 @@ def _is_fraction(column: pd.Series[Any]) -> bool:
     return bool(len(values) and (values != np.floor(values)).any())
 
 
+def _is_within_unit_interval(column: pd.Series[Any]) -> bool:
+    return bool(column.dropna().between(0, 1).all())
+
+
 def _has_only_classes(column: pd.Series[Any], classes: list[str]) -> bool:
     if _is_fraction(column):
         return False
     labels = format_labels(column)
-    if not labels or len(labels) > len(classes):
+    return bool(labels) and set(labels) <= {*classes, *find_duplicate_labels(labels, classes)}
+
+
+def _has_mostly_classes(column: pd.Series[Any], classes: list[str]) -> bool:
+    """Whether all cells are classes, or most cells of a text column. Other answers, such as refusals, count as errors."""
+    if _has_only_classes(column, classes):
+        return True
+    labels = [] if _is_number(column) else format_labels(column)
+    known = {label for label in labels if label in classes} | set(find_duplicate_labels(labels, classes))
+    if len(known) < min(2, len(classes)):
         return False
-    return set(labels) <= set(classes) or bool(find_duplicate_labels(labels, classes))
+    return bool(column.dropna().map(format_label).isin(known).mean() >= _MIN_KNOWN_FRACTION)
 
 
 def _has_shared_classes(labels: Sequence[str], classes: Sequence[str]) -> bool:
@@ -630,10 +712,10 @@ def check_score_column(column: pd.Series[Any], model: str) -> None:
         return
     bad = numbers.isna()
     index = int(bad.to_numpy().argmax()) if bad.any() else 0
-    line = int(column.notna().to_numpy().nonzero()[0][index]) + 1
+    line = present.index[index]
     raise InputError(
-        f"scores of model {model!r} must be numbers, got {present.iloc[index]!r} in column {column.name!r}, line {line} of the "
-        f"table ({format_count(int(bad.sum()), 'such line')}): correct it, or rename the column if it does not contain scores"
+        f"scores of model {model!r} must be numbers, got {present.iloc[index]!r} in column {column.name!r}, line {line} "
+        f"({format_count(int(bad.sum()), 'such line')}): correct it, or rename the column if it does not contain scores"
     )
 
 
@@ -674,6 +756,17 @@ def check_misspelled(frame: pd.DataFrame, free: Sequence[str], classes: Sequence
             )
 
 
+def _check_other_labels(frame: pd.DataFrame, free: Sequence[str], classes: Sequence[str], y_true: str) -> None:
+    """Reject a column of at most as many labels as there are classes, none of which is a class: their coding differs."""
+    for column in free:
+        labels = format_labels(frame[column])
+        if 2 <= len(labels) <= len(classes) and not set(labels) & set(classes):
+            raise InputError(
+                f"predicted labels must be labels of {y_true!r} ({join_names(classes, 6)}), got {join_names(labels, 6)} in "
+                f"column {column!r}: convert the labels, or pass {name_argument('prediction', 'COLUMN')} to name another column"
+            )
+
+
 def find_undeclared_clusters(frame: pd.DataFrame, unused: Sequence[str], columns: Mapping[str, str]) -> tuple[Finding, ...]:
     """Find an unused column with a name like an id whose values repeat: its rows may depend on each other.
 
@@ -694,8 +787,12 @@ def find_undeclared_clusters(frame: pd.DataFrame, unused: Sequence[str], columns
     return ()
 
 
-def explain_unused(frame: pd.DataFrame, unused: Sequence[str], classes: Sequence[str]) -> tuple[Finding, ...]:
-    """Explain why columns that seem to contain labels are not used.
+def explain_unused(
+    frame: pd.DataFrame, unused: Sequence[str], classes: Sequence[str], has_unnamed_scores: bool = False
+) -> tuple[Finding, ...]:
+    """Explain why columns that seem to contain labels or scores are not used.
+
+    `has_unnamed_scores` says that columns are scores because of their values only, not of their names.
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"svm": ["yes", "no", "maybe"], "colour": ["red", "blue", "red"], "again": ["yes", "no", "no"]})
@@ -704,13 +801,17 @@ def explain_unused(frame: pd.DataFrame, unused: Sequence[str], classes: Sequence
     """
     findings = []
     probabilities: list[str] = []
+    numbers: list[str] = []
     for column in unused:
         if is_named_prediction(column):
             findings.append(Finding.of("unused_prediction", column=column))
             continue
         if _is_fraction(frame[column]):
-            values = frame[column].dropna()
-            probabilities += [column] if values.between(0, 1).all() else []
+            (probabilities if _is_within_unit_interval(frame[column]) else numbers).append(column)
+            continue
+        text = _find_text_among_numbers(frame[column])
+        if text is not None:
+            findings.append(Finding.of("unused_text", column=column, text=text))
             continue
         labels = format_labels(frame[column])
         unknown = [label for label in labels if label not in classes]
@@ -721,7 +822,53 @@ def explain_unused(frame: pd.DataFrame, unused: Sequence[str], classes: Sequence
             findings.append(Finding.of("unused_unknown_label", column=column, label=unknown[0]))
     if probabilities:
         findings.append(Finding.of("unused_probabilities", columns=tuple(probabilities)))
+    if numbers and has_unnamed_scores:
+        findings.append(Finding.of("unused_numbers", columns=tuple(numbers)))
     return tuple(findings)
+
+
+def _find_text_among_numbers(column: pd.Series[Any]) -> str | None:
+    """Find a text in a column of mostly fractional numbers or percentages; None if the column has other contents."""
+    import pandas as pd
+
+    if _is_number(column) or column.dtype.kind == "b":
+        return None
+    texts = column.dropna().astype(str)
+    is_number = pd.to_numeric(texts.str.strip().str.removesuffix("%"), errors="coerce").notna()
+    has_fraction = texts[is_number].str.contains(r"[.%]").any()
+    if not len(texts) or is_number.mean() < _MIN_KNOWN_FRACTION or not has_fraction:
+        return None
+    is_odd = ~is_number if not is_number.all() else texts.str.contains("%")
+    return str(texts[is_odd].iloc[0]) if is_odd.any() else str(texts.iloc[0])
+
+
+def find_unnamed_models(
+    frame: pd.DataFrame, unused: Sequence[str], classes: list[str], model: ModelColumns
+) -> tuple[Finding, ...]:
+    """Find columns that look like predictions of other models although the user named the columns of one model only."""
+    if model.label is not None:
+        columns = [name for name in unused if _has_mostly_classes(frame[name], classes)]
+        return (Finding.of("unnamed_labels", columns=tuple(columns)),) if columns else ()
+    numeric = [name for name in unused if _is_fraction(frame[name])]
+    scores = [name for name in numeric if is_named_prediction(name) or _is_within_unit_interval(frame[name])]
+    return (Finding.of("unnamed_scores", columns=tuple(scores)),) if scores else ()
+
+
+def find_percentages(frame: pd.DataFrame, specified: Mapping[str, Any]) -> list[str]:
+    """Find text columns in which every value is a percentage such as 96.5%, except columns with another role.
+
+    >>> import pandas as pd
+    >>> find_percentages(pd.DataFrame({"y_true": ["5%", "9%"], "cnn": ["96.5%", "4 %"], "note": ["5%", "x"]}), {})
+    ['cnn']
+    """
+    others = {column for role, value in specified.items() if role != "scores" for column in _list_columns(value)}
+    reserved = {*Y_TRUE_NAMES, *SUBGROUP_NAMES, *(name for aliases in ALIASES.values() for name in aliases)}
+    texts = {
+        str(name): frame[name].dropna()
+        for name in frame.columns
+        if frame[name].dtype.kind not in "biufcmM" and str(name) not in others and normalize_name(str(name)) not in reserved
+    }
+    return [name for name, column in texts.items() if len(column) and column.astype(str).str.fullmatch(PERCENTAGE).all()]
 
 
 def normalize_name(name: str) -> str:
@@ -756,23 +903,25 @@ def normalize_label(value: Any) -> Any:
 def find_duplicate_labels(labels: Sequence[str], classes: Sequence[str]) -> dict[str, str]:
     """Map labels that are coded differently to the classes; empty if they are coded alike, or if the mapping is ambiguous.
 
-    Labels are coded differently if they differ in case or blanks only, or if both say yes and no in other words. The mapping
-    must be one-to-one.
+    Labels that differ from a class in case or blanks only are mapped to it. If both say yes and no in other words, the mapping
+    must be one-to-one and complete.
 
     >>> find_duplicate_labels(["0", "1"], ["No", "Yes"]), find_duplicate_labels(["a"], ["False", "True"])
     ({'0': 'No', '1': 'Yes'}, {})
     """
     if not labels or set(labels) <= set(classes):
         return {}
-    for fold in (_fold_case, _fold_answer):
-        by_folded = {fold(name): name for name in classes}
-        folded_labels = [fold(label) for label in labels]
-        is_unambiguous = len(by_folded) == len(classes) and len(set(folded_labels)) == len(labels) and None not in by_folded
-        if is_unambiguous and set(folded_labels) <= set(by_folded):
-            # One odd spelling among labels that match is a misspelling, not another coding.
-            has_odd_spelling = fold is _fold_case and bool(set(labels) & set(classes))
-            mapping = {label: by_folded[folded] for label, folded in zip(labels, folded_labels, strict=True)}
-            return {} if has_odd_spelling else mapping
+    by_case = {_fold_case(name): name for name in classes}
+    if len(by_case) == len(classes):
+        respelled = {label: by_case.get(_fold_case(label)) for label in labels if label not in classes}
+        matched = {label: name for label, name in respelled.items() if name is not None}
+        if matched:
+            return matched
+    by_answer = {_fold_answer(name): name for name in classes}
+    answers = [_fold_answer(label) for label in labels]
+    is_unambiguous = len(by_answer) == len(classes) and len(set(answers)) == len(labels) and None not in by_answer
+    if is_unambiguous and set(answers) <= set(by_answer):
+        return {label: by_answer[answer] for label, answer in zip(labels, answers, strict=True)}
     return {}
 
 

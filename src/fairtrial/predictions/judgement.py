@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import inspect
 import shlex
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from importlib.metadata import version
@@ -27,11 +28,14 @@ from fairtrial._text import (
     format_percentage,
     format_table,
     join_names,
+    make_p_format,
     wrap_item,
     wrap_lines,
 )
-from fairtrial.errors import InputError
+from fairtrial.errors import InputError, UnknownNameError
 from fairtrial.measures import Measure, get_measure
+from fairtrial.measures.auc_inference import MIN_DECIDABLE_CASES
+from fairtrial.measures.measure import registry as measure_registry
 from fairtrial.predictions.archive import PredictionArchive
 from fairtrial.predictions.columns import Roles
 from fairtrial.predictions.pairs import UNDECIDED, build_pair_tables
@@ -68,6 +72,9 @@ _DEFAULTS = {"level": 0.95, "alpha": 0.05, "resamples": 2000, "seed": 0, "positi
 _OPTION_NAMES = {"scores": "score", "measures": "measure"}
 
 _LABEL_MEASURES = ("accuracy", "balanced_accuracy", "kappa", "mcc", "f_score")
+# Below this proportion of positive rows, AUC and average precision often disagree.
+_RARE = 0.1
+
 _BINARY_ONLY = ("average_precision", "h_measure", "ks")
 _PROBABILITY_MEASURES = (*MEAN_LOSSES, "calibration_error")
 
@@ -85,10 +92,18 @@ _INTERVAL_NAMES = {
 # named.
 _MAX_LINES, _MAX_READ_AS, _MAX_DATASETS = 12, 2, 3
 
+# The short form always shows this many raised checks.
+_MAX_CHECKS = 4
+
+# An AUC is below chance if it is this many standard errors below one half: the two-sided test at 5 %.
+_BELOW_CHANCE_Z = 1.96
+
 IMPORTANT_NOTES = (
     *("undeclared_clusters", "below_chance", "no_test", "rows_unidentified", "disjoint_rows", "unequal_rows"),
-    *("unknown_label", "missing_labels"),
-    *("dropped_missing", "duplicated_lines", "duplicated_rows", "matched_labels", "unused_prediction"),
+    "average_precision_differs",
+    *("unknown_label", "unknown_labels", "missing_labels", "percentages"),
+    *("unused_text", "unused_probabilities", "unused_numbers", "unused_second_labels", "unnamed_labels", "unnamed_scores"),
+    *("dropped_missing", "duplicated_lines", "duplicated_rows", "numbered_predictions", "matched_labels", "unused_prediction"),
     *("unused_unknown_label", "not_probabilities", "zero_scores", "several_conditions", "rows_in_file_order"),
 )
 """Kinds of notes that affect the answer: the short form shows them."""
@@ -237,8 +252,9 @@ class Judgement:
             for finding in self.methodology
         ]
 
-    def _get_read_as(self) -> str:
-        return "; ".join(filter(None, [f"read as: {self.roles.summary}", self.positives.summary]))
+    def _get_read_as(self, with_reasons: bool = True) -> str:
+        positives = self.positives if with_reasons else replace(self.positives, reasons={})
+        return "; ".join(filter(None, [f"read as: {self.roles.summary}", positives.summary]))
 
     def __str__(self) -> str:
         return "\n".join(self.format_lines())
@@ -264,6 +280,8 @@ class Judgement:
         more = "" if all_measures else f"{measures}: {name_place('--all', '.scores')}     "
         read_as = wrap_lines(self._get_read_as(), 76, indent="  ")
         if len(read_as) > _MAX_READ_AS:
+            read_as = wrap_lines(self._get_read_as(with_reasons=False), 76, indent="  ")
+        if len(read_as) > _MAX_READ_AS:
             read_as = [*read_as[: _MAX_READ_AS - 1], f"{read_as[_MAX_READ_AS - 1].rstrip(',')} ..."]
         foot = [*read_as, f"  {more}{name_place('page: --report page.html', 'reasons: .explain()')}"]
         used = len(answer) + 2 + (0 if all_measures else len(table) - len(self._list_models())) + len(foot)
@@ -275,22 +293,38 @@ class Judgement:
     def _select_answer(self) -> list[str]:
         """Select the sentences of the short form: the verdict over data sets, else the answers for the first few."""
         if len(self.findings) > 1 and self.verdict is not None:
-            return [self.summary[-1]]
-        hidden = len(self.findings) - _MAX_DATASETS
-        texts = list(self.summary) if hidden <= 0 else list(self.summary[:_MAX_DATASETS])
-        return texts + ([f"{format_count(hidden, 'more data set')}: --explain"] if hidden > 0 else [])
+            if self.verdict.undecidable is None:
+                return [self.summary[-1]]
+            answers = [text for ranking, text in zip(self.findings, self.summary, strict=False) if ranking.undecidable is None]
+            # The check of the number of data sets says why they cannot be compared, so the verdict would only repeat it.
+            is_explained = bool(answers and check_dataset_count(self.verdict))
+            return [*self._limit_answers(answers), *([] if is_explained else [self.summary[-1]])]
+        return self._limit_answers(self.summary)
+
+    def _limit_answers(self, texts: Sequence[str]) -> list[str]:
+        """Keep the first few answers, and count the others."""
+        hidden = len(texts) - _MAX_DATASETS
+        if hidden <= 0:
+            return list(texts)
+        more = f"{format_count(hidden, 'more data set')}: {name_place('--explain', '.explain()')}"
+        return [*texts[:_MAX_DATASETS], more]
 
     def _format_warnings(self, max_lines: int) -> list[str]:
-        """Format raised checks and important notes in at most `max_lines` lines; the last line counts the omitted notes."""
+        """Format raised checks and important notes in at most `max_lines` lines; the last line counts the omitted notes.
+
+        The first few raised checks always appear.
+        """
         notes = {kind: [render(note, "model") for note in self.notes if note.kind == kind] for kind in IMPORTANT_NOTES}
         first = notes.pop("undeclared_clusters")
         texts = [*first, *self._render_methodology(), *(text for texts in notes.values() for text in texts)]
         blocks = [wrap_item(text, "!") for text in texts]
+        n_checks = min(_MAX_CHECKS, len(first) + len(self.methodology))
         lines: list[str] = []
         for index, block in enumerate(blocks):
             is_last = index == len(blocks) - 1
-            if len(lines) + len(block) + (not is_last) > max_lines:
-                return [*lines, f"! {format_count(len(blocks) - index, 'more note' if index else 'note')}: --explain"]
+            if index >= n_checks and len(lines) + len(block) + (not is_last) > max_lines:
+                count = format_count(len(blocks) - index, "more note" if index else "note")
+                return [*lines, f"! {count}: {name_place('--explain', '.explain()')}"]
             lines += block
         return lines
 
@@ -414,9 +448,13 @@ class Judgement:
         summary_html = "".join(f"<p>{escape(sentence)}</p>" for sentence in self.summary)
         notes = "".join(f"<p>{escape(text)}</p>" for text in (*self.messages, f"{self.source}, {self._get_read_as()}"))
         tables = [self.scores, *([self.pairs] if len(self.pairs) else [])]
+        p_format = make_p_format(self.alpha)
+        formatters = {name: lambda p: format_number(p, p_format) for name in ("p_value", "p_adjusted")}
         return (
             summary_html
-            + "".join(table.to_html(index=False, float_format="{:.4g}".format, na_rep="") for table in tables)
+            + "".join(
+                table.to_html(index=False, float_format="{:.4g}".format, formatters=formatters, na_rep="") for table in tables
+            )
             + notes
         )
 
@@ -509,7 +547,9 @@ def judge(
         origin = record_origin(paths, {**options, "stream": stream, **roles})
         if stream or (stream is None and paths and is_too_long(paths)):
             notes = Notes()
-            with StreamedFile(paths, **{role: value for role, value in roles.items() if value is not None}) as file:
+            with StreamedFile(
+                paths, positive=positive, **{role: value for role, value in roles.items() if value is not None}
+            ) as file:
                 notes.extend((*file.notes, *file.roles.reasons))
                 return _judge(StreamedModels(file, positive, notes), measures, positive, settings, notes, origin)
         source = read_predictions(source, positive=positive, **roles)
@@ -556,12 +596,20 @@ def _judge(
         notes.add("pooled_folds", measure=main.display_name)
     scores = build_scores(models, chosen, settings)
     positives = PositiveClasses.from_models(models, file.roles, positive is not None)
-    _check_score_direction(models, scores, positives, settings)
-    _note_score_problems(scores, positives, notes)
-    pairs, tests, obstacles, unequal_datasets = build_pair_tables(models, main, settings, notes)
+    below_chance = _find_below_chance(models, scores, main, file.roles, settings)
+    _check_score_direction(models, below_chance, positives)
+    inverted = _select_inverted(below_chance)
+    _note_score_problems(scores, positives, below_chance, inverted, notes)
+    pairs, tests, obstacles, unequal_datasets, clusters = build_pair_tables(models, main, settings, notes, inverted)
+    class_counts = file.count_classes(unequal_datasets)
+    _note_unequal_rows(scores, class_counts, notes)
+    _note_rare_positives(scores, main, positives, class_counts, notes)
     subgroups = build_subgroups(models, file.roles.subgroups, main, settings, notes)
-    verdict = _compare_over_splits(file, main, settings, notes)
-    findings = rank_by_rows(scores, pairs, obstacles, main, settings)
+    verdict = _compare_over_splits(file, main, settings, notes, inverted)
+    findings = rank_by_rows(scores, pairs, obstacles, main, settings, clusters)
+    has_doubtful_rows = any(note.kind == "undeclared_clusters" for note in file.roles.reasons)
+    cluster = file.roles.get("cluster") or ""
+    findings = tuple(replace(ranking, cluster=cluster, if_independent=has_doubtful_rows) for ranking in findings)
     return Judgement(
         source=file.source,
         roles=file.roles,
@@ -579,7 +627,7 @@ def _judge(
         notes=notes.merge(with_datasets=len(findings) > 1),
         verdict=verdict,
         positives=positives,
-        class_counts=file.count_classes(unequal_datasets),
+        class_counts=class_counts,
         origin=origin,
         predictions=file.predictions,
     )
@@ -614,12 +662,24 @@ def _select_measures(models: Sequence[ModelStatistics], requested: Any) -> list[
     requests = [requested] if isinstance(requested, (str, Measure)) else list(requested)
     if not requests:
         raise InputError("measures must name at least one measure, got none")
-    chosen = [get_measure(name) for name in requests]
+    chosen = [_find_measure(name) for name in requests]
     for measure in chosen:
         missing = [model.find_missing_input(measure) for model in models]
         if all(missing):
             raise InputError(f"measure {measure.name} needs {missing[0]}, got none from any model: choose another measure")
     return chosen
+
+
+def _find_measure(name: str | Measure) -> Measure:
+    """Find a measure by its name in any case; of several similar names, suggest one that begins like it."""
+    if isinstance(name, Measure):
+        return name
+    names = measure_registry.names()
+    match = next((known for known in names if known.casefold() == str(name).casefold()), None)
+    prefixed = [known for known in names if known.startswith(str(name).casefold())]
+    if match is None and prefixed:
+        raise UnknownNameError(f"no measure is called {name!r}: did you mean {prefixed[0]!r}?")
+    return get_measure(name if match is None else match)
 
 
 def _select_default_measures(models: Sequence[ModelStatistics]) -> list[Measure]:
@@ -644,36 +704,113 @@ def _find_binary_only(
     return tuple(measure.name for measure in omitted) if datasets else ()
 
 
+def _find_below_chance(
+    models: Sequence[ModelStatistics], scores: pd.DataFrame, main: Measure, roles: Roles, settings: JudgeSettings
+) -> dict[tuple[str, str], bool]:
+    """Map data set and model to whether its AUC is significantly below one half, for models that the scores decide about."""
+    auc = get_measure("auc")
+    has_labels = {model_columns.name for model_columns in roles.models if model_columns.label is not None}
+    ranking_models = [model for model in models if model.kind is not None and model.positive is not None]
+    if main.facts.needs == "labels" and all(model.name in has_labels or "" in has_labels for model in ranking_models):
+        return {}
+    if auc.name in set(scores["measure"]):
+        lines = scores[scores["measure"] == auc.name].to_dict("records")
+        known = {(str(line["dataset"]), str(line["model"])): (line["estimate"], line["high"]) for line in lines}
+    else:
+        known = {}
+        for model in ranking_models:
+            interval = model.compute_intervals([auc], settings)[0]
+            known[model.dataset, model.name] = interval.estimate, interval.high
+    return {
+        (model.dataset, model.name): _is_below_chance(model, *known[model.dataset, model.name])
+        for model in ranking_models
+        if not np.isnan(known[model.dataset, model.name][0])
+    }
+
+
+def _is_below_chance(model: ModelStatistics, auc: float, high: float) -> bool:
+    """Whether an AUC is significantly below one half: by its upper limit or, without limits or with few cases, by the test of
+    Mann and Whitney on the effective numbers of cases."""
+    if high < 0.5:
+        return True
+    positives, negatives = model.count_effective_rows()[model.positive or 0].tolist()
+    if not positives or not negatives or (not np.isnan(high) and min(positives, negatives) >= MIN_DECIDABLE_CASES):
+        return False
+    error = np.sqrt((positives + negatives + 1) / (12 * positives * negatives))
+    return bool(0.5 - auc > _BELOW_CHANCE_Z * error)
+
+
 def _check_score_direction(
-    models: Sequence[ModelStatistics], scores: pd.DataFrame, positives: PositiveClasses, settings: JudgeSettings
+    models: Sequence[ModelStatistics], below_chance: Mapping[tuple[str, str], bool], positives: PositiveClasses
 ) -> None:
     """Refuse scores that rank the other class first in every model: the best model would be declared the worst."""
-    auc = get_measure("auc")
-    ranking_models = [model for model in models if model.kind is not None and model.positive is not None]
-    labels = {positives.classes[model.dataset] for model in ranking_models}
+    labels = {positives.classes[model.dataset] for model in models if model.kind is not None and model.positive is not None}
     if positives.specified or not positives.can_flip or len(labels) != 1:
         return
-    if auc.name in set(scores["measure"]):
-        upper_limits = list(scores.loc[scores["measure"] == auc.name, "high"])
-    else:
-        upper_limits = [model.compute_intervals([auc], settings)[0].high for model in ranking_models]
-    if any(high < 0.5 for high in upper_limits) and not any(high >= 0.5 for high in upper_limits):
+    if below_chance and all(below_chance.values()):
         positive, negative = labels.pop()
-        subject = "every model" if len({model.name for model in ranking_models}) > 1 else "the model"
+        subject = "every model" if len({model for _, model in below_chance}) > 1 else "the model"
         remedy = name_argument("positive", "LABEL", shlex.quote(negative)).replace("=LABEL", f"={negative!r}")
         raise InputError(f"{subject} ranks {negative!r} above {positive!r}, which is the positive class here. Pass {remedy}.")
 
 
-def _note_score_problems(scores: pd.DataFrame, positives: PositiveClasses, notes: Notes) -> None:
-    """Note models with fewer rows than others, and AUCs below chance."""
+def _select_inverted(below_chance: Mapping[tuple[str, str], bool]) -> set[tuple[str, str]]:
+    """Select models whose scores look inverted: they rank the other class first, and another model of the data set does not."""
+    mixed = {dataset for (dataset, _), is_below in below_chance.items() if not is_below}
+    return {key for key, is_below in below_chance.items() if is_below and key[0] in mixed}
+
+
+def _note_score_problems(
+    scores: pd.DataFrame,
+    positives: PositiveClasses,
+    below_chance: Mapping[tuple[str, str], bool],
+    inverted: Collection[tuple[str, str]],
+    notes: Notes,
+) -> None:
+    """Note AUCs below chance."""
+    lines = positives.select_below_chance(scores).to_dict("records")
+    is_reported = {(str(line["dataset"]), str(line["model"])) for line in lines}
+    is_reported |= {key for key, is_below in below_chance.items() if is_below}
+    for dataset, model in dict.fromkeys([*sorted(inverted), *sorted(is_reported)]):
+        is_inverted = (dataset, model) in inverted
+        remedy = f"invert the score column of {model}, or leave it out" if is_inverted else positives.remedy
+        notes.add("below_chance", Subject(model, dataset), remedy=remedy)
+
+
+def _note_unequal_rows(scores: pd.DataFrame, class_counts: Mapping[str, Mapping[str, int]], notes: Notes) -> None:
+    """Note models that do not predict all rows of a data set."""
     for dataset, rows in find_unequal_rows(scores).items():
-        fewer = tuple(f"{model} ({count:,})" for model, count in rows.items() if count < max(rows.values()))
-        notes.add("unequal_rows", Subject("", dataset), fewer=fewer, rows=max(rows.values()))
-    for line in positives.select_below_chance(scores).to_dict("records"):
-        notes.add("below_chance", Subject(str(line["model"]), str(line["dataset"])), remedy=positives.remedy)
+        total = max(*rows.values(), sum(class_counts[dataset].values()))
+        fewer = tuple(f"{model} ({count:,})" for model, count in rows.items() if count < total)
+        notes.add("unequal_rows", Subject("", dataset), fewer=fewer, rows=total)
 
 
-def _compare_over_splits(file: FileStatistics, main: Measure, settings: JudgeSettings, notes: Notes) -> Verdict | None:
+def _note_rare_positives(
+    scores: pd.DataFrame,
+    main: Measure,
+    positives: PositiveClasses,
+    class_counts: Mapping[str, Mapping[str, int]],
+    notes: Notes,
+) -> None:
+    """Note that average precision ranks another model first, if models are compared by AUC and positives are rare."""
+    for dataset, (label, _) in positives.classes.items():
+        counts = class_counts.get(dataset, {})
+        proportion = counts.get(label, 0) / max(1, sum(counts.values()))
+        by_measure = scores[scores["dataset"] == dataset].set_index("measure")
+        if main.name != "auc" or proportion >= _RARE or "average_precision" not in by_measure.index:
+            continue
+        first_by_auc, first_by_precision = (
+            by_measure.loc[[name]].sort_values("estimate", ascending=False, kind="stable")["model"].iloc[0]
+            for name in ("auc", "average_precision")
+        )
+        if first_by_auc != first_by_precision:
+            subject = Subject(str(first_by_precision), dataset)
+            notes.add("average_precision_differs", subject, label=label, proportion=proportion)
+
+
+def _compare_over_splits(
+    file: FileStatistics, main: Measure, settings: JudgeSettings, notes: Notes, inverted: Collection[tuple[str, str]]
+) -> Verdict | None:
     """Compare models over data sets, or over the splits of one; None if there is only one split or one model."""
     import pandas as pd
 
@@ -682,12 +819,18 @@ def _compare_over_splits(file: FileStatistics, main: Measure, settings: JudgeSet
     table = pd.DataFrame(file.compute_split_values(main), columns=["dataset", "learner", "repeat", "fold", "value"])
     if len(table.drop_duplicates(["dataset", "repeat", "fold"])) < 2:
         return None
+    units = "data sets" if table["dataset"].nunique() > 1 else "splits"
+    n_inverted = Counter(model for _, model in inverted)
+    n_datasets = Counter(model.name for model in file.models)
+    suspects = [model for model, count in n_inverted.items() if 2 * count > n_datasets[model]]
+    if suspects:
+        notes.add("no_comparison", units=units, reason=f"the scores of {join_names(suspects)} look inverted")
+        return None
     try:
         with ignore_warnings():
             return compare(table, measure=main.name, alpha=settings.alpha)
     except InputError as error:
-        units = "data sets" if table["dataset"].nunique() > 1 else "splits"
-        notes.add("no_verdict", units=units, reason=str(error))
+        notes.add("no_comparison", units=units, reason=str(error))
         return None
 
 
@@ -697,6 +840,7 @@ def rank_by_rows(
     obstacles: Mapping[int, Finding],
     main: Measure,
     settings: JudgeSettings,
+    clusters: Mapping[int, int] | None = None,
 ) -> tuple[Ranking, ...]:
     """Rank the models of each data set by the main measure, with the deciding comparisons."""
     datasets = list(dict.fromkeys(map(str, scores["dataset"])))
@@ -706,12 +850,14 @@ def rank_by_rows(
         main_scores = scores[(scores["dataset"] == dataset) & (scores["measure"] == main.name) & scores["estimate"].notna()]
         ranked = main_scores.sort_values("estimate", ascending=lower_is_better, kind="stable")
         names = tuple(map(str, ranked["model"]))
-        deciding = pairs[(pairs["dataset"] == dataset) & (pairs["test"] != "")]
+        dataset_pairs = pairs[pairs["dataset"] == dataset]
+        deciding = dataset_pairs[dataset_pairs["test"] != ""]
         differences = _order_differences(deciding, names, lower_is_better)
         n_tested = int(pairs["p_adjusted"].notna().sum())
         is_open = (deciding["outcome"] != UNDECIDED).any()
-        reasons = [obstacles[index] for index in deciding.index if index in obstacles]
+        reasons = [obstacles[index] for index in dataset_pairs.index if index in obstacles]
         rows = set(deciding["rows"]) if len(deciding) else set(ranked["rows"])
+        n_clusters = {(clusters or {}).get(index, 0) for index in deciding.index}
         has_interval = len(ranked) > 0 and bool(np.isfinite(ranked["low"].iloc[0]))
         rankings.append(
             Ranking(
@@ -731,6 +877,7 @@ def rank_by_rows(
                 level=settings.level,
                 chance=_get_chance(ranked),
                 undecidable=reasons[0] if reasons and not is_open else None,
+                clusters=n_clusters.pop() if len(n_clusters) == 1 else 0,
             )
         )
     return tuple(rankings)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,10 +15,17 @@ from fairtrial._check import FloatArray
 from fairtrial._findings import Finding
 from fairtrial._narrative import render_all
 from fairtrial.errors import InputError
-from fairtrial.measures import Measure
+from fairtrial.measures import Measure, get_measure
 from fairtrial.measures.auc_inference import AucContrast
 from fairtrial.measures.intervals import compute_normal_quantile
-from fairtrial.predictions.statistics import MANY_ROWS, JudgeSettings, ModelStatistics, PairStatistics, ignore_warnings
+from fairtrial.predictions.statistics import (
+    MANY_ROWS,
+    MIN_EFFECTIVE_UNITS,
+    JudgeSettings,
+    ModelStatistics,
+    PairStatistics,
+    ignore_warnings,
+)
 from fairtrial.predictions.validate import Notes, Subject
 from fairtrial.significance import adjust, mcnemar_table
 from fairtrial.significance.counts import compute_mcnemar_limits
@@ -41,17 +49,25 @@ BETTER, WORSE, SIMILAR, UNDECIDED = "better", "worse", "no significant differenc
 _RESOLUTION = 10
 _MIN_RESAMPLES = 10_000
 
+# With fewer effective clusters, a permutation of clusters replaces the t test of their sums.
+_MIN_T_CLUSTERS = 10
+
+# Tests whose smallest p-value is determined by the number of rows or clusters.
+_EXACT_TESTS = ("permutation_test", "mcnemar")
+
 
 class PairTables(NamedTuple):
     """One row per pair of models, one row per pair and test, and the data sets whose models predict different rows.
 
-    `obstacles` says why the pair in a row cannot be decided.
+    `obstacles` says why the pair in a row cannot be decided. `clusters` counts the clusters of the pair in a row, if it has
+    clusters.
     """
 
     pairs: pd.DataFrame
     tests: pd.DataFrame
     obstacles: dict[int, Finding]
     unequal_datasets: tuple[str, ...]
+    clusters: dict[int, int]
 
 
 class Decision(NamedTuple):
@@ -62,8 +78,17 @@ class Decision(NamedTuple):
     obstacle: Finding | None = None
 
 
-def build_pair_tables(models: Sequence[ModelStatistics], main: Measure, settings: JudgeSettings, notes: Notes) -> PairTables:
-    """Compare all pairs of models of each data set; Holm's procedure adjusts p over all of them."""
+def build_pair_tables(
+    models: Sequence[ModelStatistics],
+    main: Measure,
+    settings: JudgeSettings,
+    notes: Notes,
+    inverted: Collection[tuple[str, str]] = (),
+) -> PairTables:
+    """Compare all pairs of models of each data set; Holm's procedure adjusts p over all of them.
+
+    `inverted` contains data set and name of models whose scores look inverted: their pairs cannot be decided.
+    """
     import pandas as pd
 
     overlap = RowOverlap(notes)
@@ -72,17 +97,21 @@ def build_pair_tables(models: Sequence[ModelStatistics], main: Measure, settings
         pair = first.pair_with(second) if first.dataset == second.dataset else None
         if pair is None:
             notes.extend([Finding.of("rows_unidentified")] if first.dataset == second.dataset else [])
-        elif overlap.record(first, second, pair.rows):
+        elif overlap.record(first, second, pair.distinct_rows):
             notes.extend(pair.list_limitations(main))
             compared.append((first, second, pair))
     overlap.check()
     test_rows: list[dict[str, Any]] = []
     pair_rows: list[dict[str, Any]] = []
     obstacles: dict[int, Finding] = {}
+    clusters = {index: pair.units for index, (*_, pair) in enumerate(compared) if pair.units < pair.distinct_rows}
     for first, second, pair in compared:
         with ignore_warnings():
             comparison = _Comparison(first, second, pair, main, settings, len(compared))
             decision = comparison.decide()
+            suspects = tuple(model.name for model in (first, second) if (model.dataset, model.name) in inverted)
+            if suspects:
+                decision = decision._replace(obstacle=Finding.of("inverted_pair", models=suspects))
             tests = comparison.list_tests(decision)
         test_rows += [
             _build_test_row(first, second, outcome, measure, outcome is decision.outcome) for outcome, measure in tests
@@ -98,7 +127,7 @@ def build_pair_tables(models: Sequence[ModelStatistics], main: Measure, settings
     pairs = _adjust_pairs(pd.DataFrame(pair_rows, columns=list(PAIR_COLUMNS)), main, settings.alpha)
     tests_table = pd.DataFrame(test_rows, columns=list(TEST_COLUMNS)).astype({"primary": bool})
     tests_table = tests_table.assign(p_adjusted=_adjust_by_test(tests_table))
-    return PairTables(pairs, tests_table, obstacles, tuple(overlap.unequal_datasets))
+    return PairTables(pairs, tests_table, obstacles, tuple(overlap.unequal_datasets), clusters)
 
 
 def _get_marks(outcome: Outcome) -> int:
@@ -120,7 +149,7 @@ class RowOverlap:
         """Record a pair of models; return whether it can be compared."""
         dataset = first.dataset
         self._n_common.setdefault(dataset, []).append(n_common)
-        if n_common == first.rows == second.rows:
+        if n_common == first.distinct_rows == second.distinct_rows:
             return True
         if dataset not in self.unequal_datasets:
             self.unequal_datasets.append(dataset)
@@ -129,7 +158,8 @@ class RowOverlap:
             self._disjoint.setdefault(dataset, (first.name, second.name))
             self._notes.add("disjoint_rows", **names)
             return False
-        self._notes.add("partial_overlap", **names, first_rows=first.rows, second_rows=second.rows, common=n_common)
+        names |= {"first_rows": first.distinct_rows, "second_rows": second.distinct_rows}
+        self._notes.add("partial_overlap", **names, common=n_common)
         return True
 
     def check(self) -> None:
@@ -145,8 +175,9 @@ class RowOverlap:
 class _Comparison:
     """Compares two models: chooses the test that decides, and runs others that readers may expect.
 
-    Accuracies are compared by McNemar's test, AUCs by the adjusted DeLong test, other measures and weighted rows by a
-    permutation test. With very many rows, a z test with a bootstrap standard error replaces the permutation test. Otherwise the
+    Accuracies are compared by the exact McNemar test, or by a t test of clusters. AUCs are compared by the adjusted DeLong
+    test. Other measures, weighted rows and few clusters are compared by a permutation test. A z test with a bootstrap standard
+    error replaces the permutation test if there are very many rows and many effective rows of each class. Otherwise the
     bootstrap gives only the interval.
     """
 
@@ -160,8 +191,8 @@ class _Comparison:
         pairs: int,
     ) -> None:
         self.first, self.second, self.pair, self.main, self.settings, self.pairs = first, second, pair, main, settings, pairs
-        self.labels = None if first.is_weighted else pair.count_labels()
-        self.contrast = None if first.is_weighted else pair.contrast_ranks()
+        self.labels = None if pair.is_weighted else pair.count_labels()
+        self.contrast = None if pair.is_weighted else pair.contrast_ranks()
         self._lacks_input = bool(first.find_missing_input(main) or second.find_missing_input(main))
 
     def decide(self) -> Decision:
@@ -169,57 +200,78 @@ class _Comparison:
         if self._lacks_input:
             return Decision(None, None)
         if self.main.name in ("accuracy", "error_rate") and self.labels is not None:
-            outcome = self._test_labels(self.labels, -1.0 if self.main.name == "error_rate" else 1.0)
-            return self._check_resolution(_make_consistent(outcome, outcome.effect, self.settings.alpha))
+            outcome = self._test_labels(self.labels, self.main)
+            return self._check_resolution(self._make_consistent(outcome, outcome.effect))
         if self.main.name in ("auc", "gini") and self.contrast is not None:
             outcome = self._test_ranks(self.contrast, 2.0 if self.main.name == "gini" else 1.0)
-            obstacle = next((caveat for caveat in outcome.caveats if caveat.kind == "few_cases"), None)
+            obstacle = next((caveat for caveat in outcome.caveats if caveat.kind in ("few_cases", "few_case_clusters")), None)
             return Decision(outcome, outcome.effect, obstacle)
         resampled = self.pair.resample_difference(self.main, self.settings)
-        permuted = self.pair.permute_difference(self.main, self.settings, self._count_resamples())
+        permuted = self._permute(self.main)
         effect = resampled.effect if resampled is not None else None
+        deciding, obstacle = permuted, None
         # With few rows the bootstrap gives only the interval.
-        deciding = permuted or (resampled if self.pair.rows > MANY_ROWS else None)
+        if permuted is None and resampled is not None and self.pair.rows > MANY_ROWS:
+            fewest = min(self.pair.effective_units)
+            if fewest >= MIN_EFFECTIVE_UNITS:
+                deciding = resampled
+            else:
+                obstacle = Finding.of("few_effective_rows", effective=fewest, needed=MIN_EFFECTIVE_UNITS)
+                effect = None if effect is None else replace(effect, low=math.nan, high=math.nan)
         if deciding is None:
-            return Decision(None, effect)
-        return self._check_resolution(_make_consistent(deciding, effect, self.settings.alpha))
+            return Decision(None, effect, obstacle)
+        return self._check_resolution(self._make_consistent(deciding, effect))
 
     def list_tests(self, decision: Decision) -> list[tuple[Outcome, str]]:
         """List the deciding test, and the tests of accuracies and AUCs; each with its measure."""
         tests = [] if decision.outcome is None else [(decision.outcome, self.main.name)]
         if self.labels is not None and self.main.name not in ("accuracy", "error_rate"):
-            tests.append((self._test_labels(self.labels), "accuracy"))
+            tests.append((self._test_labels(self.labels, get_measure("accuracy")), "accuracy"))
         if self.contrast is not None and self.main.name not in ("auc", "gini"):
             tests.append((self._test_ranks(self.contrast), "auc"))
         return tests
 
-    def _count_resamples(self) -> int:
-        """Count the permutations that can separate this many pairs."""
-        return max(_MIN_RESAMPLES, self.settings.resamples, math.ceil(_RESOLUTION * self.pairs / self.settings.alpha))
+    def _permute(self, measure: Measure) -> Outcome | None:
+        """Run the permutation test with enough permutations to separate this many pairs."""
+        fewest = math.ceil(_RESOLUTION * self.pairs / self.settings.alpha)
+        resamples = max(_MIN_RESAMPLES, self.settings.resamples, fewest)
+        return self.pair.permute_difference(measure, self.settings, resamples, fewest)
+
+    @property
+    def _is_clustered(self) -> bool:
+        return self.pair.units < self.pair.rows
 
     def _check_resolution(self, decision: Decision) -> Decision:
         """Add the reason if even the clearest result could not be significant with so few rows or clusters."""
-        units = self.pair.units
+        outcome, units = decision.outcome, self.pair.units
+        if outcome is None or outcome.test not in _EXACT_TESTS or outcome.variant == "clustered":
+            return decision
         smallest = min(1.0, 2.0 ** (1 - units)) if units < 60 else 0.0
         if smallest * self.pairs <= self.settings.alpha:
             return decision
-        kind = "few_clusters_to_decide" if units < self.pair.rows else "few_rows_to_decide"
+        kind = "few_clusters_to_decide" if self._is_clustered else "few_rows_to_decide"
         return decision._replace(obstacle=Finding.of(kind, units=units, smallest=min(1.0, smallest * self.pairs)))
 
-    def _test_labels(self, cells: FloatArray, sign: float = 1.0) -> Outcome:
-        """Run McNemar's test on counts by true class and both predicted classes, or on clusters."""
-        if self.pair.units < self.pair.rows:
+    def _test_labels(self, cells: FloatArray, measure: Measure) -> Outcome:
+        """Compare accuracies or error rates, given counts by true class and both predicted classes.
+
+        Independent rows are compared by the exact McNemar test, clusters by a t test, and few clusters by a permutation test.
+        """
+        if self._is_clustered:
             outcome = self.pair.compare_clustered_accuracies(self.settings.level)
             effect = outcome.effect
+            if self.pair.effective_units[0] < _MIN_T_CLUSTERS - 1e-9 or math.isnan(outcome.p_value):
+                outcome = self._permute(measure) or outcome
+            outcome = replace(outcome, n=self.pair.distinct_rows)
         else:
             k = np.arange(len(cells))
             rows, both = int(cells.sum()), int(cells[k, k, k].sum())
             b, c = (int(cells.sum(axis=axis)[k, k].sum()) - both for axis in (2, 1))
-            outcome = mcnemar_table(b, c, level=self.settings.level)
-            limits = compute_mcnemar_limits(both, b, c, rows - both - b - c, self.settings.level)
+            outcome = mcnemar_table(b, c, method="exact", level=self.settings.level)
+            limits = compute_mcnemar_limits(both, b, c, rows - both - b - c, self.settings.level, "exact")
             effect = Effect("difference in accuracy", (b - c) / rows, *limits, self.settings.level)
             outcome = replace(outcome, n=rows)
-        if sign < 0 and effect is not None:
+        if measure.name == "error_rate" and effect is not None:
             effect = replace(
                 effect, name="difference in error rate", estimate=-effect.estimate, low=-effect.high, high=-effect.low
             )
@@ -227,20 +279,35 @@ class _Comparison:
 
     def _test_ranks(self, contrast: AucContrast, scale: float = 1.0) -> Outcome:
         name = "Gini coefficient" if scale != 1 else "AUC"
-        return build_auc_outcome(contrast, self.settings.level, scale, name)
+        outcome = replace(build_auc_outcome(contrast, self.settings.level, scale, name), n=self.pair.distinct_rows)
+        if outcome.effect is None or not self._is_clustered or self.pair.units > 1:
+            return outcome
+        # A single cluster shows nothing about the variation between clusters.
+        return replace(outcome, effect=replace(outcome.effect, low=math.nan, high=math.nan))
+
+    def _make_consistent(self, outcome: Outcome, effect: Effect | None) -> Decision:
+        """Replace an interval that contradicts the p-value by the test-based interval (Miettinen 1976).
+
+        Its limits end at the range of possible differences; infinite limits are NaN.
+        """
+        alpha = self.settings.alpha
+        if effect is None or not np.isfinite([effect.low, effect.high, outcome.p_value]).all():
+            return Decision(replace(outcome, effect=effect), effect)
+        excludes_zero = effect.low > 0 or effect.high < 0
+        if not math.isclose(1 - effect.level, alpha) or excludes_zero == (outcome.p_value <= alpha) or effect.estimate == 0:
+            return Decision(replace(outcome, effect=effect), effect)
+        z = compute_normal_quantile(1 - outcome.p_value)
+        half = math.inf if z == 0 else abs(effect.estimate) * compute_normal_quantile(effect.level) / z
+        lowest, highest = self.main.facts.range
+        limits = np.clip([effect.estimate - half, effect.estimate + half], lowest - highest, highest - lowest)
+        low, high = np.where(np.isinf(limits), math.nan, limits).tolist()
+        effect = replace(effect, low=low, high=high, note="test-based")
+        return Decision(replace(outcome, effect=effect), effect)
 
 
-def _make_consistent(outcome: Outcome, effect: Effect | None, alpha: float) -> Decision:
-    """Replace an interval that contradicts the p-value by the test-based interval (Miettinen 1976)."""
-    if effect is None or not np.isfinite([effect.low, effect.high, outcome.p_value]).all():
-        return Decision(replace(outcome, effect=effect), effect)
-    excludes_zero = effect.low > 0 or effect.high < 0
-    if not math.isclose(1 - effect.level, alpha) or excludes_zero == (outcome.p_value <= alpha) or effect.estimate == 0:
-        return Decision(replace(outcome, effect=effect), effect)
-    z = compute_normal_quantile(1 - outcome.p_value)
-    half = math.inf if z == 0 else abs(effect.estimate) * compute_normal_quantile(effect.level) / z
-    effect = replace(effect, low=effect.estimate - half, high=effect.estimate + half, note="test-based")
-    return Decision(replace(outcome, effect=effect), effect)
+def _limit_p_value(outcome: Outcome) -> float:
+    """Return the p-value, or the smallest positive number if it is too small for a floating-point number."""
+    return max(outcome.p_value, sys.float_info.min) if not math.isnan(outcome.p_value) else math.nan
 
 
 def _build_test_row(
@@ -254,7 +321,7 @@ def _build_test_row(
         "test": outcome.test,
         "measure": measure,
         "statistic": outcome.statistic,
-        "p_value": outcome.p_value,
+        "p_value": _limit_p_value(outcome),
         "p_adjusted": nan,
         "difference": effect.estimate if effect else outcome.statistic,
         "low": effect.low if effect else nan,
@@ -280,7 +347,7 @@ def _build_pair_row(first: ModelStatistics, second: ModelStatistics, decision: D
         "low": effect.low if effect else nan,
         "high": effect.high if effect else nan,
         "test": outcome.test if outcome else "",
-        "p_value": outcome.p_value if outcome else nan,
+        "p_value": _limit_p_value(outcome) if outcome else nan,
         "p_adjusted": nan,
         "significant": False,
         "outcome": UNDECIDED if decision.obstacle is not None or outcome is None else "",

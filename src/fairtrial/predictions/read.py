@@ -18,13 +18,14 @@ from fairtrial._check import FloatArray, IntArray
 from fairtrial._findings import Finding
 from fairtrial._frames import to_pandas
 from fairtrial._narrative import name_argument, render_all
-from fairtrial._registry import format_similar_name, suggest_name
-from fairtrial._text import format_count
+from fairtrial._registry import find_similar_name, suggest_name
+from fairtrial._text import format_count, join_names
 from fairtrial.errors import InputError
 from fairtrial.predictions.columns import (
     ModelColumns,
     Roles,
     find_duplicate_labels,
+    find_percentages,
     format_label,
     guess_roles,
     is_named_probability,
@@ -294,8 +295,12 @@ def read_predictions(
        data forest     3            3        2 from probabilities probability
     """
     table, name, file_notes = read_source(source)
+    specified = {"y_true": y_true, "prediction": prediction, "model": model, "dataset": dataset, "row": row}
+    specified |= {"weight": weight, "cluster": cluster, "subgroup": subgroup, "repeat": repeat, "fold": fold}
+    table, percentages = _convert_percentages(_index_by_line(table, list_paths(source)), specified)
     roles = guess_roles(
         table,
+        positive=positive,
         y_true=y_true,
         prediction=prediction,
         model=model,
@@ -309,7 +314,7 @@ def read_predictions(
         fold=fold,
     )
     datasets, notes = build_datasets(table, roles, positive, drop_missing)
-    return PredictionFile(name, roles, datasets, (*file_notes, *notes))
+    return PredictionFile(name, roles, datasets, (*file_notes, *percentages, *notes))
 
 
 def list_paths(source: Source) -> list[Path]:
@@ -332,7 +337,9 @@ def _find_files(source: str | PathLike[str]) -> list[Path]:
     if not matches:
         folder = path.parent if path.parent.is_dir() else Path()
         candidates = [entry.name for entry in folder.iterdir() if entry.suffix in (*PARQUET, *_TEXT)] if folder.is_dir() else []
-        hint = format_similar_name(path.name, candidates)
+        similar = find_similar_name(path.stem, [Path(name).stem for name in candidates])
+        names = [name for name in candidates if Path(name).stem == similar]
+        hint = f": did you mean {names[0]!r}?" if names else ""
         raise InputError(f"predictions must be a file, got {str(source)!r}{hint}")
     return [Path(match) for match in matches]
 
@@ -376,6 +383,22 @@ def read_source(source: Source) -> tuple[pd.DataFrame, str, tuple[Finding, ...]]
     return table.set_axis(names, axis=1), name, notes
 
 
+def _index_by_line(table: pd.DataFrame, paths: Sequence[Path]) -> pd.DataFrame:
+    """Index a table by line numbers: those of the file if it is one text file, whose header is line 1, else from 1 on."""
+    has_header = len(paths) == 1 and paths[0].suffix.lower() not in (*PARQUET, *JSON_LINES)
+    return table.set_axis(np.arange(len(table)) + (2 if has_header else 1), axis=0)
+
+
+def _convert_percentages(table: pd.DataFrame, specified: Mapping[str, Any]) -> tuple[pd.DataFrame, tuple[Finding, ...]]:
+    """Turn percentages into numbers between 0 and 1, and note it."""
+    columns = find_percentages(table, specified)
+    if not columns:
+        return table, ()
+    texts = {name: table[name].astype("string").str.replace("%", "").str.replace(",", ".") for name in columns}
+    numbers = {name: column.str.strip().astype("Float64").astype("float64") / 100 for name, column in texts.items()}
+    return table.assign(**numbers), (Finding.of("percentages", columns=tuple(columns)),)
+
+
 def _to_frame(source: Source) -> pd.DataFrame:
     import pandas as pd
 
@@ -416,6 +439,7 @@ def build_datasets(
     """Build the data sets of a table, and collect notes about them."""
     notes = Notes()
     notes.extend(roles.reasons)
+    table = _blank_missing_labels(table, roles)
     table = _select_condition(table, roles, notes)
     if drop_missing:
         table = _drop_incomplete_rows(table, roles, notes)
@@ -426,6 +450,14 @@ def build_datasets(
         for i, name in enumerate(columns.dataset.values)
     )
     return datasets, notes.findings
+
+
+def _blank_missing_labels(table: pd.DataFrame, roles: Roles) -> pd.DataFrame:
+    """Replace true labels that mean a missing label, e.g. ?, by empty cells."""
+    if not roles.missing_labels:
+        return table
+    column = table[roles.columns["y_true"]]
+    return table.assign(**{roles.columns["y_true"]: column.where(~column.astype(str).isin(roles.missing_labels))})
 
 
 def _select_condition(table: pd.DataFrame, roles: Roles, notes: Notes) -> pd.DataFrame:
@@ -441,7 +473,7 @@ def _select_condition(table: pd.DataFrame, roles: Roles, notes: Notes) -> pd.Dat
         return table
     condition = choose_condition(conditions)
     masks = [table[key].isna() if pd.isna(value) else table[key] == value for key, value in zip(keys, condition, strict=True)]
-    selected = table.loc[np.logical_and.reduce(masks)].reset_index(drop=True)
+    selected = table.loc[np.logical_and.reduce(masks)]
     note_condition(len(conditions), len(selected), condition, notes)
     return selected
 
@@ -472,7 +504,7 @@ def _keep_complete(table: pd.DataFrame, incomplete: pd.Series[Any], rows: pd.Ser
     if not incomplete.any():
         return table
     note_dropped_rows(int(rows[incomplete].nunique()), int(rows.nunique()), notes)
-    return table[~incomplete].reset_index(drop=True)
+    return table[~incomplete]
 
 
 def _drop_duplicates(table: pd.DataFrame, roles: Roles, notes: Notes) -> pd.DataFrame:
@@ -491,7 +523,7 @@ def _drop_duplicates(table: pd.DataFrame, roles: Roles, notes: Notes) -> pd.Data
     if int(is_duplicate.sum()) < int(table.duplicated(keys).sum()):
         return table
     notes.add("duplicated_rows", lines=int(is_duplicate.sum()))
-    return table[~is_duplicate].reset_index(drop=True)
+    return table[~is_duplicate]
 
 
 @dataclass(frozen=True, eq=False)
@@ -535,7 +567,7 @@ class _SharedColumns:
         self.subgroups = {name: EncodedColumn.from_column(table[name]) for name in roles.subgroups}
         self.cluster = self._encode_complete("cluster") if roles.get("cluster") else None
         weight = roles.get("weight")
-        self.weight = None if weight is None else _check_weights(_to_floats(table[weight], "weight"), weight)
+        self.weight = None if weight is None else _check_weights(_to_floats(table[weight], "weight"), weight, table.index)
 
     def _encode_complete(self, role: str) -> EncodedColumn:
         column = self.roles.get(role)
@@ -543,8 +575,11 @@ class _SharedColumns:
         missing = encoded.codes < 0
         if missing.any():
             count = format_count(int(missing.sum()), "such line")
+            markers = self.roles.missing_labels if role == "y_true" else ()
+            cell = join_names(["an empty cell", *map(repr, markers)], conjunction="or")
+            line = self.table.index[int(np.argmax(missing))]
             raise InputError(
-                f"{role} must not be missing, got an empty cell in column {column!r}, line {int(np.argmax(missing)) + 1} "
+                f"{role} must not be missing, got {cell} in column {column!r}, line {line} "
                 f"({count}): fill the cells, or pass {name_argument('drop_missing', 'True')}"
             )
         return encoded
@@ -558,7 +593,10 @@ class _SharedColumns:
             return encoded
         note_duplicate_labels(duplicates, Subject(model or column), notes)
         values = dict(zip(self.y_true.texts, self.y_true.values, strict=True))
-        return EncodedColumn(encoded.codes, [values[duplicates[text]] for text in encoded.texts])
+        spellings = [
+            values.get(duplicates.get(text, text), value) for text, value in zip(encoded.texts, encoded.values, strict=True)
+        ]
+        return EncodedColumn(encoded.codes, spellings)
 
     def _number_splits(self, role: str) -> IntArray:
         """Number repeats or folds; names are numbered in sort order."""
@@ -671,7 +709,7 @@ class _DatasetBuilder:
     def _build_model(self, name: str, model_columns: ModelColumns, indices: IntArray, classes: list[str]) -> ModelPredictions:
         subject, lines = self._describe_model(name), self.lines[indices]
         row_indices, repeat, fold = self.row_indices[indices], self.columns.repeat[lines], self.columns.fold[lines]
-        _check_predicted_once(row_indices, repeat, fold, self.row_ids, subject)
+        self._check_repeated_rows(row_indices, repeat, fold, subject)
         ids = self.row_ids[row_indices]
         positive = self.positive
         if positive is None and len(classes) == 2:
@@ -689,6 +727,23 @@ class _DatasetBuilder:
             is_missing = self.columns.labels[model_columns.label].codes[lines][predictions.first_lines] < 0
             note_missing_labels(int(is_missing.sum()), len(is_missing), subject, self.notes)
         return predictions
+
+    def _check_repeated_rows(self, row_indices: IntArray, repeat: IntArray, fold: IntArray, subject: Subject) -> None:
+        """Check that a model predicts each row once per repeat and fold. Without these columns, lines are repeated predictions
+        of a row, in file order."""
+        roles = self.columns.roles
+        order = np.lexsort((fold, repeat, row_indices))
+        keys = np.column_stack([row_indices, repeat, fold])[order]
+        same = np.flatnonzero((keys[1:] == keys[:-1]).all(axis=1))
+        if not len(same):
+            return
+        if roles.get("repeat") is None and roles.get("fold") is None:
+            self.notes.add("numbered_predictions", subject, column=str(roles.get("row")), lines=len(same))
+            return
+        raise InputError(
+            f"{subject} must predict each row once per repeat and fold, got row {self.row_ids[keys[same[0], 0]]!r} more than "
+            f"once ({len(same)} such lines): drop the repeated lines"
+        )
 
     def _require_agreement(self, values: npt.NDArray[Any], description: str, column: Any, remedy: str = "") -> npt.NDArray[Any]:
         return _require_agreement(self.row_indices, values, self.row_ids, f"{description}{self.where}", str(column), remedy)
@@ -714,20 +769,6 @@ def _decode_values(codes: IntArray, encoded: EncodedColumn) -> npt.NDArray[Any]:
     return np.asarray(names[codes])
 
 
-def _check_predicted_once(
-    row_indices: IntArray, repeat: IntArray, fold: IntArray, row_ids: npt.NDArray[Any], subject: Subject
-) -> None:
-    """Check that a model predicts each row once per repeat and fold."""
-    order = np.lexsort((fold, repeat, row_indices))
-    keys = np.column_stack([row_indices, repeat, fold])[order]
-    same = np.flatnonzero((keys[1:] == keys[:-1]).all(axis=1))
-    if len(same):
-        raise InputError(
-            f"{subject} must predict each row once, got row {row_ids[keys[same[0], 0]]!r} more than once ({len(same)} such "
-            "lines): drop the repeated lines, or add columns repeat and fold"
-        )
-
-
 def _require_agreement(
     row_indices: IntArray, values: npt.NDArray[Any], row_ids: npt.NDArray[Any], description: str, column: str, remedy: str
 ) -> npt.NDArray[Any]:
@@ -744,13 +785,13 @@ def _require_agreement(
     return row_values
 
 
-def _check_weights(values: FloatArray, column: str) -> FloatArray:
+def _check_weights(values: FloatArray, column: str, line_numbers: pd.Index[Any]) -> FloatArray:
     """Check that weights are finite, not negative and not all zero."""
     bad = ~(np.isfinite(values) & (values >= 0))
     if bad.any():
         line = int(np.argmax(bad))
         raise InputError(
-            f"weights must be finite and not negative, got {values[line]} in line {line + 1} of the column {column!r} "
+            f"weights must be finite and not negative, got {values[line]} in column {column!r}, line {line_numbers[line]} "
             f"({format_count(int(bad.sum()), 'such line')})"
         )
     if not values.any():

@@ -15,13 +15,13 @@ import numpy.typing as npt
 
 from fairtrial._check import FloatArray, IntArray
 from fairtrial._findings import Finding
-from fairtrial._text import join_names
+from fairtrial._text import format_count, join_names
 from fairtrial.errors import FallbackWarning, UndefinedMeasureWarning
 from fairtrial.measures import Measure, auc, calibration_curve, evaluate, intervals as closed
 from fairtrial.measures.auc_inference import AucContrast, contrast_aucs
-from fairtrial.measures.bootstrap import compute_bca_limits, compute_percentile_limits
+from fairtrial.measures.bootstrap import compute_bca_limits, compute_distances, compute_percentile_limits
 from fairtrial.measures.confusion import Cells, Confusion
-from fairtrial.measures.intervals import BoundMeasure, Interval, IntervalPlan, read_clusters
+from fairtrial.measures.intervals import BoundMeasure, Interval, IntervalPlan, count_effective_rows, read_clusters
 from fairtrial.measures.measure import LabelMeasure, average_over_classes, registry
 from fairtrial.measures.rows import DrawCounts
 from fairtrial.measures.tally import ScoreTally, tally_scores
@@ -49,10 +49,22 @@ MANY_ROWS = 50_000
 REDUCED_RESAMPLES = 200
 MAX_COUNT_RESAMPLES = 500
 
+# A z test with a bootstrap standard error may decide only with this many effective rows or clusters in each class.
+MIN_EFFECTIVE_UNITS = 200
+
+# With fewer clusters, bootstrap limits are too narrow.
+_MIN_BOOTSTRAP_CLUSTERS = 5
+
+# Beyond `MANY_ROWS` rows, a permutation test draws fewer swaps, and none if even the fewest useful ones would take too long.
+_USUAL_SWAPPED_ROWS, _MAX_SWAPPED_ROWS = 1 << 28, 1 << 31
+_MAX_MOVE_CELLS = 1 << 25
+
 STOP_AFTER = 100
 """A permutation test stops after this many swaps that are at least as extreme as the observed difference."""
 
 register_method("bootstrap_z", "z test with a bootstrap standard error", cite="Efron & Tibshirani 1993", statistic="difference")
+
+NO_VARIATION = "no limits, because all resamples give the same value"
 
 MEAN_LOSSES = ("brier", "log_loss")
 BINS = 4096
@@ -90,7 +102,11 @@ class ModelStatistics(Protocol):
 
     @property
     def rows(self) -> int:
-        """The number of rows."""
+        """The number of predictions: one for each row, unless rows are predicted several times."""
+
+    @property
+    def distinct_rows(self) -> int:
+        """The number of rows, however often each is predicted."""
 
     @property
     def is_weighted(self) -> bool:
@@ -113,6 +129,9 @@ class ModelStatistics(Protocol):
 
     def count_classes(self) -> FloatArray:
         """Count the rows of each class."""
+
+    def count_effective_rows(self) -> FloatArray:
+        """Count the effective rows of each class and of the other classes, in two columns; see `count_effective_rows`."""
 
     def compute_class_aucs(self) -> list[float]:
         """Compute the AUC of each class against the rest; NaN if there are no scores."""
@@ -138,11 +157,23 @@ class PairStatistics(Protocol):
 
     @property
     def rows(self) -> int:
-        """The number of rows that both models predict."""
+        """The number of paired predictions of the rows that both models predict."""
+
+    @property
+    def distinct_rows(self) -> int:
+        """The number of rows that both models predict, however often each is predicted."""
 
     @property
     def units(self) -> int:
         """The number of rows, or of clusters if rows are clustered."""
+
+    @property
+    def effective_units(self) -> tuple[float, float]:
+        """The effective number of rows or clusters, and the smallest one of a class; see `count_effective_rows`."""
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether the paired predictions have weights."""
 
     def count_labels(self) -> FloatArray | None:
         """Count rows by codes of the true class and of both predicted classes; None if a model has no labels."""
@@ -156,8 +187,11 @@ class PairStatistics(Protocol):
     def resample_difference(self, measure: Measure, settings: JudgeSettings) -> Outcome | None:
         """Bootstrap the difference in a measure for its interval; None if this is impossible."""
 
-    def permute_difference(self, measure: Measure, settings: JudgeSettings, resamples: int) -> Outcome | None:
-        """Run the permutation test of a measure; None if rows are not in memory or there are too many."""
+    def permute_difference(self, measure: Measure, settings: JudgeSettings, resamples: int, fewest: int) -> Outcome | None:
+        """Run the permutation test of a measure; None if rows are not in memory or there are too many.
+
+        If it would take too long, it draws fewer than `resamples` swaps, but at least `fewest`.
+        """
 
     def list_limitations(self, measure: Measure) -> list[Finding]:
         """List the tests that are omitted or approximate because of the number of rows."""
@@ -345,8 +379,9 @@ class InMemoryModel:
     def from_dataset(cls, dataset: DatasetPredictions, name: str, positive: int | None) -> InMemoryModel:
         """Take all predictions of the model. Repeated predictions of a row form a cluster; all rows have the same weight."""
         model = dataset.models[name]
-        lines = np.argsort(model.row_indices, kind="stable") if model.has_repeats else model.first_lines
-        row_indices = model.row_indices[lines]
+        lines = np.lexsort((model.fold, model.repeat, model.row_indices)) if model.has_repeats else model.first_lines
+        lines = _drop_unweighted_lines(lines, model.row_indices, dataset.weights)
+        row_indices, weights = model.row_indices[lines], simplify_weights(dataset.weights)
         answers, clusters = None, dataset.clusters
         if model.has_repeats:
             starts = np.flatnonzero(np.diff(row_indices, prepend=-1))
@@ -362,11 +397,11 @@ class InMemoryModel:
             model.prediction[lines] if model.has_labels else None,
             None if model.scores is None else model.scores[lines],
             model.score_kind,
-            _share_weights(row_indices, dataset.weights),
+            _share_weights(row_indices, weights),
             dataset.subgroups,
             None if clusters is None else clusters[row_indices],
             answers,
-            dataset.weights,
+            weights,
         )
 
     def select_rows(self, selection: npt.NDArray[Any]) -> InMemoryModel:
@@ -389,8 +424,13 @@ class InMemoryModel:
 
     @property
     def rows(self) -> int:
-        """The number of rows."""
+        """The number of predictions: one for each row, unless rows are predicted several times."""
         return len(self.y_true)
+
+    @property
+    def distinct_rows(self) -> int:
+        """The number of rows, however often each is predicted."""
+        return self.rows if self.answers is None else len(np.unique(self.row_indices))
 
     @property
     def is_weighted(self) -> bool:
@@ -457,6 +497,20 @@ class InMemoryModel:
         """Count the rows of each class."""
         return np.bincount(self.y_true, minlength=len(self.classes)).astype(np.float64)
 
+    def count_effective_rows(self) -> FloatArray:
+        """Count the effective rows of each class and of the other classes, in two columns; see `count_effective_rows`."""
+        clusters = None if self.clusters is None else np.unique(self.clusters, return_inverse=True)[1]
+        if clusters is None and self.weights is None:
+            counts = self.count_classes()
+            return np.column_stack([counts, len(self.y_true) - counts])
+        weights = np.ones(len(self.y_true)) if self.weights is None else self.weights
+        return np.array(
+            [
+                [count_effective_rows(weights * (chosen == (self.y_true == code)), clusters) for chosen in (True, False)]
+                for code in range(len(self.classes))
+            ]
+        )
+
     def compute_class_aucs(self) -> list[float]:
         """Compute the AUC of each class against the rest; NaN if there are no scores."""
         if self.scores is None:
@@ -496,22 +550,24 @@ class InMemoryModel:
         return self.select_rows(self.subgroups[column][self.row_indices] == subgroup)
 
     def pair_with(self, other: InMemoryModel) -> InMemoryPair:
-        """Pair two models on the rows that both predict."""
-        if (self.answers is None) != (other.answers is None):
-            return self._select_first_answers().pair_with(other._select_first_answers())
-        if np.array_equal(self.keys, other.keys):
-            return InMemoryPair(self, other)
-        _, first, second = np.intersect1d(self.keys, other.keys, return_indices=True)
-        common = self.select_rows(first), other.select_rows(second)
-        weights = _share_weights(common[0].row_indices, self.dataset_weights)
-        return InMemoryPair(*(replace(model, weights=weights) for model in common))
+        """Pair two models on the rows that both predict.
 
-    def _select_first_answers(self) -> InMemoryModel:
-        """Select the first prediction of each row."""
-        if self.answers is None:
-            return self
-        firsts = self.select_rows(self.answers == 0)
-        return replace(firsts, answers=None, weights=_share_weights(firsts.row_indices, self.dataset_weights))
+        If they predict a row several times, every prediction of one is paired with every prediction of the other. Predictions
+        are paired by their number if both models have the same number of them for every row; this gives the same results.
+        """
+        if self._has_same_keys(other):
+            return InMemoryPair(self, other)
+        common = np.intersect1d(self.row_indices, other.row_indices)
+        first, second = (model.select_rows(np.isin(model.row_indices, common)) for model in (self, other))
+        if not first._has_same_keys(second):
+            left, right = _cross_join(first.row_indices, second.row_indices)
+            first, second = first.select_rows(left), second.select_rows(right)
+        weights = _share_weights(first.row_indices, self.dataset_weights)
+        clusters = second.clusters if first.clusters is None else first.clusters
+        return InMemoryPair(*(replace(model, weights=weights, clusters=clusters) for model in (first, second)))
+
+    def _has_same_keys(self, other: InMemoryModel) -> bool:
+        return (self.answers is None) == (other.answers is None) and np.array_equal(self.keys, other.keys)
 
     def compute_intervals(self, measures: Sequence[Measure], settings: JudgeSettings) -> list[Interval]:
         """Compute measures with intervals. A measure that cannot be computed is NaN, with the reason as a note."""
@@ -520,14 +576,35 @@ class InMemoryModel:
         if len(self.y_true) > MANY_ROWS and self.weights is None and self.clusters is None:
             by_measure = {interval.measure: interval for interval in self._compute_count_intervals(available, settings)}
         remaining = [measure for measure in available if measure.name not in by_measure]
-        if remaining:
-            method = "auto" if len(self.y_true) <= MANY_ROWS else "percentile"
-            evaluated = self._evaluate_intervals(remaining, method, settings)
-            by_measure.update((interval.measure, interval) for interval in evaluated)
+        closed_form = [measure for measure in remaining if self._has_closed_form(measure)]
+        others = [measure for measure in remaining if measure not in closed_form]
+        many_rows = len(self.y_true) > MANY_ROWS
+        groups = ((closed_form, "auto"), (others, "percentile")) if many_rows else ((remaining, "auto"),)
+        for group, method in groups:
+            evaluated = self._evaluate_intervals(group, method, settings) if group else ()
+            by_measure.update((interval.measure, self._omit_invalid_limits(interval)) for interval in evaluated)
         return [
             by_measure[measure.name] if measure.name in by_measure else settings.make_undefined_interval(self, measure)
             for measure in measures
         ]
+
+    def _has_closed_form(self, measure: Measure) -> bool:
+        """Whether limits of this measure are computed without resampling: proportions and AUCs of unweighted rows."""
+        if self.weights is not None:
+            return False
+        is_binary = self.positive is not None and len(self.classes) == 2
+        if measure.facts.proportion:
+            return self.positive is not None or not measure.facts.per_class
+        return measure.name in ("auc", "gini") and is_binary
+
+    def _omit_invalid_limits(self, interval: Interval) -> Interval:
+        """Omit bootstrap limits that are meaningless: of very few clusters, or of resamples that do not vary."""
+        if interval.method not in ("bca", "percentile"):
+            return interval
+        clusters = 0 if self.clusters is None else len(np.unique(self.clusters))
+        if 0 < clusters < _MIN_BOOTSTRAP_CLUSTERS:
+            return omit_limits(interval, _describe_few_clusters(clusters))
+        return omit_limits(interval, NO_VARIATION) if interval.low == interval.high == interval.estimate else interval
 
     def _compute_count_intervals(self, measures: Sequence[Measure], settings: JudgeSettings) -> list[Interval]:
         """Compute the intervals for which counts are sufficient, without resampling rows."""
@@ -574,6 +651,35 @@ class InMemoryModel:
             ).intervals
 
 
+def _drop_unweighted_lines(lines: IntArray, row_indices: IntArray, weights: FloatArray | None) -> IntArray:
+    """Drop predictions of rows with a weight of zero: they do not count as rows."""
+    return lines if weights is None or weights.all() else lines[weights[row_indices[lines]] > 0]
+
+
+def simplify_weights(weights: FloatArray | None) -> FloatArray | None:
+    """Return the weights of rows; None if all weights except zeros are equal, because constant weights have no effect.
+
+    >>> simplify_weights(np.array([2.0, 2.0, 0.0])) is None
+    True
+    """
+    if weights is None:
+        return None
+    used = weights[weights > 0]
+    return None if (used == used[0]).all() else weights
+
+
+def _cross_join(first: IntArray, second: IntArray) -> tuple[IntArray, IntArray]:
+    """Pair every prediction of a row by one model with every one by the other; both are sorted by row.
+
+    >>> [part.tolist() for part in _cross_join(np.array([0, 0, 4]), np.array([0, 4, 4]))]
+    [[0, 1, 2, 2], [0, 0, 1, 2]]
+    """
+    starts, stops = (np.searchsorted(second, first, side=side) for side in ("left", "right"))
+    counts = stops - starts
+    left = np.repeat(np.arange(len(first)), counts)
+    return left, np.arange(len(left)) + np.repeat(starts - np.cumsum(counts) + counts, counts)
+
+
 def _share_weights(row_indices: IntArray, weights: FloatArray | None) -> FloatArray | None:
     """Divide the weight of each row among its predictions; None if all rows have the same weight and number of predictions."""
     if not len(row_indices):
@@ -593,8 +699,31 @@ class InMemoryPair:
 
     @property
     def rows(self) -> int:
-        """The number of rows that both models predict."""
+        """The number of paired predictions of the rows that both models predict."""
         return self.first.rows
+
+    @property
+    def distinct_rows(self) -> int:
+        """The number of rows that both models predict, however often each is predicted."""
+        has_answers = self.first.answers is not None or self.second.answers is not None
+        return len(np.unique(self.first.row_indices)) if has_answers else self.rows
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether the paired predictions have weights."""
+        return self.first.weights is not None
+
+    @cached_property
+    def effective_units(self) -> tuple[float, float]:
+        """The effective number of rows or clusters, and the smallest one of a class; see `count_effective_rows`."""
+        y_true = self.first.y_true
+        if self.first.weights is None and self.first.clusters is None:
+            counts = np.bincount(y_true)
+            return float(len(y_true)), float(counts[counts > 0].min(initial=len(y_true)))
+        clusters = None if self.first.clusters is None else np.unique(self.first.clusters, return_inverse=True)[1]
+        weights = np.ones(len(y_true)) if self.first.weights is None else self.first.weights
+        by_class = [count_effective_rows(weights * (y_true == code), clusters) for code in np.unique(y_true)]
+        return count_effective_rows(weights, clusters), min(by_class, default=0.0)
 
     def count_labels(self) -> FloatArray | None:
         """Count rows by codes of the true class and of both predicted classes; unknown labels have the last code."""
@@ -637,7 +766,7 @@ class InMemoryPair:
             )
             for model in (self.first, self.second)
         ]
-        clusters = read_clusters(self.first.clusters, self.first.weights)
+        clusters = self._read_clusters()
         resamples = settings.limit_resamples(self.rows)
         plan = IntervalPlan(
             "auto" if self.rows <= MANY_ROWS else "percentile", settings.level, resamples, settings.seed, False, clusters
@@ -651,16 +780,32 @@ class InMemoryPair:
         values = draws.compute_values(compute)[:, 0]
         jackknife = None if plan.method == "percentile" else draws.compute_jackknife(compute)[:, 0]
         estimate = bound[0].estimate() - bound[1].estimate()
-        return summarize_resamples(measure, estimate, values, self.rows, settings.level, jackknife)
+        outcome = summarize_resamples(measure, estimate, values, self.distinct_rows, settings.level, jackknife)
+        if clusters is not None and clusters.max() + 1 < _MIN_BOOTSTRAP_CLUSTERS and outcome.effect is not None:
+            nan, note = float("nan"), _describe_few_clusters(int(clusters.max()) + 1)
+            outcome = replace(outcome, effect=replace(outcome.effect, low=nan, high=nan, note=note))
+        return outcome
 
-    def permute_difference(self, measure: Measure, settings: JudgeSettings, resamples: int) -> Outcome | None:
-        """Run the permutation test of a measure; omitted beyond `MANY_ROWS` rows unless labels can be counted."""
+    def _read_clusters(self) -> IntArray | None:
+        return read_clusters(self.first.clusters, self.first.weights)
+
+    @property
+    def _has_many_effective_rows(self) -> bool:
+        return self.rows > MANY_ROWS and min(self.effective_units) >= MIN_EFFECTIVE_UNITS
+
+    def permute_difference(self, measure: Measure, settings: JudgeSettings, resamples: int, fewest: int) -> Outcome | None:
+        """Run the permutation test of a measure; omitted if a bootstrap z test is valid, unless labels can be counted."""
         adapted_measure, options = self._adapt_measure(measure)
-        has_many_rows = self.rows > MANY_ROWS
-        if has_many_rows and (
-            measure.facts.needs != "labels" or self.first.weights is not None or self.first.clusters is not None
-        ):
-            return None
+        clusters = self._read_clusters()
+        can_count = measure.facts.needs == "labels" and self.first.weights is None and clusters is None
+        if self.rows > MANY_ROWS and not can_count:
+            n_moves = (self.rows if clusters is None else int(clusters.max()) + 1) * (len(self.first.classes) + 1) ** 2
+            is_too_long = self.rows * fewest > _MAX_SWAPPED_ROWS or (
+                measure.facts.needs == "labels" and n_moves > _MAX_MOVE_CELLS
+            )
+            if self._has_many_effective_rows or is_too_long:
+                return None
+            resamples = max(fewest, min(resamples, _USUAL_SWAPPED_ROWS // self.rows))
         swaps = prepare_swaps(
             adapted_measure,
             self.first.y_true,
@@ -668,19 +813,26 @@ class InMemoryPair:
             self.second.select_input(measure),
             {**options, "sample_weight": self.first.weights},
             {"average": "auto"},
-            read_clusters(self.first.clusters, self.first.weights),
+            clusters,
         )
-        return run_swaps(adapted_measure, swaps, settings, resamples, self.rows)
+        return run_swaps(adapted_measure, swaps, settings, resamples, self.distinct_rows)
 
     def list_limitations(self, measure: Measure) -> list[Finding]:
         """List the tests that are omitted because there are too many rows."""
-        is_omitted = self.rows > MANY_ROWS and not any(model.find_missing_input(measure) for model in (self.first, self.second))
+        is_omitted = self._has_many_effective_rows and not any(
+            model.find_missing_input(measure) for model in (self.first, self.second)
+        )
         return [Finding.of("permutation_omitted", limit=MANY_ROWS)] if is_omitted else []
 
     def _adapt_measure(self, measure: Measure) -> tuple[Measure, dict[str, Any]]:
         """Return the measure and its options. These allow unknown labels if either model has any."""
         has_unknown = measure.facts.needs == "labels" and (self.first.has_unknown_labels or self.second.has_unknown_labels)
         return (allow_unknown_labels(measure) if has_unknown else measure), self.first.get_measure_options(has_unknown)
+
+
+def _describe_few_clusters(clusters: int) -> str:
+    needed = format_count(_MIN_BOOTSTRAP_CLUSTERS, "cluster")
+    return f"no limits, because the bootstrap needs at least {needed}, got {clusters}"
 
 
 def run_swaps(measure: Measure, swaps: LabelSwaps | RowSwaps, settings: JudgeSettings, resamples: int, rows: int) -> Outcome:
@@ -708,7 +860,8 @@ def summarize_resamples(
     """
     defined = values[~np.isnan(values)]
     limits, error = (float("nan"), float("nan")), float("nan")
-    if len(defined) > 1 and np.isfinite(estimate):
+    varies = bool(compute_distances(defined, estimate).any())
+    if len(defined) > 1 and np.isfinite(estimate) and varies:
         bca = None if jackknife is None else compute_bca_limits(defined, estimate, jackknife, level)
         limits = compute_percentile_limits(defined, level) if bca is None else bca
         error = float(defined.std(ddof=1)) if np.isfinite(defined).all() else float("nan")
@@ -718,7 +871,7 @@ def summarize_resamples(
         compute_normal_p(estimate, error),
         n=rows,
         variant=f"{len(values):,} resamples",
-        effect=Effect(f"difference in {measure.name}", estimate, *limits, level),
+        effect=Effect(f"difference in {measure.name}", estimate, *limits, level, "" if varies else NO_VARIATION),
         details={"standard error": error},
         resamples=len(values),
         undefined_resamples=len(values) - len(defined),
@@ -764,7 +917,7 @@ class InMemoryModels:
     def count_classes(self, unequal_datasets: Collection[str]) -> dict[str, dict[str, int]]:
         """Count the rows of each class of each data set."""
         del unequal_datasets
-        return {dataset.name: dataset.count_classes() for dataset in self.predictions.datasets}
+        return {dataset.name: _count_classes(dataset) for dataset in self.predictions.datasets}
 
     def compute_split_values(self, measure: Measure) -> list[SplitValue]:
         """Compute a measure on each split of each data set, from the predictions of that split alone."""
@@ -772,18 +925,28 @@ class InMemoryModels:
         return [value for model in self.models for value in _compute_split_values(datasets[model.dataset], model, measure)]
 
 
+def _count_classes(dataset: DatasetPredictions) -> dict[str, int]:
+    """Count the rows of each class; rows with a weight of zero do not count."""
+    if dataset.weights is None:
+        return dataset.count_classes()
+    return replace(dataset, y_true=dataset.y_true[dataset.weights > 0]).count_classes()
+
+
 def _compute_split_values(dataset: DatasetPredictions, model: InMemoryModel, measure: Measure) -> list[SplitValue]:
     predictions, values = dataset.models[model.name], []
     for repeat, fold in sorted(set(zip(predictions.repeat.tolist(), predictions.fold.tolist(), strict=True))):
         lines = np.flatnonzero((predictions.repeat == repeat) & (predictions.fold == fold))
+        lines = _drop_unweighted_lines(lines, predictions.row_indices, dataset.weights)
         row_indices = predictions.row_indices[lines]
+        if not len(lines):
+            continue
         split_model = replace(
             model,
             row_indices=row_indices,
             y_true=dataset.y_true[row_indices],
             y_pred=predictions.prediction[lines],
             scores=None if predictions.scores is None else predictions.scores[lines],
-            weights=None if dataset.weights is None else dataset.weights[row_indices],
+            weights=_share_weights(row_indices, model.dataset_weights),
             clusters=None,
             answers=None,
         )
@@ -836,13 +999,15 @@ class CountIntervals:
                 return offset + np.asarray(measure.of(drawn))  # type: ignore[attr-defined]
 
             interval = self._resample(measure.name, estimate, np.stack([coarse.pos, coarse.neg]), compute)
-        lowest, highest = measure.facts.range
-        return replace(interval, low=max(lowest, interval.low), high=min(highest, interval.high))
+        lowest, highest = np.clip([interval.low, interval.high], *measure.facts.range).tolist()
+        return replace(interval, low=lowest, high=highest)
 
     def from_mean(self, name: str, mean: float, deviation: float, rows: int) -> Interval:
         """Compute normal limits of a mean over very many rows."""
         if not self.unweighted or not np.isfinite(mean):
             return self._make_empty(name, mean)
+        if deviation == 0:
+            return omit_limits(self._make_empty(name, mean), NO_VARIATION)
         half = closed.compute_normal_quantile(self.settings.level) * deviation / np.sqrt(rows)
         return self._make(name, mean, (mean - half, mean + half), "normal")
 
@@ -859,6 +1024,8 @@ class CountIntervals:
         defined = values[~np.isnan(values)]
         if np.isnan(estimate) or not len(defined):
             return self._make_empty(name, estimate)
+        if not compute_distances(defined, estimate).any():
+            return omit_limits(self._make_empty(name, estimate), NO_VARIATION)
         note = "" if len(defined) == len(values) else f"undefined in {len(values) - len(defined)} of {len(values)} resamples"
         if is_small:
             jackknife = compute(_compute_jackknife_counts(cells, self.settings.seed))
@@ -872,6 +1039,12 @@ class CountIntervals:
 
     def _make_empty(self, name: str, estimate: float) -> Interval:
         return self._make(name, estimate, (float("nan"), float("nan")), "")
+
+
+def omit_limits(interval: Interval, note: str) -> Interval:
+    """Remove the confidence limits of an interval; the note says why."""
+    nan = float("nan")
+    return replace(interval, low=nan, high=nan, method="", note=note)
 
 
 def draw_counts(cells: FloatArray, resamples: int, seed: int) -> Iterator[FloatArray]:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fairtrial._check import FloatArray, IntArray
+from fairtrial._check import FloatArray, IntArray, check_magnitude
 from fairtrial._findings import Finding
 from fairtrial._narrative import name_argument
-from fairtrial._text import format_count
+from fairtrial._text import format_count, join_names
 from fairtrial.errors import InputError
 from fairtrial.kernels.sorting import order_scores
 from fairtrial.measures import Measure, auc
@@ -30,6 +30,7 @@ from fairtrial.predictions.columns import (
     ModelColumns,
     Roles,
     find_duplicate_labels,
+    find_percentages,
     format_label,
     guess_roles,
     is_named_probability,
@@ -101,6 +102,11 @@ _MAX_CLASSES = 1000
 # If there are fewer distinct scores than this fraction of the rows, grouping equal scores is faster than sorting all of them.
 _MAX_DISTINCT_FRACTION = 0.1
 
+# Up to this many cells, the confusion tables of all clusters are in memory.
+_MAX_CLUSTER_CELLS = 1 << 22
+
+_ONE_CLUSTER = "all rows are in one cluster, so the limits are undefined"
+
 _LINE_ROLES = ("dataset", "model", "row", "repeat", "fold")
 
 # Bin of a probability f among the ten bins of `calibration_curve`.
@@ -127,7 +133,7 @@ class StreamedFile:
     >>> folder.cleanup()
     """
 
-    def __init__(self, paths: list[Path], *, drop_missing: bool = False, **specified: Any) -> None:
+    def __init__(self, paths: list[Path], *, drop_missing: bool = False, positive: object = None, **specified: Any) -> None:
         import duckdb
 
         self.drop_missing = drop_missing
@@ -144,9 +150,13 @@ class StreamedFile:
             self._connection.execute(f"SET {setting}")
         self.source = paths[0].name if len(paths) == 1 else f"{paths[0].name} and {len(paths) - 1} more"
         try:
-            self._connection.execute(f"CREATE VIEW lines AS SELECT * FROM {self._build_reader_sql(paths)}")
-            self.column_types = {column: kind for column, kind, *_ in self.fetch_rows("DESCRIBE lines")}
-            self.roles = self._guess_roles(specified)
+            self._reader = self._build_reader_sql(paths)
+            self._replacements: dict[str, str] = {}
+            self._create_lines()
+            self._convert_percentages(specified)
+            self.roles = self._guess_roles(specified, positive)
+            if self.roles.missing_labels:
+                self._blank_missing_labels()
             self.row_filter = "TRUE"
             self.keep_lines("TRUE")
         except duckdb.Error as error:
@@ -155,6 +165,32 @@ class StreamedFile:
         except BaseException:
             self._resources.close()
             raise
+
+    def _create_lines(self) -> None:
+        """Create the view of all lines; some columns are replaced by SQL expressions."""
+        parts = ", ".join(f"{sql} AS {quote_identifier(column)}" for column, sql in self._replacements.items())
+        columns = f"* REPLACE ({parts})" if parts else "*"
+        self._connection.execute(f"CREATE OR REPLACE VIEW lines AS SELECT {columns} FROM {self._reader}")
+        self.column_types = {column: kind for column, kind, *_ in self.fetch_rows("DESCRIBE lines")}
+
+    def _convert_percentages(self, specified: Mapping[str, Any]) -> None:
+        """Turn percentages into numbers between 0 and 1, and note it."""
+        sample = self._connection.execute(f"SELECT * FROM lines LIMIT {_SAMPLE}").df()
+        percentages = find_percentages(sample, {role: value for role, value in specified.items() if value is not None})
+        if percentages:
+            for column in percentages:
+                number = f"replace(replace({quote_identifier(column)}, '%', ''), ',', '.')"
+                self._replacements[column] = f"(TRY_CAST(trim({number}) AS DOUBLE) / 100)"
+            self._create_lines()
+            self.notes = (*self.notes, Finding.of("percentages", columns=tuple(percentages)))
+
+    def _blank_missing_labels(self) -> None:
+        """Replace true labels that mean a missing label, e.g. ?, by NULL."""
+        column = self.roles.columns["y_true"]
+        markers = ", ".join(map(quote_literal, self.roles.missing_labels))
+        name = quote_identifier(column)
+        self._replacements[column] = f"(CASE WHEN CAST({name} AS VARCHAR) IN ({markers}) THEN NULL ELSE {name} END)"
+        self._create_lines()
 
     def __enter__(self) -> StreamedFile:
         return self
@@ -264,10 +300,11 @@ class StreamedFile:
         text = ", ".join(f"{quote_literal(column)}: 'VARCHAR'" for column, kind, *_ in described_columns if kind == "BOOLEAN")
         return f"read_csv([{path_list}], {options}{f', types = {{{text}}}' if text else ''})"
 
-    def _guess_roles(self, specified: dict[str, Any]) -> Roles:
+    def _guess_roles(self, specified: dict[str, Any], positive: object) -> Roles:
         """Guess the roles from the first lines and one more line for each class."""
         import pandas as pd
 
+        specified = {**specified, "positive": positive}
         sample = self._connection.execute(f"SELECT * FROM lines LIMIT {_SAMPLE}").df()
         if not len(sample):
             raise InputError(f"{self.source} must contain at least 1 line of predictions, got none")
@@ -286,7 +323,7 @@ class StreamedFile:
         sample = pd.concat([sample, pd.DataFrame({column: [value for (value,) in distinct_rows]})], ignore_index=True)
         roles = guess_roles(sample, **specified)
         row = roles.get("row")
-        is_found_by_values = row is not None and "row" not in specified and normalize_name(row) not in ALIASES["row"]
+        is_found_by_values = row is not None and specified.get("row") is None and normalize_name(row) not in ALIASES["row"]
         if is_found_by_values and not self._is_row_id(roles):
             roles = guess_roles(sample.drop(columns=row), **specified)
             roles = replace(roles, unused=(*roles.unused, str(row)))
@@ -329,6 +366,11 @@ class StreamedModel:
     def is_weighted(self) -> bool:
         """Whether rows have weights."""
         return self.streamed.weight is not None
+
+    @cached_property
+    def distinct_rows(self) -> int:
+        """The number of rows, however often each is predicted."""
+        return self.streamed.count_rows(f"judged WHERE {self.where}") if self.streamed.file.has_answers else self.rows
 
     @property
     def class_names(self) -> list[str]:
@@ -389,7 +431,8 @@ class StreamedModel:
             counts: tuple[FloatArray, FloatArray] = adapted.count_table_successes(batch)
             limits = compute_clustered_wilson_limits(counts[0], counts[1], level)
             estimate = proportion[0] / proportion[1]
-            intervals[measure.name] = Interval(measure.name, estimate, *limits, level, "wilson")
+            note = _ONE_CLUSTER if math.isnan(limits[0]) else ""
+            intervals[measure.name] = Interval(measure.name, estimate, *limits, level, "wilson", note)
         return intervals
 
     @cached_property
@@ -416,6 +459,28 @@ class StreamedModel:
     def count_classes(self) -> FloatArray:
         """Count the rows of each class."""
         return np.asarray(self._cells[0].sum(axis=1)[: len(self.classes)])
+
+    def count_effective_rows(self) -> FloatArray:
+        """Count the effective rows of each class and of the other classes, in two columns; see `count_effective_rows`."""
+        counts = self.count_classes()
+        if self.streamed.cluster is None and not self.is_weighted:
+            return np.column_stack([counts, counts.sum() - counts])
+        columns, rows = f"{self.y_true} AS t, {self.streamed.weight or '1.0'} AS s", f"judged WHERE {self.where}"
+        cells = f"SELECT {columns}, 0.0 AS others FROM {rows}"
+        if self.streamed.cluster is not None:
+            clusters = f"SELECT {columns}, {self.streamed.cluster} AS c FROM {rows}"
+            sums_by_class = f"SELECT t, c, sum(s) AS s FROM ({clusters}) GROUP BY t, c"
+            # `others` is the total weight of the other classes in the same cluster.
+            cells = f"SELECT t, s, sum(s) OVER (PARTITION BY c) - s AS others FROM ({sums_by_class})"
+        lines = f"SELECT t, sum(s), sum(s * s), sum(s * (s + others)), sum(s * (s + 2 * others)) FROM ({cells}) GROUP BY t"
+        sums, squares, totals, shared = np.zeros((4, len(counts)))
+        for code, *line in self.streamed.file.fetch_rows(lines):
+            sums[code], squares[code], totals[code], shared[code] = line
+        # The squared weight of a cluster is the sum of s (s + others) over its classes.
+        other_squares = totals.sum() - shared
+        with np.errstate(divide="ignore", invalid="ignore"):
+            effective = np.column_stack([sums**2 / squares, (sums.sum() - sums) ** 2 / other_squares])
+        return np.asarray(np.nan_to_num(effective, posinf=0.0))
 
     @cached_property
     def _binned_tallies(self) -> dict[int, ScoreTally]:
@@ -452,8 +517,18 @@ class StreamedModel:
         columns = f"{self.y_true} AS t, {score} AS s1, {score} AS s2, {self.streamed.cluster} AS c"
         lines = f"(SELECT {columns} FROM judged WHERE {self.where})"
         contrast = compute_rank_contrast(self.streamed.file, lines, positive, clustered=True)
+        if self._clusters < 2:
+            return replace(interval, low=math.nan, high=math.nan, method="score", note=_ONE_CLUSTER)
         low, high = contrast.estimates[0].compute_limits(level)
         return replace(interval, low=low, high=high, method="score")
+
+    @cached_property
+    def _clusters(self) -> int:
+        return int(
+            self.streamed.file.fetch_rows(f"SELECT count(DISTINCT {self.streamed.cluster}) FROM judged WHERE {self.where}")[0][
+                0
+            ]
+        )
 
     def _list_tally_classes(self) -> Sequence[int]:
         """List the classes whose scores are tallied; one of two classes is sufficient."""
@@ -630,6 +705,31 @@ class StreamedPair:
             return int(self.rows)
         return int(self.streamed.file.fetch_rows(f"SELECT count(DISTINCT c) FROM {self.joined_sql}")[0][0])
 
+    @cached_property
+    def distinct_rows(self) -> int:
+        """The number of rows that both models predict, however often each is predicted."""
+        if not self.streamed.file.has_answers:
+            return int(self.rows)
+        return int(self.streamed.file.fetch_rows(f"SELECT count(DISTINCT r) FROM {self.joined_sql}")[0][0])
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether the paired predictions have weights."""
+        return self.first.is_weighted
+
+    @cached_property
+    def effective_units(self) -> tuple[float, float]:
+        """The effective number of rows or clusters, and the smallest one of a class; see `count_effective_rows`."""
+        lines = self.joined_sql
+        if self.streamed.cluster is not None:
+            lines = f"(SELECT c, t, sum(w) AS w FROM {self.joined_sql} GROUP BY c, t)"
+        by_class = self.streamed.file.fetch_rows(f"SELECT sum(w), sum(w * w) FROM {lines} GROUP BY t")
+        if self.streamed.cluster is not None:
+            lines = f"(SELECT c, sum(w) AS w FROM {lines} GROUP BY c)"
+        total = self.streamed.file.fetch_rows(f"SELECT sum(w), sum(w * w) FROM {lines}")[0]
+        all_rows, *classes = (float(amount) ** 2 / float(squares) for amount, squares in (total, *by_class))
+        return all_rows, min(classes)
+
     def compare_clustered_accuracies(self, level: float) -> Outcome:
         """Compare the accuracies of clustered rows; both models have labels."""
         query = f"SELECT sum((l1 = t)::INT - (l2 = t)::INT), count(*) FROM {self.joined_sql} GROUP BY c"
@@ -652,7 +752,7 @@ class StreamedPair:
 
         If rows are weighted, the total weight of each cell is drawn like a sum of the weights of its rows.
         """
-        if not self._has_countable_labels(measure):
+        if not self._has_labels(measure) or self.streamed.cluster is not None:
             return None
         cells, weights, squares = self._label_sums
         drawn = np.concatenate([*draw_counts(cells, min(settings.resamples, MAX_COUNT_RESAMPLES), settings.seed)])
@@ -665,19 +765,40 @@ class StreamedPair:
             return np.asarray(adapted_measure.of(parts[0]) - adapted_measure.of(parts[1]))
 
         estimate, values = float(compute_difference(weights)), compute_difference(drawn)
-        return summarize_resamples(measure, estimate, values, self.rows, settings.level)
+        return summarize_resamples(measure, estimate, values, self.distinct_rows, settings.level)
 
-    def permute_difference(self, measure: Measure, settings: JudgeSettings, resamples: int) -> Outcome | None:
-        """Run the permutation test of a measure of labels on counts; None for other measures, weights and clusters."""
-        if not self._has_countable_labels(measure) or self.first.is_weighted:
+    def permute_difference(self, measure: Measure, settings: JudgeSettings, resamples: int, fewest: int) -> Outcome | None:
+        """Run the permutation test of a measure of labels on counts; None for other measures, weights and many clusters."""
+        del fewest
+        if not self._has_labels(measure) or self.is_weighted:
             return None
         adapted_measure: Any = allow_unknown_labels(measure)
-        swaps = LabelSwaps.from_counts(adapted_measure, tuple(self.codes), self.first.positive, self._label_sums[0])
-        return run_swaps(adapted_measure, swaps, settings, resamples, self.rows)
+        if self.streamed.cluster is not None:
+            swaps = self._count_cluster_swaps(adapted_measure)
+        else:
+            swaps = LabelSwaps.from_counts(adapted_measure, tuple(self.codes), self.first.positive, self._label_sums[0])
+        return None if swaps is None else run_swaps(adapted_measure, swaps, settings, resamples, self.distinct_rows)
 
-    def _has_countable_labels(self, measure: Measure) -> bool:
+    def _count_cluster_swaps(self, measure: Any) -> LabelSwaps | None:
+        """Count the predictions of each cluster by cells of the two confusion tables; None if there are too many clusters."""
+        k = len(self.codes)
+        if self.units * k * k > _MAX_CLUSTER_CELLS:
+            return None
+        columns = "dense_rank() OVER (ORDER BY c) - 1 AS c, t, l1, l2"
+        query = f"SELECT c, t, l1, l2, count(*) FROM (SELECT {columns} FROM {self.joined_sql}) GROUP BY c, t, l1, l2"
+        cluster, true, first, second, counts = np.array(self.streamed.file.fetch_rows(query), dtype=np.int64).T
+        tables = np.zeros((2, self.units, k * k))
+        for table, predicted in zip(tables, (first, second), strict=True):
+            np.add.at(table, (cluster, true * k + predicted), counts)
+        moves = tables[1] - tables[0]
+        moves = moves[moves.any(axis=1)]
+        sizes = np.ones(len(moves), dtype=np.intp)
+        options = {"average": "auto"}
+        return LabelSwaps(measure, options, tuple(self.codes), self.first.positive, tables.sum(axis=1), sizes, moves)
+
+    def _has_labels(self, measure: Measure) -> bool:
         has_labels = self.first.label is not None and self.second.label is not None
-        return measure.facts.needs == "labels" and has_labels and self.streamed.cluster is None
+        return measure.facts.needs == "labels" and has_labels
 
     def list_limitations(self, measure: Measure) -> list[Finding]:
         """Return nothing: the limitations of a streamed file are the same for all pairs."""
@@ -703,15 +824,12 @@ class StreamedModels:
         self.file, self.notes, self.positive = file, notes, positive
         self.source, self.roles = file.source, file.roles
         _choose_lines(file, notes)
-        weight = file.roles.get("weight")
-        self.weight = None if weight is None else _cast_to_double(weight)
-        self.amount = "count(*)" if self.weight is None else f"sum({self.weight})"
-        self._check_weights(weight)
+        self.row_weight = self.weight = _build_weight_sql(file)
         cluster = file.roles.get("cluster") or (file.roles.get("row") if file.has_answers else None)
         self.cluster = None if cluster is None else quote_identifier(cluster)
-        if file.has_answers and len(file.fetch_rows(f"SELECT DISTINCT {_ANSWERS} FROM judged")) > 1:
+        if file.has_answers and self._has_unequal_answers():
             self.weight = f"{self.weight or '1.0'} / {_ANSWERS}"
-            self.amount = f"sum({self.weight})"
+        self.amount = "count(*)" if self.weight is None else f"sum({self.weight})"
         self._true_labels = self._list_distinct_values(str(file.roles.get("y_true")), "TRUE")
         check_labels([normalize_label(value) for value in self._true_labels.values()])
         self._duplicates = {
@@ -722,6 +840,17 @@ class StreamedModels:
         dataset_filters = self._map_names_to_filters("dataset")
         self._has_many_datasets = len(dataset_filters) > 1
         self.models = tuple(model for dataset, where in dataset_filters.items() for model in self._build_models(dataset, where))
+
+    def _has_unequal_answers(self) -> bool:
+        """Whether a model predicts some rows of a data set more often than others."""
+        keys = ", ".join(["1", *_list_key_columns(self.file, "dataset", "model")])
+        unequal = f"HAVING min({_ANSWERS}) <> max({_ANSWERS})"
+        return bool(self.file.fetch_rows(f"SELECT {keys} FROM judged GROUP BY ALL {unequal} LIMIT 1"))
+
+    def count_rows(self, lines: str) -> int:
+        """Count the rows of some lines, however often each is predicted."""
+        row = quote_identifier(str(self.file.roles.get("row")))
+        return int(self.file.fetch_rows(f"SELECT count(DISTINCT {row}) FROM {lines}")[0][0])
 
     def has_several_folds(self) -> bool:
         """Whether any model has predictions in several folds."""
@@ -762,36 +891,33 @@ class StreamedModels:
     def build_join_sql(self, first: StreamedModel, second: StreamedModel) -> str | None:
         """Build SQL for the rows that both models predict; None if no column identifies the rows.
 
-        Its columns are the true classes t and u, the predicted classes l1 and l2, the scores s1 and s2, the weight w and
-        the cluster c.
+        Its columns are the row r, the true classes t and u, the predicted classes l1 and l2, the scores s1 and s2, the weight
+        w and the cluster c. If models predict rows several times, every prediction of one is paired with every prediction of
+        the other, or by their numbers if both predict every row equally often.
         """
         column_lists = [_build_columns_sql(model, i) for i, model in enumerate((first, second), 1)]
         weight, cluster = self.weight or "1", self.cluster or "NULL"
+        row = self.file.roles.get("row")
+        row_sql = "NULL" if row is None else quote_identifier(row)
         if first.where == second.where:
-            y_true = f"{first.y_true} AS t, {second.y_true} AS u"
+            y_true = f"{row_sql} AS r, {first.y_true} AS t, {second.y_true} AS u"
             columns = f"{y_true}, {column_lists[0]}, {column_lists[1]}, {weight} AS w, {cluster} AS c"
             return f"(SELECT {columns} FROM judged WHERE {first.where})"
-        row = self.file.roles.get("row")
         if row is None:
             return None
-        answer = _ANSWER if self.file.has_answers else "1"
+        answer, answers = (_ANSWER, _ANSWERS) if self.file.has_answers else ("1", "1")
         parts = [
-            f"(SELECT {quote_identifier(row)} AS r, {answer} AS n, {model.y_true} AS t{i}, {columns}, {weight} AS w{i}, "
-            f"{cluster} AS c{i} "
+            f"(SELECT {row_sql} AS r, {answer} AS n, {answers} AS a{i}, {model.y_true} AS t{i}, {columns}, "
+            f"{self.row_weight or '1'} AS w{i}, {cluster} AS c{i} "
             f"FROM judged WHERE {model.where})"
             for i, (model, columns) in enumerate(zip((first, second), column_lists, strict=True), 1)
         ]
-        return f"(SELECT t1 AS t, t2 AS u, l1, s1, l2, s2, w1 AS w, c1 AS c FROM {parts[0]} JOIN {parts[1]} USING (r, n))"
-
-    def _check_weights(self, column: str | None) -> None:
-        if self.weight is None:
-            return
-        bad = f"{self.weight} IS NULL OR NOT isfinite({self.weight}) OR {self.weight} < 0"
-        count, most = self.file.fetch_rows(f"SELECT count(*) FILTER (WHERE {bad}), max({self.weight}) FROM judged")[0]
-        if count:
-            raise InputError(f"weights must be finite and not negative, got {count:,} invalid lines: correct them")
-        if not most:
-            raise InputError(f"weights must not all be zero, got only zeros in column {column!r}")
+        joined, weight = f"{parts[0]} JOIN {parts[1]} USING (r, n)", f"w1{' / a1' if self.weight != self.row_weight else ''}"
+        if self.file.has_answers:
+            by_row = f"{parts[0]} JOIN {parts[1]} USING (r)"
+            if self.file.fetch_rows(f"SELECT 1 FROM {by_row} WHERE a1 <> a2 LIMIT 1"):
+                joined, weight = by_row, f"w1{' / (a1 * a2)' if self.weight != self.row_weight else ''}"
+        return f"(SELECT r, t1 AS t, t2 AS u, l1, s1, l2, s2, {weight} AS w, c1 AS c FROM {joined})"
 
     def _list_distinct_values(self, column: str, where: str) -> dict[str, Any]:
         """Map the text of each distinct value of a column to the value."""
@@ -861,7 +987,10 @@ class StreamedModels:
         if labels:
             note_missing_labels(*self._count_missing_labels(column, where), subject, self.notes)
         duplicates = self._duplicates[column]
-        return {duplicates.get(text, text): value for text, value in labels.items()} or None
+        values: dict[str, list[Any]] = {}
+        for text, value in labels.items():
+            values.setdefault(duplicates.get(text, text), []).append(value)
+        return {text: tuple(spellings) for text, spellings in values.items()} or None
 
     def _count_missing_labels(self, column: str, where: str) -> tuple[int, int]:
         """Count the lines without a label, and all lines."""
@@ -943,11 +1072,43 @@ def _choose_lines(file: StreamedFile, notes: Notes) -> None:
     if file.drop_missing:
         _drop_incomplete_rows(file, notes)
     _check_complete(file)
+    _keep_weighted_lines(file)
     _note_duplicates(file, notes)
     if file.roles.get("row") is not None:
         _number_predictions(file, notes)
     elif file.roles.get("repeat") is not None:
         _keep_first_repeat(file, notes)
+
+
+def _build_weight_sql(file: StreamedFile) -> str | None:
+    """Build SQL for the weight of a row; None if all weights of each data set are equal, because they have no effect."""
+    column = file.roles.get("weight")
+    if column is None:
+        return None
+    weight = _cast_to_double(column)
+    keys = ", ".join(["1", *_list_key_columns(file, "dataset")])
+    columns = f"{keys}, min({weight}) AS least, max({weight}) AS most"
+    unequal = file.fetch_rows(f"SELECT {columns} FROM judged GROUP BY ALL HAVING least <> most")
+    for *_, least, most in unequal:
+        check_magnitude("sample_weight", np.array([least, most]))
+    return weight if unequal else None
+
+
+def _keep_weighted_lines(file: StreamedFile) -> None:
+    """Check the weights, and drop lines with a weight of zero: they do not count as rows."""
+    column = file.roles.get("weight")
+    if column is None:
+        return
+    weight = _cast_to_double(column)
+    bad = f"{weight} IS NULL OR NOT isfinite({weight}) OR {weight} < 0"
+    columns = f"count(*) FILTER (WHERE {bad}), max({weight}), count(*) FILTER (WHERE {weight} = 0)"
+    count, most, n_zeros = file.fetch_rows(f"SELECT {columns} FROM judged")[0]
+    if count:
+        raise InputError(f"weights must be finite and not negative, got {count:,} invalid lines: correct them")
+    if not most:
+        raise InputError(f"weights must not all be zero, got only zeros in column {column!r}")
+    if n_zeros:
+        file.keep_lines(f"{weight} > 0")
 
 
 def _list_key_columns(file: StreamedFile, *roles: str) -> list[str]:
@@ -959,8 +1120,10 @@ def _check_complete(file: StreamedFile) -> None:
     counts = ", ".join(f"count(*) FILTER (WHERE {file.build_missing_condition(column)})" for _, column in present)
     for (role, column), count in zip(present, file.fetch_rows(f"SELECT {counts} FROM judged")[0], strict=True):
         if count:
+            markers = file.roles.missing_labels if role == "y_true" else ()
+            cells = join_names([format_count(count, "empty cell"), *map(repr, markers)], conjunction="or")
             raise InputError(
-                f"{role} must not be missing, got {format_count(count, 'empty cell')} in column {column!r}: fill the cells, or "
+                f"{role} must not be missing, got {cells} in column {column!r}: fill the cells, or "
                 f"pass {name_argument('drop_missing', 'True')}"
             )
 
@@ -1019,23 +1182,38 @@ def _keep_one_condition(file: StreamedFile, notes: Notes) -> None:
 
 
 def _number_predictions(file: StreamedFile, notes: Notes) -> None:
-    """Check that a model predicts a row once per repeat and fold, and number the predictions of each row."""
+    """Check that a model predicts a row once per repeat and fold, and number the predictions of each row.
+
+    Without columns of repeats and folds, lines of a row are repeated predictions; their order does not matter.
+    """
     keys, splits = ", ".join(_list_key_columns(file, "dataset", "model", "row")), _list_key_columns(file, "repeat", "fold")
     distinct = f"count(DISTINCT ({', '.join(splits)}))" if splits else "1"
     lines = f"SELECT {keys}, count(*) AS n, {distinct} AS d FROM judged GROUP BY {keys} HAVING count(*) > 1"
     n_multiple, n_repeated = file.fetch_rows(f"SELECT count(*), coalesce(sum(n - d), 0) FROM ({lines})")[0]
     if n_repeated and _drop_duplicate_lines(file, notes):
         _number_predictions(file, notes)
-    elif n_repeated:
+    elif n_repeated and splits:
         row = str(file.roles.get("row"))
         example = file.fetch_rows(f"SELECT {quote_identifier(row)} FROM ({lines}) WHERE n > d LIMIT 1")[0][0]
         raise InputError(
-            f"models must predict each row once, got row {example!r} of column {row!r} more than once "
-            f"({format_count(int(n_repeated), 'such line')}): drop the repeated lines, or add columns repeat and fold"
+            f"models must predict each row once per repeat and fold, got row {example!r} of column {row!r} more than once "
+            f"({format_count(int(n_repeated), 'such line')}): drop the repeated lines"
         )
     elif n_multiple:
-        file.number_answers(keys, ", ".join(splits))
+        file.number_answers(keys, ", ".join(splits or map(quote_identifier, file.roles.used_columns)))
         notes.add("repeated_predictions")
+        if n_repeated:
+            _note_numbered_predictions(file, notes)
+
+
+def _note_numbered_predictions(file: StreamedFile, notes: Notes) -> None:
+    """Note which models predict rows several times although no column numbers the repeats."""
+    row, model = str(file.roles.get("row")), file.roles.get("model")
+    name = "NULL" if model is None else quote_identifier(model)
+    for value, lines in file.fetch_rows(f"SELECT {name}, count(*) FROM judged WHERE {_ANSWER} > 1 GROUP BY ALL ORDER BY ALL"):
+        columns = [model_columns.name or ONLY_MODEL for model_columns in file.roles.models]
+        for subject in columns if value is None else [format_label(value)]:
+            notes.add("numbered_predictions", Subject(subject), column=row, lines=int(lines))
 
 
 def _drop_duplicate_lines(file: StreamedFile, notes: Notes) -> bool:
@@ -1194,9 +1372,10 @@ def _build_argmax_sql(values: Sequence[str]) -> str:
 
 
 def _build_code_sql(column: str, texts: Sequence[str], values: Mapping[str, Any]) -> str:
-    """Build SQL for the index of a label among the classes."""
+    """Build SQL for the index of a label among the classes; a class may have a tuple of spellings."""
+    spellings = {text: value if isinstance(value, tuple) else (value,) for text, value in values.items()}
     cases = [
-        f"WHEN {quote_identifier(column)} = {quote_literal(values[text])} THEN {i}"
+        f"WHEN {quote_identifier(column)} IN ({', '.join(map(quote_literal, spellings[text]))}) THEN {i}"
         for i, text in enumerate(texts)
         if text in values
     ]
@@ -1302,6 +1481,11 @@ def _compute_contrast(file: StreamedFile, clustered: bool) -> AucContrast:
     over_rare = slot_rows.sum_placements(rare, common_below)
     over_positives, over_negatives = (over_rare, over_common) if rare == "p" else (over_common, over_rare)
     first, second = (moments.mean / (2 * negatives) for moments in over_positives.moments[:2])
+    independent_parts = tuple(
+        VariancePart.from_values([moments.compute_mean_variance(2 * other) for moments in sums.moments], size - 1.0)
+        for sums, size, other in ((over_positives, positives, negatives), (over_negatives, negatives, positives))
+    )
+    parts, counts = independent_parts, None
     if clustered:
         deviations = over_positives.compute_deviations(2 * negatives), -over_negatives.compute_deviations(2 * positives)
         masks = over_positives.sizes > 0, over_negatives.sizes > 0
@@ -1313,14 +1497,9 @@ def _compute_contrast(file: StreamedFile, clustered: bool) -> AucContrast:
             for factor, product, number in zip(factors, products, numbers, strict=True)
         )
         counts = numbers[0], numbers[1]
-    else:
-        parts = tuple(
-            VariancePart.from_values([moments.compute_mean_variance(2 * other) for moments in sums.moments], size - 1.0)
-            for sums, size, other in ((over_positives, positives, negatives), (over_negatives, negatives, positives))
-        )
-        counts = None
     marks_used = 0 if is_exact else MAX_MARKS
-    return AucContrast(first, second, positives, negatives, parts, positives + negatives, marks_used, counts)
+    rows = positives + negatives
+    return AucContrast(first, second, positives, negatives, parts, rows, marks_used, counts, independent_parts)
 
 
 def _select_marks(file: StreamedFile, column: str, rare: str, rows: int) -> FloatArray:

@@ -24,7 +24,18 @@ if TYPE_CHECKING:
 SCORE_COLUMNS = ("dataset", "model", "measure", "estimate", "low", "high", "method", "better", "chance", "rows", "note")
 
 CLASS_COLUMNS = (
-    *("dataset", "model", "class", "support", "predicted", "precision", "precision_low", "precision_high"),
+    *(
+        "dataset",
+        "model",
+        "class",
+        "support",
+        "effective_rows",
+        "effective_other_rows",
+        "predicted",
+        "precision",
+        "precision_low",
+        "precision_high",
+    ),
     *("recall", "recall_low", "recall_high", "f_score", "auc"),
 )
 
@@ -76,7 +87,7 @@ def _build_score_row(model: ModelStatistics, measure: Measure, interval: Interva
         "method": interval.method,
         "better": "higher" if measure.facts.direction == "max" else "lower",
         "chance": measure.facts.get_chance(len(model.classes)),
-        "rows": model.rows,
+        "rows": model.distinct_rows,
         "note": interval.note,
     }
 
@@ -95,10 +106,12 @@ def _build_class_rows(model: ModelStatistics, level: float) -> list[dict[str, An
     table = None if confusion is None else prepare_class_table(confusion)
     support, aucs, unweighted = model.sum_support(), model.compute_class_aucs(), not model.is_weighted
     clusters = model.count_cluster_tables() if unweighted else None
+    effective_rows = model.count_effective_rows()
     lines = []
     for code, label in enumerate(model.classes):
         line: dict[str, Any] = {"dataset": model.dataset, "model": model.name, "class": str(label)}
         line["support"] = float(support[code])
+        line["effective_rows"], line["effective_other_rows"] = effective_rows[code].tolist()
         if table is not None:
             hits, predicted = table.hits[code], table.predicted[code]
             line["predicted"] = float(predicted)

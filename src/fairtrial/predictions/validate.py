@@ -19,6 +19,9 @@ ROUNDING_TOLERANCE = 0.005 + 1e-9
 
 EXACT_TOLERANCE = 1e-5
 
+# Up to this many unknown labels of a model are noted one by one.
+_MAX_UNKNOWN_NOTES = 3
+
 
 def suggest_y_true() -> str:
     """Suggest naming the column of true labels; the returned text is the end of an error message."""
@@ -131,7 +134,11 @@ def check_predicted(true_labels: Sequence[str], predicted: Sequence[str], subjec
             raise InputError(
                 f"predicted labels of {subject} must be labels of y_true, got {label!r}: {suggest_name(label, [true_label])}"
             )
-        notes.add("unknown_label", subject, label=label)
+    if len(unknown) > _MAX_UNKNOWN_NOTES:
+        notes.add("unknown_labels", subject, labels=len(unknown), example=unknown[0])
+    else:
+        for label in unknown:
+            notes.add("unknown_label", subject, label=label)
     for label in never_predicted:
         notes.add("class_never_predicted", subject, label=label)
 

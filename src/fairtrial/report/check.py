@@ -19,6 +19,7 @@ from fairtrial._registry import Registry
 from fairtrial.errors import InputError
 from fairtrial.report.section import ReportKind
 from fairtrial.report.source import ReportSource, describe_source
+from fairtrial.study.results.summary import answer_checks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -345,6 +346,14 @@ def list_answer_warnings(results: Any) -> list[CheckResult]:
     source = _get_source(results)
     checks = [item for item in registry.values() if item.affects_answer and source.kind in item.serves]
     return [result for result in run_checks(source, checks) if result.finding.outcome == "raised"]
+
+
+def format_answer_warnings(results: Any) -> list[str]:
+    """Format the raised checks that affect the answer, each with its number."""
+    return [f"{result.check.number}: {result.finding.text}" for result in list_answer_warnings(results)]
+
+
+answer_checks.add("methodology", format_answer_warnings)
 
 
 def _get_source(results: Any) -> ReportSource:

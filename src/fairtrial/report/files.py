@@ -6,10 +6,12 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from fairtrial import _check
+from fairtrial._text import format_number, is_p_format
 from fairtrial.errors import InputError
 from fairtrial.report.figures.comparison import list_comparison_figures
 from fairtrial.report.section import Figure, ReportTable, Section
@@ -167,17 +169,29 @@ def _format_csv(table: ReportTable) -> str:
 
 
 def _format_markdown(table: ReportTable) -> str:
-    return to_markdown(_drop_unnamed_index(table.frame), better=_get_direction(table), note=table.note)
+    return to_markdown(_prepare_frame(table), better=_get_direction(table), note=table.note)
 
 
 def _format_latex(table: ReportTable) -> str:
     label = f"tab:{table.key}"
-    return to_latex(
-        _drop_unnamed_index(table.frame), better=_get_direction(table), note=table.note, caption=table.title, label=label
-    )
+    return to_latex(_prepare_frame(table), better=_get_direction(table), note=table.note, caption=table.title, label=label)
 
 
 _WRITERS = {"csv": _format_csv, "md": _format_markdown, "tex": _format_latex}
+
+
+def _prepare_frame(table: ReportTable) -> pd.DataFrame:
+    """Format the p-values of a table, and drop an index without a name."""
+    p_formats = {
+        name: number_format
+        for name, number_format in table.formats.items()
+        if is_p_format(number_format) and name in table.frame.columns
+    }
+    texts = {
+        name: table.frame[name].map(lambda p, text=number_format: None if isnan(p) else format_number(float(p), text))
+        for name, number_format in p_formats.items()
+    }
+    return _drop_unnamed_index(table.frame.assign(**texts))
 
 
 def _drop_unnamed_index(frame: pd.DataFrame) -> pd.DataFrame:

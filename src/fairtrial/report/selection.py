@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from fairtrial._registry import suggest_name
 from fairtrial.errors import InputError
+from fairtrial.measures.intervals import count_effective_rows
 from fairtrial.study.archive import ConditionFacts, DataFacts
 from fairtrial.study.results.selection import CLEAN, choose_condition, get_level, is_train_size, mask_condition
 
@@ -94,15 +97,24 @@ def _sort_if_comparable(names: list[Any]) -> list[Any]:
         return names
 
 
+ROUNDING = 1e-6  # so 30 clusters of equal size are not rounded down to 29
+
+
 def count_tested_classes(results: Results, facts: DataFacts, condition: ConditionFacts, positive: object) -> tuple[int, int]:
-    """Count the test rows of the class and of the other classes in the first repeat under this condition."""
+    """Count the test rows of the class and of the other classes in the first repeat under this condition.
+
+    If rows are grouped or repeated, effective rows are counted and rounded down.
+    """
     trials = results.trials()
     selected_trials = trials[(trials["dataset"] == facts.name) & (trials["status"] == "ok") & mask_condition(trials, condition)]
     first = selected_trials[selected_trials["repeat"] == selected_trials["repeat"].min()].drop_duplicates("fold")
     label = list(facts.classes).index(positive)
-    y_true = [trial_predictions.y_true for trial_predictions in results.archive.predictions(first["trial"].tolist())]
-    n_positive = int(sum((labels == label).sum() for labels in y_true))
-    return n_positive, int(sum(map(len, y_true))) - n_positive
+    trial_predictions = list(results.archive.predictions(first["trial"].tolist()))
+    is_positive = np.concatenate([predictions.y_true == label for predictions in trial_predictions])
+    rows = np.concatenate([predictions.rows for predictions in trial_predictions])
+    groups = rows if facts.groups is None else facts.groups[rows]
+    n_positive, n_other = (count_effective_rows(chosen.astype(np.float64), groups) for chosen in (is_positive, ~is_positive))
+    return int(n_positive + ROUNDING), int(n_other + ROUNDING)
 
 
 def list_changed_conditions(results: Results, *, test_only: bool) -> dict[str, list[ConditionFacts]]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from fairtrial import _check
 from fairtrial._findings import Finding
+from fairtrial._narrative import name_argument
 from fairtrial.errors import InputError
 from fairtrial.significance import designs
 from fairtrial.significance.bayes import check_rope
@@ -19,8 +23,6 @@ from fairtrial.significance.scores import Better, Design, Scores, ScoreTable
 from fairtrial.significance.verdict import ExcludedScores, Verdict as Verdict
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     import pandas as pd
 
 _SIZE = {"max": "larger", "min": "smaller"}
@@ -37,7 +39,7 @@ def compare(
     posthoc: str | None = None,
     test_fraction: float | None = None,
     parametric: bool = False,
-    rows: Literal["datasets", "folds"] | None = None,
+    rows: Literal["datasets", "folds", "seeds"] | None = None,
 ) -> Verdict:
     """Compare learners from a table of scores with the test that fits the design.
 
@@ -45,6 +47,7 @@ def compare(
     |---|---|---|---|
     | 2 | 1, with splits | `corrected_resampled_t`; for 5 x 2 folds `five_by_two_f` | `correlated_t` if `rope` is given |
     | 3 or more | 1, with splits | the same for each pair, p-values adjusted | |
+    | 2 or more | 1, with `rows="seeds"` | `paired_t` for each pair, p-values adjusted | |
     | 2 | 2 or more | `wilcoxon` on the means | sign test; `bayes_signed_rank` if `rope` is given |
     | 3 or more | 2 or more | `iman_davenport` form of the Friedman test, then post-hoc | |
 
@@ -60,7 +63,8 @@ def compare(
     scores : path, dataframe, matrix or Scores
         Scores, wide (one row per data set, one column per learner) or tidy (one row per score); see `read_scores`.
     better : {"max", "min"}, optional
-        Whether larger or smaller scores are better. Default: the direction of `measure`, else "max".
+        Whether larger or smaller scores are better. Default: the direction of `measure`, else "max". Required if the name of
+        the file, or of every learner, contains a word such as error, loss or time.
     measure : str, optional
         Measure of the scores. Selects one measure if a tidy table has several.
     control : str, optional
@@ -75,9 +79,9 @@ def compare(
         Fraction of rows in each test set, for splits of one data set. Default: one over the number of folds.
     parametric : bool, default False
         Use the paired t test, or ANOVA with Tukey or Dunnett comparisons, if the differences look normal and equally spread.
-    rows : {"datasets", "folds"}, optional
-        What the rows of a wide table are: different data sets, or the folds of one data set, which the corrected resampled t
-        test compares. Required if nothing names the rows.
+    rows : {"datasets", "folds", "seeds"}, optional
+        What the rows of a wide table are: different data sets; the folds of one data set, which the corrected resampled t
+        test compares; or runs with different seeds on the same training and test rows. Required if nothing names the rows.
 
     Returns
     -------
@@ -104,6 +108,9 @@ def compare(
         posthoc = resolve_name("posthoc", posthoc, POSTHOC_METHODS)
     all_scores = read_scores(scores, measure=measure, rows=rows)
     resolved_better, name, direction = _resolve_direction(better, measure, all_scores.measure)
+    is_assumed = direction.kind == "direction_default"
+    if is_assumed:
+        _check_no_costs(scores, all_scores)
     if rope is not None:
         _check.check_number("rope", rope)
     check_rope(0.0 if rope is None else rope, resolved_better)
@@ -113,7 +120,8 @@ def compare(
         control = str(control)
         _check.check_one_of("control", control, all_scores.learners)
     used_scores, missing = _drop_incomplete(all_scores, control)
-    options = ComparisonOptions(resolved_better, control, alpha, rope, posthoc, test_fraction, parametric)
+    same_test_set = rows == "seeds"
+    options = ComparisonOptions(resolved_better, control, alpha, rope, posthoc, test_fraction, parametric, same_test_set)
     single_dataset = len(used_scores.design.datasets) == 1
     table = (
         designs.build_splits_table(used_scores)
@@ -131,11 +139,11 @@ def compare(
         reasons=(
             Finding.of("design", design=str(all_scores.design)),
             *all_scores.guesses,
-            direction,
+            *([] if is_assumed else [direction]),
             *([] if single_dataset else _explain_averaging(used_scores)),
             *chosen_test.reasons,
         ),
-        caveats=(*missing, *chosen_test.caveats),
+        caveats=(*([direction] if is_assumed else []), *all_scores.exclusions, *missing, *chosen_test.caveats),
         undecidable=chosen_test.undecidable,
         outcome=chosen_test.outcome,
         table=table,
@@ -143,7 +151,7 @@ def compare(
         alpha=alpha,
         control=control,
         measure=name,
-        unit="split" if single_dataset else "data set",
+        unit="data set" if not single_dataset else "run" if same_test_set else "split",
         posthoc=chosen_test.posthoc,
         posterior=chosen_test.posterior,
         excluded=_list_excluded(all_scores, used_scores),
@@ -175,6 +183,38 @@ def _resolve_direction(
         finding = Finding.of("direction_of_measure", size=_SIZE[measure_direction], measure=_get_display_name(name))
         return measure_direction, name, finding
     return "max", name, Finding.of("direction_default")
+
+
+# Words that name a measure of which smaller values are better.
+_COST_WORDS = frozenset(
+    (
+        *("error", "errors", "err", "loss", "losses", "cost", "costs", "rmse", "mse"),
+        *("mae", "mape", "brier", "logloss", "nll", "deviance", "perplexity", "regret", "misclassification"),
+        *("time", "times", "runtime", "seconds", "latency", "risk"),
+    )
+)
+
+
+def _names_cost(name: str) -> bool:
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
+    return not _COST_WORDS.isdisjoint(re.findall(r"[a-z]+", words))
+
+
+def _check_no_costs(source: object, scores: Scores) -> None:
+    """Ask for the direction if a name suggests that smaller scores are better."""
+    file_name = Path(source).name if isinstance(source, (str, PathLike)) else ""
+    if _names_cost(file_name):
+        name = f"the file name {file_name!r}"
+    elif _names_cost(scores.measure or ""):
+        name = f"the measure {scores.measure!r}"
+    elif all(map(_names_cost, scores.learners)):
+        name = f"column names such as {scores.learners[0]!r}"
+    else:
+        return
+    raise InputError(
+        f"the direction of the scores must be given, because {name} may mean that smaller scores are better: pass "
+        f"{name_argument('better', 'min')} if they are, {name_argument('better', 'max')} if not"
+    )
 
 
 def _get_direction(name: str | None, strict: bool) -> Better | None:

@@ -13,9 +13,11 @@ import numpy.typing as npt
 from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial._findings import Finding
+from fairtrial._frames import to_pandas
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.measures.intervals import compute_clopper_pearson_limits, compute_wilson_limits, read_clusters
 from fairtrial.significance.names import register_method, resolve_name
+from fairtrial.significance.omnibus import PermutationPlan
 from fairtrial.significance.outcome import Effect, Outcome
 from fairtrial.significance.scores import compute_differences, read_paired_columns
 
@@ -35,7 +37,7 @@ _NO_DISCORDANT_ROWS = Finding.of("no_discordant_rows")
 _FIXED_TRAINING_SET = Finding.of("fixed_training_set")
 _TIE_FINDINGS = {"drop": "ties_dropped", "split": "ties_split"}
 # The chi-squared approximation needs this many discordant rows (McNemar) or cells of such rows (Cochran).
-_MIN_MCNEMAR_ROWS, _MIN_COCHRAN_CELLS = 20, 24
+_MIN_MCNEMAR_ROWS = 20
 
 
 def mcnemar(
@@ -199,7 +201,8 @@ def cochran_q(
     """Test whether several classifiers are equally accurate by the Cochran Q test.
 
     For two classifiers this is the uncorrected McNemar test. Rows that all classifiers or none of them predict correctly do not
-    count. If there are no other rows, p is 1.
+    count. If there are no other rows, p is 1. With at most 12 other rows, or 50 predictions in them, p comes from permutations
+    of the classifiers within rows, else from the chi-squared distribution.
 
     Parameters
     ----------
@@ -226,7 +229,7 @@ def cochran_q(
     --------
     >>> y = [1, 1, 1, 1, 1, 1, 1, 1]
     >>> print(cochran_q(y, {"a": [1] * 8, "b": [1, 1, 1, 1, 1, 0, 0, 0], "c": [1, 0, 0, 0, 1, 0, 1, 0]}))
-    Cochran Q test: Q = 6.33, df = 2, p = 0.042, n = 8
+    Cochran Q test (exact): Q = 6.33, df = 2, p = 0.049, n = 8
     """
     from scipy.special import chdtrc
 
@@ -240,20 +243,18 @@ def cochran_q(
     within = float((per_row * (k - per_row)).sum())
     between = (k - 1) * (k * float((per_learner**2).sum()) - float(per_learner.sum()) ** 2)
     q = between / within if within else 0.0
-    informative = int(((per_row > 0) & (per_row < k)).sum())
-    caveats = [_FIXED_TRAINING_SET] if within else [_FIXED_TRAINING_SET, _NO_DISCORDANT_ROWS]
-    if 0 < informative * k < _MIN_COCHRAN_CELLS:
-        caveats.append(Finding.of("few_discordant_rows", rows=informative, needed=math.ceil(_MIN_COCHRAN_CELLS / k)))
+    permuted = PermutationPlan().compute_p(is_correct[(per_row > 0) & (per_row < k)]) if within else None
+    caveats = (_FIXED_TRAINING_SET,) if within else (_FIXED_TRAINING_SET, _NO_DISCORDANT_ROWS)
     return Outcome(
         "cochran_q",
         q,
-        float(chdtrc(k - 1, q)) if within else 1.0,
+        1.0 if not within else float(chdtrc(k - 1, q)) if permuted is None else permuted.p_value,
         df=float(k - 1),
         n=n,
-        variant="chi2",
+        variant="chi2" if permuted is None else permuted.variant,
         effect=_compute_noncentrality_effect(q, k - 1, n * (k - 1), level) if within else None,
         details={f"accuracy {name}": float(value) for name, value in zip(columns, per_learner / n, strict=True)},
-        caveats=tuple(caveats),
+        caveats=caveats,
     )
 
 
@@ -476,13 +477,14 @@ def _compute_noncentrality_effect(q: float, df: int, largest: int, level: float)
 
 
 def _read_prediction_columns(predictions: Any) -> dict[str, npt.ArrayLike]:
-    if not isinstance(predictions, Mapping) and not hasattr(predictions, "columns"):
+    table = predictions if isinstance(predictions, Mapping) else to_pandas(predictions)
+    if table is None:
         matrix = np.asarray(predictions)
         if matrix.ndim != 2:
             raise InputError(f"predictions must be a mapping, or a matrix of rows x learners, got shape {matrix.shape}")
         columns: dict[str, npt.ArrayLike] = {str(i + 1): column for i, column in enumerate(matrix.T)}
     else:
-        columns = {str(name): np.asarray(predictions[name]) for name in predictions}
+        columns = {str(name): np.asarray(table[name]) for name in table}
     if len(columns) < 2:
         raise InputError(f"predictions must have at least 2 learners, got {len(columns)}")
     return columns

@@ -13,7 +13,13 @@ from fairtrial._check import FloatArray, IntArray
 from fairtrial._findings import Finding
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.kernels.delong import compute_auc_covariance, compute_placements
-from fairtrial.measures.auc_inference import MIN_DECIDABLE_CASES, AucContrast, compute_cluster_covariances, contrast_aucs
+from fairtrial.measures.auc_inference import (
+    MIN_DECIDABLE_CASES,
+    MIN_DECIDABLE_CLUSTERS,
+    AucContrast,
+    compute_cluster_covariances,
+    contrast_aucs,
+)
 from fairtrial.measures.intervals import compute_normal_quantile, read_clusters
 from fairtrial.measures.rows import RankedRows, ScoreRows
 from fairtrial.significance.names import register_method
@@ -155,9 +161,7 @@ def build_auc_outcome(contrast: AucContrast, level: float, scale: float = 1.0, n
     if contrast.marks:
         caveats.append(Finding.of("approximate_ranks", marks=contrast.marks))
     if not contrast.is_decidable:
-        caveats.append(
-            Finding.of("few_cases", positives=contrast.units[0], negatives=contrast.units[1], needed=MIN_DECIDABLE_CASES)
-        )
+        caveats.append(_describe_few_cases(contrast))
     return Outcome(
         "auc_test",
         scale * contrast.estimate,
@@ -166,6 +170,20 @@ def build_auc_outcome(contrast: AucContrast, level: float, scale: float = 1.0, n
         effect=Effect(f"difference in {name}", scale * contrast.estimate, scale * low, scale * high, level),
         details={"AUC first": contrast.first, "AUC second": contrast.second, "standard error": contrast.error},
         caveats=tuple(caveats),
+    )
+
+
+def _describe_few_cases(contrast: AucContrast) -> Finding:
+    positives, negatives = contrast.units
+    if contrast.clusters is None:
+        return Finding.of("few_cases", positives=positives, negatives=negatives, needed=MIN_DECIDABLE_CASES)
+    return Finding.of(
+        "few_case_clusters",
+        clusters=int(contrast.parts[-1].df) + 1,
+        positives=positives,
+        negatives=negatives,
+        needed=MIN_DECIDABLE_CASES,
+        needed_clusters=MIN_DECIDABLE_CLUSTERS,
     )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial._findings import Finding
+from fairtrial._narrative import name_argument
 from fairtrial.errors import InputError
 from fairtrial.significance import bayes, counts, omnibus, resampled, verdict
 from fairtrial.significance.adjust import adjust
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _FEWEST, _MOST = 3, 5000
+
+# A fraction of test rows so small that it does not change the variance.
+_INDEPENDENT = 1e-12
 
 
 @dataclass(frozen=True)
@@ -160,6 +164,8 @@ class ComparisonOptions:
     posthoc: str | None = None
     test_fraction: float | None = None
     parametric: bool = False
+    same_test_set: bool = False
+    """Whether the repeats of one data set differ only in their seed, and have the same training and test rows."""
 
 
 @dataclass(frozen=True)
@@ -189,7 +195,8 @@ def choose_posthoc(
     if options.posthoc in ("tukey", "dunnett") and not parametric:
         if not options.parametric:
             raise InputError(
-                f"posthoc must fit ranks, got {options.posthoc!r}, which needs ANOVA: pass parametric=True or use {default!r}"
+                f"posthoc must fit ranks, got {options.posthoc!r}, which needs ANOVA: pass "
+                f"{name_argument('parametric', 'True')} or use {default!r}"
             )
         return default, (Finding.of("posthoc_replaced", method=get_display_name(options.posthoc)), default_reason)
     if options.posthoc is None:
@@ -246,16 +253,30 @@ def compare_on_one_dataset(design: Design, table: ScoreTable, options: Compariso
             f"scores must have at least 2 splits of {design.datasets[0]!r} that all learners share, got {n}: "
             "fill the missing cells"
         )
+    if options.same_test_set and options.test_fraction is not None:
+        raise InputError(
+            f"test_fraction must be omitted for runs with the same test rows, got {options.test_fraction}: pass "
+            f"{name_argument('rows', 'folds')} if the test rows differ"
+        )
     five_by_two = (design.repeats, design.folds, n) == (5, 2, 10) and options.test_fraction is None
-    fraction = 0.5 if five_by_two else _get_test_fraction(design, options)
-    name = "five_by_two_f" if five_by_two else "corrected_resampled_t"
-    reason = Finding.of("test_five_by_two") if five_by_two else Finding.of("test_corrected_t", n=n, fraction=fraction)
+    # Runs with the same rows are independent of each other, given these rows.
+    fraction = 0.5 if five_by_two else _INDEPENDENT if options.same_test_set else _get_test_fraction(design, options)
+    name = "five_by_two_f" if five_by_two else "paired_t" if options.same_test_set else "corrected_resampled_t"
+    reason = (
+        Finding.of("test_five_by_two")
+        if five_by_two
+        else Finding.of("test_paired_t_runs", n=n)
+        if options.same_test_set
+        else Finding.of("test_corrected_t", n=n, fraction=fraction)
+    )
     caveats = _list_dataset_caveats(design, options)
 
     def run_test(i: int, j: int, level: float) -> Outcome:
         a, b = table.values[:, i], table.values[:, j]
         if five_by_two:
             return resampled.five_by_two_f(a.reshape(5, 2), b.reshape(5, 2), level=level)
+        if options.same_test_set:
+            return replace(resampled.paired_t(a, b, level=level), caveats=())
         return resampled.corrected_resampled_t(a, b, test_fraction=fraction, level=level)
 
     if k == 2:
@@ -272,7 +293,7 @@ def compare_on_one_dataset(design: Design, table: ScoreTable, options: Compariso
         f"{name} + {posthoc_result.method}",
         outcome.p_value,
         outcome,
-        (reason, *pair_reasons, *explain_unused_rope(options, k)),
+        (reason, Finding.of("posthoc_test", test=posthoc_result.pair_test), *pair_reasons, *explain_unused_rope(options, k)),
         posthoc_result,
         caveats=(*caveats, *pair_caveats),
     )
@@ -295,14 +316,15 @@ def _get_test_fraction(design: Design, options: ComparisonOptions) -> float:
         return options.test_fraction
     if design.folds < 2:
         raise InputError(
-            "test_fraction must be given for repeats without folds, got None: pass the fraction of rows in each test set, e.g. "
-            "0.33 for a holdout of a third"
+            "repeats without folds must state their test rows: pass "
+            f"{name_argument('test_fraction', '0.33')} if each repeat has another test set (here a third of the rows), or "
+            f"{name_argument('rows', 'seeds')} if all repeats have the same training and test rows"
         )
     return 1 / design.folds
 
 
 def _list_dataset_caveats(design: Design, options: ComparisonOptions) -> tuple[Finding, ...]:
-    caveats = [Finding.of("single_dataset")]
+    caveats = [Finding.of("same_test_set" if options.same_test_set else "single_dataset")]
     if design.repeats == 1 and design.folds > 20 and options.test_fraction is None:
         caveats.append(Finding.of("folds_or_repeats", folds=design.folds))
     return tuple(caveats)
@@ -429,12 +451,18 @@ def _compare_many_learners(table: ScoreTable, options: ComparisonOptions) -> Cho
         outcome = replace(
             anova_outcome,
             p_value=anova_outcome.details["p_corrected"],
+            effect=omnibus.compute_eta_squared(
+                anova_outcome.statistic, n, k, anova_outcome.details["p_corrected"], 1 - options.alpha
+            ),
             variant="Greenhouse-Geisser",
             caveats=(Finding.of("normal_differences"), Finding.of("independent_datasets")),
         )
         reasons.append(Finding.of("test_anova", k=k, n=n))
     else:
         name, outcome = "friedman (iman_davenport)", omnibus.iman_davenport(_to_score_frame(table), better=options.better)
+        if outcome.effect is not None and np.isfinite(outcome.effect.low):
+            effect = omnibus.compute_concordance(table, options.better, outcome.p_value, 1 - options.alpha)
+            outcome = replace(outcome, effect=effect)
         reasons.append(Finding.of("test_friedman", k=k, n=n))
     exact = not parametric and omnibus.permutes_by_default(n, k)
     method, method_reasons = choose_posthoc(options, k, parametric, exact=exact)
@@ -442,7 +470,7 @@ def _compare_many_learners(table: ScoreTable, options: ComparisonOptions) -> Cho
     comparisons = posthoc(
         _to_score_frame(table), method, options.control, better=options.better, omnibus=omnibus_name, alpha=options.alpha
     )
-    reasons += [*method_reasons, *explain_unused_rope(options, k)]
+    reasons += [Finding.of("posthoc_test", test=comparisons.pair_test), *method_reasons, *explain_unused_rope(options, k)]
     return ChosenTest(
         f"{name} + {method}",
         outcome.p_value,

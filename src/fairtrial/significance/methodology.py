@@ -74,7 +74,7 @@ def count_cases(verdict: Verdict) -> tuple[int, int]:
 
 def check_dataset_count(verdict: Verdict) -> list[Finding]:
     """Check that a test over data sets has enough data sets (FT008)."""
-    if verdict.unit == "split":
+    if verdict.unit != "data set":
         return []
     cases, needed = count_cases(verdict)
     if cases >= needed:

@@ -158,8 +158,9 @@ def friedman(
     Returns
     -------
     Outcome
-        The effect is Kendall's W; its interval is the wider of the noncentral F and the jackknife interval. `details` contains
-        the mean ranks. If all scores of every data set are equal, the statistic is NaN and p is 1.
+        The effect is Kendall's W; its interval is the wider of the noncentral F and the jackknife interval, and excludes zero
+        if and only if p is below 0.05. `details` contains the mean ranks. If all scores of every data set are equal, the
+        statistic is NaN and p is 1.
 
     Examples
     --------
@@ -208,8 +209,9 @@ def aligned_ranks(
     Returns
     -------
     Outcome
-        The effect is Kendall's W; its interval is the wider of the noncentral F and the jackknife interval. `details` contains
-        the mean ranks. If all scores of every data set are equal, the statistic is NaN and p is 1.
+        The effect is Kendall's W; its interval is the wider of the noncentral F and the jackknife interval, and excludes zero
+        if and only if p is below 0.05. `details` contains the mean ranks. If all scores of every data set are equal, the
+        statistic is NaN and p is 1.
 
     Examples
     --------
@@ -257,8 +259,9 @@ def iman_davenport(
     Returns
     -------
     Outcome
-        The effect is Kendall's W; its interval is the wider of the noncentral F and the jackknife interval. `details` contains
-        the mean ranks. If all scores of every data set are equal, the statistic is NaN and p is 1.
+        The effect is Kendall's W; its interval is the wider of the noncentral F and the jackknife interval, and excludes zero
+        if and only if p is below 0.05. `details` contains the mean ranks. If all scores of every data set are equal, the
+        statistic is NaN and p is 1.
 
     Examples
     --------
@@ -309,8 +312,9 @@ def quade(
     Returns
     -------
     Outcome
-        The effect is Kendall's W; its interval is the wider of the noncentral F and the jackknife interval. `details` contains
-        the mean ranks. If all scores of every data set are equal, the statistic is NaN and p is 1.
+        The effect is Kendall's W; its interval is the wider of the noncentral F and the jackknife interval, and excludes zero
+        if and only if p is below 0.05. `details` contains the mean ranks. If all scores of every data set are equal, the
+        statistic is NaN and p is 1.
 
     Examples
     --------
@@ -383,7 +387,7 @@ def anova(scores: pd.DataFrame | npt.ArrayLike) -> Outcome:
         p,
         df=df,
         n=n,
-        effect=_compute_eta_squared(f, n, k),
+        effect=compute_eta_squared(f, n, k),
         details=details,
         caveats=tuple(caveats),
     )
@@ -543,7 +547,7 @@ def _build_chi_squared_outcome(
 
     k = len(table.learners)
     chi = _compute_chi_squared(rank_scores, ties)
-    permuted = plan.compute_p(rank_scores)
+    permuted = plan.compute_p(rank_scores.cells)
     p = 1.0 if np.isnan(chi) else float(chdtrc(k - 1, chi)) if permuted is None else permuted.p_value
     return _build_rank_outcome(test, table, rank_scores, (chi, p, k - 1.0), better, ties, permuted)
 
@@ -555,7 +559,7 @@ def _build_f_outcome(
 
     n, k = table.shape
     df = (k - 1.0, (k - 1.0) * (n - 1))
-    permuted = plan.compute_p(rank_scores)
+    permuted = plan.compute_p(rank_scores.cells)
     if np.isnan(f):
         p = 1.0
     elif permuted is not None:
@@ -594,13 +598,12 @@ class PermutationPlan:
         _check.check_whole_number("resamples", self.resamples, 1)
         _check.check_whole_number("seed", self.seed, 0)
 
-    def compute_p(self, rank_scores: RankScores) -> PermutedP | None:
-        """Compute the p-value over orders within data sets; None if it is asymptotic."""
-        n, k = rank_scores.cells.shape
+    def compute_p(self, scores: FloatArray) -> PermutedP | None:
+        """Compute the p-value of scores (multiples of 1/4) over orders within data sets; None if it is asymptotic."""
+        n, k = scores.shape
         if self.distribution == "asymptotic" or (self.distribution == "auto" and not permutes_by_default(n, k)):
             return None
-        # Rank scores are multiples of 1/4.
-        cells = np.rint(4 * rank_scores.cells).astype(np.int64)
+        cells = np.rint(4 * scores).astype(np.int64)
         cells //= max(1, int(np.gcd.reduce(cells.ravel())))
         observed = int((cells.sum(axis=0) ** 2).sum())
         # Neither the order of the data sets nor the direction of the ranks matters.
@@ -702,15 +705,28 @@ def _build_rank_outcome(
         n=len(table.datasets),
         variant=variant if ties == "corrected" else f"{variant}, ties uncorrected",
         ties=Finding.of("tied_ranks"),
-        effect=_compute_concordance(table, better),
+        effect=_compute_concordance_beside(test, table, better, p),
         details={f"mean rank {name}": float(mean) for name, mean in zip(table.learners, rank_scores.means, strict=True)},
         caveats=tuple(caveats),
         resamples=None if permuted is None else permuted.resamples,
     )
 
 
-def _compute_concordance(table: ScoreTable, better: Better, level: float = 0.95) -> Effect:
-    """Compute Kendall's W: 0 if the data sets do not agree on the order of the learners, 1 if they agree fully."""
+def _compute_concordance_beside(test: str, table: ScoreTable, better: Better, p: float) -> Effect:
+    """Compute Kendall's W; without interval if a test of other ranks than those of the Friedman test contradicts it."""
+    is_friedman = test in ("friedman", "iman_davenport")
+    effect = compute_concordance(table, better, p if is_friedman else None)
+    if is_friedman or np.isnan(effect.low) or (p < 1 - effect.level) == (effect.low > 0):
+        return effect
+    nan = float("nan")
+    return Effect(effect.name, effect.estimate, nan, nan, effect.level, "no interval because the Friedman test disagrees")
+
+
+def compute_concordance(table: ScoreTable, better: Better, p_value: float | None, level: float = 0.95) -> Effect:
+    """Compute Kendall's W: 0 if the data sets do not agree on the order of the learners, 1 if they agree fully.
+
+    The interval excludes zero if and only if `p_value` is below 1 - level. Default: the p-value of the F distribution.
+    """
     n, k = table.shape
     cells = compute_friedman_ranks(table, better).cells
     squares = float((cells**2).sum())
@@ -720,11 +736,13 @@ def _compute_concordance(table: ScoreTable, better: Better, level: float = 0.95)
     w = float((cells.sum(axis=0) ** 2).sum()) / (n * squares)
     if w > 1 - 1e-12:
         note = "no interval because all data sets agree"
-        warnings.warn(f"{name}: {note}", UndefinedMeasureWarning, stacklevel=5)
+        warnings.warn(f"{name}: {note}", UndefinedMeasureWarning, stacklevel=6)
         return Effect(name, 1.0, nan, nan, level, note)
     # The F limits are too narrow for large W; the jackknife limits are too narrow for very regular tables.
-    limits = (*_compute_explained_limits((n - 1) * w / (1 - w), n, k, level), *compute_jackknife_limits(cells, level))
-    return Effect(name, w, min(w, *limits), max(w, *limits), level)
+    f = (n - 1) * w / (1 - w)
+    limits = (*_compute_explained_limits(f, n, k, level), *compute_jackknife_limits(cells, level))
+    low, high = _match_test((min(limits), max(limits)), f, (n, k), p_value, level)
+    return Effect(name, w, min(w, low), max(w, high), level)
 
 
 def compute_jackknife_limits(cells: FloatArray, level: float) -> tuple[float, ...]:
@@ -750,15 +768,18 @@ def _transform_fisher(correlation: FloatArray) -> FloatArray:
     return np.asarray(np.arctanh(np.clip(correlation, -0.999999, 0.999999)))
 
 
-def _compute_eta_squared(f: float, n: int, k: int, level: float = 0.95) -> Effect:
-    """Compute partial eta squared, F / (F + N - 1): the explained proportion of the variance within data sets."""
+def compute_eta_squared(f: float, n: int, k: int, p_value: float | None = None, level: float = 0.95) -> Effect:
+    """Compute partial eta squared, F / (F + N - 1): the explained proportion of the variance within data sets.
+
+    The interval excludes zero if and only if `p_value` is below 1 - level. Default: the p-value of the F distribution.
+    """
     name, nan = "partial eta squared", float("nan")
     if np.isnan(f):
         return Effect(name, nan, nan, nan, level, "undefined: all scores are equal")
     if np.isinf(f):
         return Effect(name, 1.0, nan, nan, level, "no interval because all data sets agree")
     estimate = f / (f + n - 1)
-    low, high = _compute_explained_limits(f, n, k, level)
+    low, high = _match_test(_compute_explained_limits(f, n, k, level), f, (n, k), p_value, level)
     # For a tiny F both limits are zero although the estimate is not.
     return Effect(name, estimate, min(low, estimate), max(high, estimate), level)
 
@@ -767,6 +788,35 @@ def _compute_explained_limits(f: float, n: int, k: int, level: float) -> tuple[f
     """Compute limits of the explained proportion lambda / (lambda + N (k - 1)), with noncentrality lambda."""
     low, high = compute_noncentral_f_limits(f, k - 1, (k - 1) * (n - 1), level)
     return low / (low + n * (k - 1)), high / (high + n * (k - 1))
+
+
+def _match_test(
+    limits: tuple[float, float], f: float, shape: tuple[int, int], p_value: float | None, level: float
+) -> tuple[float, float]:
+    """Adapt limits of the explained proportion to a test: they exclude zero if and only if p is below 1 - level.
+
+    No proportion can be smaller than zero, so the test of zero is one-sided. All proportions below 1 / (N + 1), about the mean
+    of W without differences, are therefore excluded by one-sided tests, and larger ones by two-sided tests. Each of them has
+    the error 1 - level, and so has the interval.
+    """
+    from scipy.optimize import brentq
+    from scipy.special import fdtrc, ncfdtr
+
+    (low, high), (n, k), alpha = limits, shape, 1 - level
+    df1, df2 = k - 1, (k - 1) * (n - 1)
+    p_asymptotic = float(fdtrc(df1, df2, f))
+    p = p_asymptotic if p_value is None else p_value
+    high = max(high, 1 / (n + 1))
+    if p >= alpha:
+        return 0.0, high
+    # An exact p-value differs from that of the F distribution; the tests of small proportions are scaled alike.
+    scale = p_asymptotic / p if p_asymptotic > 1e-12 else 1.0
+
+    def compute_excess(noncentrality: float) -> float:
+        return float(ncfdtr(df1, df2, noncentrality, f)) - (1 - alpha * scale)
+
+    noncentrality = df1 if compute_excess(df1) >= 0 else brentq(compute_excess, 0.0, df1) if compute_excess(0.0) > 0 else 0.0
+    return max(low, noncentrality / (noncentrality + n * df1)), high
 
 
 def compute_noncentral_f_limits(f: float, df1: float, df2: float, level: float) -> tuple[float, float]:

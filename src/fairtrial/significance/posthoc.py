@@ -288,6 +288,18 @@ class PostHoc:
     caveats: tuple[Finding, ...] = ()
 
     @property
+    def pair_test(self) -> str:
+        """Display name of the test that gives the raw p-value of each pair."""
+        if self.omnibus == "anova":
+            return "t test with the error of the ANOVA"
+        if self.omnibus not in _RANK_OMNIBUS:
+            return get_display_name(self.omnibus)
+        ranks = {"friedman": "ranks", "aligned": "aligned ranks", "quade": "weighted ranks"}[self.omnibus]
+        return (
+            f"permutation test of differences in {ranks} (exact)" if self.distribution == "exact" else f"z test of mean {ranks}"
+        )
+
+    @property
     def can_decide(self) -> bool:
         """Whether any pair could differ significantly on this many data sets."""
         return self.smallest_p <= self.alpha
@@ -488,7 +500,7 @@ def _build_exact_pairs(
     # The overall test is permuted even if "exact" is requested for a table with too many orders.
     n, k = table.shape
     plan = omnibus_tests.PermutationPlan("auto" if omnibus_tests.permutes_by_default(n, k) else "monte-carlo")
-    overall = plan.compute_p(rank_scores)
+    overall = plan.compute_p(rank_scores.cells)
     assert overall is not None
     p_raw = np.array([compute_sign_flip_p(difference) for difference in differences])
     return _ExactPairs(p_raw, overall.p_value, (differences != 0).sum(axis=1).astype(np.float64), k)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite, isnan, nan
 from os import PathLike
@@ -20,7 +20,7 @@ from fairtrial._narrative import name_argument
 from fairtrial._registry import suggest_name
 from fairtrial._text import format_count, join_names
 from fairtrial.errors import InputError
-from fairtrial.significance.scores import Design as Design, Scores as Scores, Split
+from fairtrial.significance.scores import Design as Design, Scores as Scores, Split, rank_values
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -119,6 +119,21 @@ class ScoreColumns:
         )
         return integers is not None and (
             is_only_integer_column or self.names[column].strip().lower() in ("id", "index", "no", "nr", "#", "")
+        )
+
+    def read_finite(self, column: int) -> FloatArray | None:
+        """Read a column as numbers, missing ones as NaN; None if a cell is not a finite number."""
+        numbers = [self.parse_number(cell) for cell in self.columns[column]]
+        values = np.array([nan if number is None else number for number in numbers], dtype=np.float64)
+        return None if None in numbers or np.isinf(values).any() or np.isnan(values).all() else values
+
+    def select_rows(self, rows: Sequence[int]) -> ScoreColumns:
+        """Return the columns with some of the rows."""
+        return replace(
+            self,
+            columns=[[column[row] for row in rows] for column in self.columns],
+            describe_row=lambda row: self.describe_row(rows[row]),
+            index=[self.index[row] for row in rows],
         )
 
     def read_labels(self, column: int, role: str) -> list[str]:
@@ -237,7 +252,7 @@ def read_scores(
     source: Scores | str | PathLike[str] | pd.DataFrame | Any,
     *,
     measure: str | None = None,
-    rows: Literal["datasets", "folds"] | None = None,
+    rows: Literal["datasets", "folds", "seeds"] | None = None,
 ) -> Scores:
     """Read scores of several learners from a file, a frame or a matrix.
 
@@ -249,7 +264,8 @@ def read_scores(
     - A tidy table has one row per score, with columns `learner` and `value` (or `score`, or the name of a measure). The columns
       `dataset`, `repeat`, `fold` and `measure` are optional.
 
-    Empty cells, NA and ? are missing values.
+    Empty cells, NA and ? are missing values. Rows that summarize the others (named Average, Mean rank ...) and columns of
+    counts or summaries (n_rows, best ...) are left out; `exclusions` of the result reports them.
 
     Parameters
     ----------
@@ -257,9 +273,9 @@ def read_scores(
         CSV, TSV, JSON Lines or Parquet file, or a table in memory. `Scores` are returned unchanged.
     measure : str, optional
         Measure to read if the table contains several.
-    rows : {"datasets", "folds"}, optional
-        What the rows of a wide table are: different data sets, or the folds of one data set. Required if no column and no
-        index names them.
+    rows : {"datasets", "folds", "seeds"}, optional
+        What the rows of a wide table are: different data sets, the folds of one data set, or runs with different seeds on the
+        same training and test rows. Required if no column and no index names them.
 
     Returns
     -------
@@ -280,14 +296,16 @@ def read_scores(
     ('wide_table', 'dataset')
     """
     if rows is not None:
-        _check.check_one_of("rows", rows, ["datasets", "folds"])
+        _check.check_one_of("rows", rows, _ROW_KINDS)
     if isinstance(source, Scores):
         return source
     raw = read_columns_file(Path(source)) if isinstance(source, (str, PathLike)) else read_columns_frame(source)
     _check_unique("column", raw.names)
     roles = raw.find_roles()
     _check_no_predictions(raw, roles)
+    raw, exclusions = _drop_summary_rows(raw, roles)
     scores = _read_tidy(raw, roles, measure) if _is_tidy(raw, roles) else _read_wide(raw, roles, rows)
+    scores = replace(scores, exclusions=(*exclusions, *scores.exclusions))
     _check_design(scores)
     _check_rows(scores.design, rows)
     if raw.peculiarities:
@@ -325,10 +343,121 @@ def _check_no_predictions(raw: ScoreColumns, roles: dict[str, int]) -> None:
             )
 
 
+_ROW_KINDS = ("datasets", "folds", "seeds")
+
+
+# Names of rows and columns in lower case, words separated by one blank. The first pattern is unambiguous.
+_SUMMARY_NAME = re.compile(
+    r"((overall|grand|arithmetic|geometric|total) )?"
+    r"(averages?|avg|means?|medians?|mittelwert|durchschnitt|ø|std|stdev|stddev|standard deviation|variance)"
+    r"( (ranks?|rankings?|scores?|values?|accuracy|acc|auc|f1|dev|deviation|overall|all))?"
+    r"|ranks? (avg|average|mean)|w t l|wtl|wins? (ties?|draws?) (loss|losses)|wins? loss(es)?|p values?"
+)
+_POSSIBLE_SUMMARY_NAME = re.compile(
+    r"(overall|total|sum|ranks?|rankings?|min|max|minimum|maximum|best|worst|oracle|winner|all|summary|aggregate|combined|sd|var"
+    r"|mean|average|avg|median|std|range)( (score|value|overall|all))?"
+)
+_COUNT_NAME = re.compile(
+    r"((n|no|num|nr|number|count|total)( of)? )?"
+    r"(n|rows?|instances?|samples?|examples?|cases?|observations?|features?|attributes?|variables?|classes|labels|size)"
+)
+_NO_LEARNER_NAME = re.compile(
+    r"p value|((fit|fitting|train|training|test|predict|prediction|cpu|wall) )?time( (s|ms|sec|seconds))?|runtime|seconds"
+    r"|imbalance( ratio)?"
+)
+_SPREAD_NAME = re.compile(r"(.+) (std|sd|se|stdev|stddev|std ?err)")
+
+
+def _normalise_words(name: str) -> str:
+    return " ".join(re.findall(r"\w+", re.sub(r"(?<=[a-z])(?=[A-Z])|_", " ", name).lower()))
+
+
+def _drop_summary_rows(raw: ScoreColumns, roles: dict[str, int]) -> tuple[ScoreColumns, tuple[Finding, ...]]:
+    """Drop rows that summarize the others, e.g. the mean or the mean rank: their name or their values show it."""
+    label_columns = {i for role, i in roles.items() if role in ("dataset", "repeat", "fold")}
+    label_columns |= set() if 0 in roles.values() else {0}
+    labels = [[raw.columns[i][row] for i in label_columns] for row in range(len(raw.index))]
+    if raw.text_index:
+        labels = [[*cells, raw.index[row]] for row, cells in enumerate(labels)]
+    names = {row: [cell.strip() for cell in cells if isinstance(cell, str)] for row, cells in enumerate(labels)}
+    summaries = {row: name for row in names for name in names[row] if _SUMMARY_NAME.fullmatch(_normalise_words(name))}
+    candidates = {
+        row: name
+        for row in names
+        for name in names[row]
+        if row not in summaries and _POSSIBLE_SUMMARY_NAME.fullmatch(_normalise_words(name))
+    }
+    others = [row for row in names if row not in summaries and row not in candidates]
+    summaries |= {row: name for row, name in candidates.items() if _summarizes_rows(raw, row, others, label_columns)}
+    rows = [row for row in names if row not in summaries]
+    if not summaries or len(rows) < 2:
+        return raw, ()
+    return raw.select_rows(rows), (Finding.of("summary_rows", rows=tuple(dict.fromkeys(summaries[row] for row in summaries))),)
+
+
+def _summarizes_rows(raw: ScoreColumns, row: int, others: Sequence[int], label_columns: Container[int]) -> bool:
+    """Whether the numbers of a row are the mean, median, sum, spread, extremes or mean ranks of the other rows."""
+    columns = [i for i in range(len(raw.names)) if i not in label_columns]
+    values = [raw.select_rows([*others, row]).read_finite(i) for i in columns]
+    if len(others) < 2 or len(columns) < 2 or any(column is None for column in values):
+        return False
+    table = np.column_stack([column for column in values if column is not None])
+    return _is_aggregate(table[:-1].T, table[-1], [raw.columns[i][row] for i in columns])
+
+
+def _is_aggregate(table: FloatArray, values: FloatArray, cells: Sequence[Any]) -> bool:
+    """Whether values are an aggregate over the columns of a table, or mean ranks of its rows, as far as they are rounded."""
+    tolerance = np.array([0.5 * 10.0 ** -_count_decimals(cell) for cell in cells]) * (1 + 1e-6)
+    ranks = rank_values(table.T)
+    k = len(table)
+    aggregates = [
+        *(function(table, axis=1) for function in (np.mean, np.median, np.sum, np.min, np.max, np.ptp, np.std)),
+        *([np.std(table, axis=1, ddof=1)] if table.shape[1] > 1 else []),
+        *(ranking.mean(axis=0) for ranking in (ranks, k + 1 - ranks)),
+    ]
+    return any(bool((np.abs(aggregate - values) <= tolerance + 1e-12).all()) for aggregate in aggregates)
+
+
+def _count_decimals(cell: Any) -> int:
+    text = str(_to_python(cell)).strip().replace(",", ".")
+    return len(text.partition(".")[2]) if "." in text and "e" not in text.lower() else 9 if "e" in text.lower() else 0
+
+
+def _find_unused_columns(raw: ScoreColumns, learners: Sequence[int]) -> dict[int, str]:
+    """Find numeric columns that cannot be scores of a learner, with the kind of the finding that says why."""
+    numbers = {i: values for i in learners if (values := raw.read_finite(i)) is not None}
+    words = {i: _normalise_words(raw.names[i].replace("#", "n ")) for i in numbers}
+    is_proportion = {
+        i: bool(np.nanmin(values) >= 0 and np.nanmax(values) <= 1) and raw.read_integers(i) is None
+        for i, values in numbers.items()
+    }
+    unused: dict[int, str] = {}
+    for i, values in numbers.items():
+        defined = values[~np.isnan(values)]
+        is_count = bool((defined == np.floor(defined)).all()) and defined.max() > 1
+        others = [j for j in numbers if j != i]
+        spread = _SPREAD_NAME.fullmatch(words[i])
+        if (is_count and sum(is_proportion.values()) > 1) or (
+            is_count and _COUNT_NAME.fullmatch(words[i]) and sum(raw.is_fractional(j) for j in others) > 1
+        ):
+            unused[i] = "count_columns"
+        elif _NO_LEARNER_NAME.fullmatch(words[i]) or (spread is not None and spread[1] in words.values()):
+            unused[i] = "other_columns"
+    for i, values in numbers.items():
+        others = [j for j in numbers if j != i and j not in unused]
+        if i not in unused and len(others) > 1 and _POSSIBLE_SUMMARY_NAME.fullmatch(words[i]):
+            table = np.column_stack([numbers[j] for j in others])
+            if _is_aggregate(table, values, list(raw.columns[i])):
+                unused[i] = "summary_columns"
+    return unused if len(learners) - len(unused) > 1 else {}
+
+
 def _check_rows(design: Design, rows: str | None) -> None:
     """Check that a given meaning of the rows does not contradict the table."""
     is_one_set = len(design.datasets) == 1
-    if rows is not None and (rows == "folds") != is_one_set:
+    if rows == "seeds" and design.folds > 1:
+        raise InputError(f"rows must agree with the table, got 'seeds' for {design.folds} folds: omit it")
+    if rows is not None and (rows != "datasets") != is_one_set:
         content = "one data set with several splits" if is_one_set else "several data sets"
         raise InputError(f"rows must agree with the table, got {rows!r} for {content}: omit it")
 
@@ -350,6 +479,11 @@ def _read_wide(raw: ScoreColumns, roles: dict[str, int], rows: str | None) -> Sc
     # A learner may be called Run or Seed, so a column counts repeats or folds only if it contains whole numbers.
     keys = {role: i for role, i in roles.items() if role in ("repeat", "fold") and not raw.is_fractional(i)}
     learners = [i for i in range(len(raw.names)) if i != names and i not in keys.values()]
+    unused = _find_unused_columns(raw, learners)
+    learners = [i for i in learners if i not in unused]
+    kinds = dict.fromkeys(unused.values())
+    exclusions = tuple(Finding.of(kind, columns=tuple(raw.names[i] for i in unused if unused[i] == kind)) for kind in kinds)
+    learner_names = tuple(raw.names[i] for i in learners)
     guesses = [layout, *(Finding.of("wide_table_key", column=raw.names[i], role=role) for role, i in keys.items())]
     labels = raw.index if names is None else raw.read_labels(names, "data set")
     fold_role = None if keys else _find_split_role(labels)
@@ -359,12 +493,12 @@ def _read_wide(raw: ScoreColumns, roles: dict[str, int], rows: str | None) -> Sc
             "rows must be data sets or folds, got a table that does not name them: pass "
             f"{choices[0]} if each row is another data set, {choices[1]} if the rows are folds of one data set"
         )
-    if fold_role is not None or (rows == "folds" and not keys):
-        role = fold_role or "fold"
+    if fold_role is not None or (rows in ("folds", "seeds") and not keys):
+        role = "repeat" if rows == "seeds" else fold_role or "fold"
         guesses = [Finding.of("wide_table_splits", role=role)]
         splits = tuple((_ONLY_DATA_SET, *((label, 1) if role == "repeat" else (1, label))) for label in labels)
         _check_unique(role, labels)
-        return Scores(_stack_columns(raw, learners), splits, tuple(raw.names[i] for i in learners), tuple(guesses))
+        return Scores(_stack_columns(raw, learners), splits, learner_names, tuple(guesses), exclusions=exclusions)
     # The row numbers of a shuffled or joined frame do not name data sets.
     is_single_dataset = keys and names is None and not (raw.text_index and len(set(raw.index)) < len(raw.index))
     datasets = (
@@ -384,7 +518,7 @@ def _read_wide(raw: ScoreColumns, roles: dict[str, int], rows: str | None) -> Sc
         raise InputError(
             f"each {kind} must occur once in the table, got {_format_split(duplicate, keys)} more than once: {remedy}"
         )
-    return Scores(_stack_columns(raw, learners), splits, tuple(raw.names[i] for i in learners), tuple(guesses))
+    return Scores(_stack_columns(raw, learners), splits, learner_names, tuple(guesses), exclusions=exclusions)
 
 
 def _stack_columns(raw: ScoreColumns, columns: Sequence[int]) -> FloatArray:
@@ -493,7 +627,7 @@ def _find_value_column(raw: ScoreColumns, roles: dict[str, int], measure: str | 
             f"name the column of numbers 'value', or transpose a table whose column {raw.names[roles['learner']]!r} names rows"
         )
     elif "value" not in roles and measure_columns:
-        remedy = f"pass measure= to choose {raw.names[measure_columns[0]]!r} or another"
+        remedy = f"pass {name_argument('measure', 'NAME')} to choose {raw.names[measure_columns[0]]!r} or another"
     elif "value" not in roles:
         remedy = "name the column of numbers 'value'"
     else:
@@ -513,7 +647,9 @@ def _is_measure(name: str) -> bool:
 def _choose_measure(measures: list[str], measure: str | None) -> str:
     names = list(dict.fromkeys(measures))
     if measure is None and len(names) > 1:
-        raise InputError(f"scores must be of one measure, got {join_names(names)}: pass measure= to choose one")
+        raise InputError(
+            f"scores must be of one measure, got {join_names(names)}: pass {name_argument('measure', 'NAME')} to choose one"
+        )
     if measure is not None and measure not in names:
         raise InputError(f"measure must be one of those in the table, got {measure!r}: {suggest_name(measure, names)}")
     return measure or names[0]

@@ -205,6 +205,8 @@ class Scores:
         How the columns of the source were interpreted.
     measure : str or None
         Name of the measure, if the source names one.
+    exclusions : tuple of Finding
+        Rows and columns that were left out because they contain no scores of a learner.
 
     Examples
     --------
@@ -221,6 +223,7 @@ class Scores:
     learners: tuple[str, ...]
     guesses: tuple[Finding, ...] = ()
     measure: str | None = None
+    exclusions: tuple[Finding, ...] = ()
 
     @cached_property
     def design(self) -> Design:
@@ -264,7 +267,7 @@ class Scores:
         columns = [i for i, name in enumerate(self.learners) if name not in learners]
         splits = tuple(self.splits[i] for i in rows)
         names = tuple(self.learners[i] for i in columns)
-        return Scores(self.cells[np.ix_(rows, columns)], splits, names, self.guesses, self.measure)
+        return Scores(self.cells[np.ix_(rows, columns)], splits, names, self.guesses, self.measure, self.exclusions)
 
     def select_shared(self) -> Scores:
         """Return the splits that all learners of a data set have in common.
@@ -283,7 +286,7 @@ class Scores:
         for rows in empty_rows:
             is_kept[rows[0]], cells[rows[0]] = True, np.nan
         splits = tuple(split for split, keep in zip(self.splits, is_kept, strict=True) if keep)
-        return Scores(cells[is_kept], splits, self.learners, self.guesses, self.measure)
+        return Scores(cells[is_kept], splits, self.learners, self.guesses, self.measure, self.exclusions)
 
     def index_rows(self) -> dict[str, list[int]]:
         """Return the row indices of each data set."""
@@ -308,7 +311,7 @@ class Scores:
         return pd.DataFrame(self.compute_means(), index=index, columns=list(self.learners))
 
     def __str__(self) -> str:
-        return " ".join([f"Scores: {self.design}.", *render_all(self.guesses)])
+        return " ".join([f"Scores: {self.design}.", *render_all((*self.guesses, *self.exclusions))])
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(str(self))}</p>" + self.to_wide().to_html()

@@ -62,7 +62,7 @@ class Verdict:
         The learner that all others are compared with.
     measure : str or None
         The measure of the scores, if known.
-    unit : {"data set", "split"}
+    unit : {"data set", "split", "run"}
         What a row of `table` represents.
     posthoc : PostHoc or None
         All comparisons, if there are three learners or more.
@@ -143,7 +143,7 @@ class Verdict:
         """Which learner is best, which are not significantly worse, and which are."""
         values = self._criterion_values if self._criterion else dict(zip(self.order, (1.0, 2.0), strict=True))
         pairs = tuple(self._build_pair(first, second, p_adjusted) for first, second, _, p_adjusted in self.comparisons)
-        is_single = self.posthoc is None or self.unit == "split"
+        is_single = self.posthoc is None or self.unit != "data set"
         adjustment = "" if self.posthoc is None or not is_single else get_display_name(self.posthoc.method)
         return Ranking(
             self.order,
@@ -237,7 +237,7 @@ class Verdict:
 
     def _find_disagreement(self) -> Finding | None:
         """Report that the test of all learners and the comparisons of pairs seem to disagree."""
-        if self.posthoc is None or self.unit == "split":
+        if self.posthoc is None or self.unit != "data set":
             return None
         any_different = any(p <= self.alpha for *_, p in self.comparisons)
         if self.p_value <= self.alpha and not any_different and self.undecidable is None:
@@ -300,13 +300,14 @@ class Verdict:
         Returns
         -------
         pandas.DataFrame
-            One row per pair: differences of mean scores and of mean ranks (first minus second), raw and adjusted p-values,
-            whether the adjusted p-value is at most alpha, wins, ties and losses of the first learner, and the `outcome` for it:
-            better, worse, no significant difference, or cannot be decided.
+            One row per pair: differences of mean scores and of mean ranks (first minus second), the test, raw and adjusted
+            p-values, whether the adjusted p-value is at most alpha, wins, ties and losses of the first learner, and the
+            `outcome` for it: better, worse, no significant difference, or cannot be decided.
         """
         import pandas as pd
 
         means, ranks, find_index = self.table.values.mean(axis=0), self._ranks.mean(axis=0), self.table.learners.index
+        test = self._deciding_test if self.posthoc is None else self.posthoc.pair_test
         rows = []
         for first, second, p_raw, p_adjusted in self.comparisons:
             i, j = find_index(first), find_index(second)
@@ -314,8 +315,8 @@ class Verdict:
             gaps = float(means[i] - means[j]), float(ranks[i] - ranks[j])
             is_significant = bool(p_adjusted <= self.alpha)
             outcome = self._describe_outcome(first, second, p_adjusted)
-            rows.append((first, second, *gaps, p_raw, p_adjusted, is_significant, wins, ties, losses, outcome))
-        names = "first second difference rank_difference p_raw p_adjusted significant wins ties losses outcome"
+            rows.append((first, second, *gaps, test, p_raw, p_adjusted, is_significant, wins, ties, losses, outcome))
+        names = "first second difference rank_difference test p_raw p_adjusted significant wins ties losses outcome"
         return pd.DataFrame(rows, columns=names.split())
 
     def _describe_outcome(self, first: str, second: str, p_adjusted: float) -> str:
@@ -340,7 +341,7 @@ class Verdict:
     def pair(self) -> tuple[str, str] | None:
         """The two learners of the main test; on one data set, the pair with the smallest p. None if the main test compares all
         learners."""
-        if self.posthoc is not None and self.unit != "split":
+        if self.posthoc is not None and self.unit == "data set":
             return None
         first, second, *_ = self.comparisons[find_smallest([p_raw for _, _, p_raw, _ in self.comparisons])]
         return first, second
@@ -437,7 +438,7 @@ class Verdict:
         """
         parts = [self.frame().to_string(index=False, float_format="{:.4g}".format, na_rep="")]
         if self.posthoc is not None:
-            pairs = self.pairs()
+            pairs = self.pairs().drop(columns="test")
             parts.append(pairs.to_string(index=False, float_format="{:.3g}".format, formatters=self._choose_p_formats(pairs)))
         return "\n\n".join(parts)
 
@@ -446,7 +447,7 @@ class Verdict:
         html_options: dict[str, Any] = {"index": False, "escape": True, "na_rep": "", "float_format": "{:.4g}".format}
         tables = self.frame().to_html(**html_options)
         if self.posthoc is not None:
-            pairs = self.pairs()
+            pairs = self.pairs().drop(columns="test")
             tables += pairs.to_html(**html_options, formatters=self._choose_p_formats(pairs))
         answer = f"<p><b>{escape(self.summary)}</b></p><p>{escape(render(self.test_result))}</p>"
         return f"{answer}{tables}<details><summary>Reasons and caveats</summary><ul>{details}</ul></details>"

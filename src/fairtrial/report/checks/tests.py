@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairtrial._text import choose_p_format
+from fairtrial._text import make_p_format
 from fairtrial.report.cache import compute_verdict
 from fairtrial.report.check import CheckAnswer, check, list_unique, report_not_applicable, report_passed, report_raised
 from fairtrial.report.names import format_measure_name
@@ -34,6 +34,7 @@ SPLIT_TESTS = ("corrected_resampled_t", "five_by_two_f")
         "not applicable": "there is no comparison over data sets or splits.",
         "passed": "each data set is one case, with the mean over its folds.",
         "corrected": "the cases are overlapping splits of one data set, and {test} allows for the overlap.",
+        "runs": "the cases are runs with different seeds on the same rows, as stated.",
         "raised": "the cases are overlapping splits of one data set, but {test} treats them as independent.",
     },
     serves=("study", "judgement", "comparison"),
@@ -45,7 +46,7 @@ def check_folds_as_samples(source: ReportSource) -> CheckAnswer:
     if verdict is None:
         return report_not_applicable()
     if verdict.unit != "split":
-        return report_passed()
+        return report_passed("runs" if verdict.unit == "run" else "passed")
     test = get_display_name(verdict.outcome.test)
     return report_passed("corrected", test=test) if verdict.outcome.test in SPLIT_TESTS else report_raised(test=test)
 
@@ -72,7 +73,7 @@ def check_few_datasets(source: ReportSource) -> CheckAnswer:
     import pandas as pd
 
     verdict = source.verdict
-    if verdict is None or verdict.unit == "split":
+    if verdict is None or verdict.unit != "data set":
         return report_not_applicable()
     findings = check_dataset_count(verdict)
     if not findings:
@@ -112,7 +113,7 @@ def check_many_questions(source: ReportSource) -> CheckAnswer:
     if lost.empty:
         return report_passed()
     first = int(lost["p"].sort_values().index[0])
-    p_format = choose_p_format(frame[["p", "p adjusted"]].to_numpy().ravel(), float(frame["alpha"].iloc[first]), 3)
+    p_format = make_p_format(float(frame["alpha"].iloc[first]))
     pairs = lost[["measure", "condition"]].itertuples(index=False, name=None)
     return report_raised(
         details=frame,

@@ -89,7 +89,7 @@ def compute_roc_band(
     The band `kind="curve"` covers the whole true curve with at least the given probability (Campbell 1994, simultaneous joint
     regions). It is wide and valid for any scores (Macskassy, Provost & Rosset 2005). The band `kind="points"` covers the true
     point of each threshold with a rectangle formed by the Wilson limits of both rates. The whole curve leaves this band more
-    often. Both kinds assume independent test rows.
+    often. Both kinds assume independent test rows; if rows are clustered or weighted, pass effective numbers of rows.
 
     Parameters
     ----------

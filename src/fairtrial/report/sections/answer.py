@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 LEADS = "answer-leads"
 _STATUSES = {"ok": "succeeded", "missing": "not run"}
 _MAX_RANKINGS = 6
+_ANSWER_NOTES = (
+    *("undeclared_clusters", "unknown_label", "unknown_labels", "missing_labels", "average_precision_differs"),
+    *("unused_text", "unused_probabilities", "unused_prediction", "unused_unknown_label"),
+)
 
 
 @section("answer", title="The answer", order=10, serves=("study", "judgement", "comparison"))
@@ -76,9 +80,9 @@ def _build_study_answer(source: ReportSource) -> Section:
 
 
 def _describe_warnings(source: ReportSource) -> list[str]:
-    """Describe the raised checks that may change the conclusion, and the notes on rows that may depend on each other."""
+    """Describe the raised checks that may change the conclusion, and the notes that may change it."""
     notes = source.get_judgement().notes if source.kind == "judgement" else ()
-    texts = render_all([note for note in notes if note.kind == "undeclared_clusters"], source.noun)
+    texts = render_all([note for note in notes if note.kind in _ANSWER_NOTES], source.noun)
     return [*texts, *(f"{result.check.number}: {result.finding.text}" for result in list_answer_warnings(source))]
 
 

@@ -40,7 +40,8 @@ def build_judgement_section(source: ReportSource) -> Section:
 
 def build_class_frame(judgement: Judgement) -> pd.DataFrame:
     """Build the frame of the table. Its rows are those of `judgement.classes`."""
-    return drop_single_dataset(judgement.classes.rename(columns=_CLASS_NAMES), len(list_datasets(judgement)) > 1)
+    frame = judgement.classes.drop(columns=["effective_rows", "effective_other_rows"]).rename(columns=_CLASS_NAMES)
+    return drop_single_dataset(frame, len(list_datasets(judgement)) > 1)
 
 
 def _describe_classes(judgement: Judgement, frame: pd.DataFrame) -> tuple[Sentence, ...]:

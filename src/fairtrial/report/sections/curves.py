@@ -18,7 +18,14 @@ from fairtrial.report.figures.curves import compute_roc_band, with_band
 from fairtrial.report.figures.study_curves import collect_curve_frames, find_cost_winners, with_winners
 from fairtrial.report.judgement import MAX_PARTS, list_datasets, list_models, select_largest_datasets
 from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number, section
-from fairtrial.report.selection import Selection, count_tested_classes, get_main_condition, make_unique_keys, map_unique_keys
+from fairtrial.report.selection import (
+    ROUNDING,
+    Selection,
+    count_tested_classes,
+    get_main_condition,
+    make_unique_keys,
+    map_unique_keys,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -340,14 +347,11 @@ def _draw_model_roc_figure(
 
 
 def _count_class_rows(judgement: Judgement, dataset: str, label: str, model: str) -> tuple[int, int]:
-    """Count the rows of the class and of the other classes; 0 for weighted or dependent rows, whose counts give no band."""
-    is_repeated = any(note.kind == "repeated_predictions" for note in judgement.notes)
-    if is_repeated or judgement.roles.get("weight") is not None or judgement.roles.get("cluster") is not None:
-        return 0, 0
+    """Count the effective rows of the class and of the other classes, rounded down."""
     classes = judgement.classes
-    model_rows = classes[(classes["dataset"] == dataset) & (classes["model"] == model)]
-    positives = float(model_rows.loc[model_rows["class"] == label, "support"].sum())
-    return int(positives), int(model_rows["support"].sum() - positives)
+    is_line = (classes["dataset"] == dataset) & (classes["model"] == model) & (classes["class"] == label)
+    rows, other_rows = classes.loc[is_line, ["effective_rows", "effective_other_rows"]].iloc[0]
+    return int(rows + ROUNDING), int(other_rows + ROUNDING)
 
 
 def _draw_model_precision_recall_figure(frames: dict[str, Frames], where: str, key: str) -> Figure:

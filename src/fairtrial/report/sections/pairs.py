@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtrial._text import capitalize, choose_p_format
+from fairtrial._text import capitalize, make_p_format
 from fairtrial.predictions.pairs import UNDECIDED
 from fairtrial.report.figures.curves import draw_intervals
 from fairtrial.report.judgement import (
@@ -58,8 +58,7 @@ def build_judgement_section(source: ReportSource) -> Section | None:
         "smallest that the number of resamples allows, is an upper bound. The interval of a permutation test is from the "
         "bootstrap, or from the p-value if they disagree. The primary test is the test for the main measure."
     )
-    p_values = frame[["p", "adjusted p"]].to_numpy(dtype=np.float64).ravel()
-    formats = _PAIR_FORMATS | dict.fromkeys(["p", "adjusted p"], choose_p_format(p_values, judgement.alpha))
+    formats = _PAIR_FORMATS | dict.fromkeys(["p", "adjusted p"], make_p_format(judgement.alpha))
     tables = (build_counts_table(frame), ReportTable(PAIRS_KEY, "Every test of every pair", frame, formats, note, None, True))
     return Section("pairs", "Paired tests", _describe_pairs(judgement, frame), _draw_pair_figures(judgement), tables)
 

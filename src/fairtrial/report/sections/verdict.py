@@ -10,7 +10,7 @@ import numpy as np
 
 from fairtrial._findings import Finding
 from fairtrial._narrative import TOPICS, render_all
-from fairtrial._text import choose_p_format, join_names
+from fairtrial._text import join_names, make_p_format
 from fairtrial.report.cache import compute_verdict
 from fairtrial.report.figures.comparison import list_comparison_figures
 from fairtrial.report.means import compute_scores
@@ -51,7 +51,7 @@ _TITLES = {
     "simplex": "Posterior probabilities of the two learners",
     "density": "Posterior density of the difference",
 }
-_EXCLUSION_TOPICS = ("completeness", "failed trials", "missing scores")
+_EXCLUSION_TOPICS = ("completeness", "excluded rows and columns", "failed trials", "missing scores")
 
 
 @section("verdict", title="The verdict", order=50, serves=("study", "judgement", "comparison"))
@@ -166,12 +166,17 @@ class VerdictContext:
         """What was left out of the verdict, and why."""
         verdict = self.get_verdict()
         findings = (*verdict.reasons, *verdict.caveats)
-        return tuple(finding for finding in findings if TOPICS.get(finding.kind) in _EXCLUSION_TOPICS)
+        return tuple(finding for finding in findings if _follows_answer(finding))
 
 
 def _list_other_caveats(verdict: Verdict) -> list[Finding]:
-    """List the caveats except what was left out, which follows the answer."""
-    return [caveat for caveat in verdict.caveats if TOPICS.get(caveat.kind) not in _EXCLUSION_TOPICS]
+    """List the caveats except those that follow the answer."""
+    return [caveat for caveat in verdict.caveats if not _follows_answer(caveat)]
+
+
+def _follows_answer(finding: Finding) -> bool:
+    """Return whether a finding says what was left out or assumed."""
+    return finding.kind == "direction_default" or TOPICS.get(finding.kind) in _EXCLUSION_TOPICS
 
 
 _RESULT_KINDS = ("test_result", "effect_size", "posterior", "omnibus_without_pairs", "pairs_without_omnibus")
@@ -307,7 +312,7 @@ def build_further_tables(context: VerdictContext, *, scores_elsewhere: bool = Fa
     pairs = build_comparisons_frame(verdict)
     p_values = [name for name in ("p", "adjusted p") if name in pairs]
     formats = dict.fromkeys(["difference", "difference of mean ranks"], _FOUR)
-    formats |= dict.fromkeys(p_values, choose_p_format(pairs[p_values].to_numpy(dtype=np.float64).ravel(), verdict.alpha, 3))
+    formats |= dict.fromkeys(p_values, make_p_format(verdict.alpha))
     pair_note = (
         f"Differences are first minus second; wins, ties and losses of the first over the {unit}s. "
         "Significantly different: adjusted p is at most alpha."

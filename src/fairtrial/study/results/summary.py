@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from fairtrial._findings import Finding
 from fairtrial._narrative import render, render_all
-from fairtrial._text import collapse_whitespace, format_count, format_reason, generalize_message, wrap_lines
+from fairtrial._registry import Registry
+from fairtrial._text import collapse_whitespace, format_count, format_reason, generalize_message, wrap_item, wrap_lines
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.study.archive import Archive, ConditionFacts, find_run_state
 from fairtrial.study.results.selection import CLEAN, choose_condition, format_condition, mask_condition, mask_failed
@@ -36,6 +37,11 @@ _CELL = ["dataset", "condition", "level", "resampling", "repeat", "fold"]
 _MAX_SHORT_LINES = 9
 _WIDTH = 80
 
+answer_checks: Registry[Callable[[Results], Sequence[str]]] = Registry(
+    "list of raised checks", group="fairtrial.answer_checks", package="fairtrial.report.checks"
+)
+"""Functions that list the raised checks that may change the conclusion. The layer of reports registers them."""
+
 
 @dataclass(frozen=True, eq=False)
 class ResultSummary:
@@ -53,6 +59,8 @@ class ResultSummary:
         For each measure, a formatted table of learners by conditions.
     notes : sequence of str
         Missing and failed trials, abstentions, warnings and slow fits.
+    raised_checks : sequence of str
+        Raised checks that may change the conclusion.
     """
 
     title: str
@@ -60,9 +68,10 @@ class ResultSummary:
     details: Sequence[str]
     means: Mapping[str, pd.DataFrame]
     notes: Sequence[str]
+    raised_checks: Sequence[str] = ()
 
     @classmethod
-    def from_results(cls, results: Results, warnings: Sequence[str] = ()) -> ResultSummary:
+    def from_results(cls, results: Results) -> ResultSummary:
         """Summarize results. If there is no verdict, the answer explains why."""
         archive, means = results.archive, {}
         for name in results.measures:
@@ -75,8 +84,9 @@ class ResultSummary:
             }
             means[name] = format_means(tables, len(archive.datasets))
         answer, details, caveats = _format_answer(results)
-        notes = [*warnings, *caveats, *results.notes, *_list_left_out_notes(results)]
-        return cls(cls.format_title(results), answer, details, means, notes)
+        raised = [text for list_raised in answer_checks.values() for text in list_raised(results)]
+        notes = [*caveats, *results.notes, *_list_left_out_notes(results)]
+        return cls(cls.format_title(results), answer, details, means, notes, raised)
 
     @staticmethod
     def format_title(results: Results) -> str:
@@ -90,7 +100,7 @@ class ResultSummary:
 
     def format_short(self) -> str:
         """Format the answer and as many notes as fit into 9 lines, without the tables of means."""
-        lines, notes = self._format_answer_lines(), list(self.notes)
+        lines, notes = self._format_answer_lines(), [*self.raised_checks, *self.notes]
         while notes:
             first, *others = wrap_lines(collapse_whitespace(notes[0]), _WIDTH - 2)
             if len(lines) + 1 + len(others) + (len(notes) > 1) > _MAX_SHORT_LINES:
@@ -109,12 +119,15 @@ class ResultSummary:
     def __str__(self) -> str:
         tables = [f"{name}\n{table.to_string()}" for name, table in self.means.items()]
         notes = "\n".join([*self._list_footnotes(), *self.notes])
-        parts = ["\n".join(self._format_answer_lines()), self.title, *tables, notes]
+        raised = [line for text in self.raised_checks for line in wrap_item(collapse_whitespace(text), "!")]
+        parts = ["\n".join([*self._format_answer_lines(), *raised]), self.title, *tables, notes]
         return "\n\n".join(part for part in parts if part)
 
     def _repr_html_(self) -> str:
         tables = [f"<h4>{escape(name)}</h4>{table.to_html(escape=True)}" for name, table in self.means.items()]
-        paragraphs = "".join(f"<p>{escape(text)}</p>" for text in self.details)
+        paragraphs = "".join(
+            f"<p>{escape(text)}</p>" for text in (*self.details, *(f"! {text}" for text in self.raised_checks))
+        )
         notes = "".join(f"<p>{escape(note)}</p>" for note in (*self._list_footnotes(), *self.notes))
         return f"<p><b>{escape(self.answer)}</b></p>{paragraphs}<p>{escape(self.title)}</p>{''.join(tables)}{notes}"
 
