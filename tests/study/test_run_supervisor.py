@@ -407,30 +407,33 @@ def child():
 def frames(link, count):
     inbox, got = Inbox(TOKEN), []
     while len(got) < count:
-        inbox.feed(link.recv(1 << 16))
+        piece = link.recv(1 << 16)
+        assert piece, f"the worker ended after {len(got)} of {count} messages"
+        inbox.feed(piece)
         while (frame := inbox.take()) is not None:
             got.append(frame)
     return got
 
 
-def test_it_answers_each_trial_marks_its_output_and_ends_when_spoilt(child):
+@pytest.mark.parametrize(
+    ("learner", "status", "output"), [("talk and raise", "error", b"I began"), ("leave thread", "ok", b"")]
+)
+def test_a_worker_answers_each_trial_and_ends_after_a_failure_or_a_leftover_thread(child, learner, status, output):
     link, log, process = child
-    chunk = chunk_of("nothing", "talk and raise", "leave thread", "nothing")
+    chunk = chunk_of("nothing", learner, "nothing")
     link.sendall(encode_frame(TOKEN, Frame(WORK, 5, WorkMessage(dataset(), chunk).encode())))
-    ready, *answers = frames(link, 4)
+    ready, *answers = frames(link, 3)
     assert (ready.kind, ready.number) == (READY, 5)
     assert 10**7 < RESIDENT.unpack(ready.payload)[0] < 10**11
-    assert [(each.kind, each.number) for each in answers] == [(DONE, 5), (DONE, 6), (DONE, 7)]
+    assert [(each.kind, each.number) for each in answers] == [(DONE, 5), (DONE, 6)]
     evidence = [RecordMessage.decode(each.payload) for each in answers]
-    assert [(each.status, last) for each, last in evidence] == [("ok", False), ("error", False), ("ok", True)]
-    assert (evidence[2][0].prediction, evidence[2][0].scores) == expected()
+    assert [(each.status, last) for each, last in evidence] == [("ok", False), (status, True)]
+    assert (evidence[0][0].prediction, evidence[0][0].scores) == expected()
     assert process.wait(60) == 0
     printed = os.read(log, 65536)
-    places = [
-        printed.index(each)
-        for each in (LogTail.make_marker(TOKEN, 5), LogTail.make_marker(TOKEN, 6), b"I began", LogTail.make_marker(TOKEN, 7))
-    ]
-    assert places == sorted(places)
+    places = [printed.index(each) for each in (LogTail.make_marker(TOKEN, 5), LogTail.make_marker(TOKEN, 6), output)]
+    assert places[:2] == sorted(places[:2])
+    assert not output or places[2] > places[1]
 
 
 # --- Worker connection ---
