@@ -43,15 +43,15 @@ def calls(monkeypatch):
 
 
 def test_compare_passes_its_options_on(run, table, calls):
-    words = ("compare", str(table), "--out", "none", "--measure-direction", "min", "--control", "bayes", "--alpha", "0.01")
+    words = ("compare", str(table), "--measure-direction", "min", "--control", "bayes", "--alpha", "0.01")
     assert run(*words, "--posthoc", "finner").exit_code == 0
     assert (calls[0]["better"], calls[0]["control"], calls[0]["alpha"]) == ("min", "bayes", 0.01)
     assert calls[0]["posthoc"] == "finner"
-    assert run("compare", str(table), "--better", "min", "--out", "none").exit_code == 0
+    assert run("compare", str(table), "--better", "min").exit_code == 0
     assert calls[1]["better"] == "min"
     two = table.with_name("two.csv")
     pd.read_csv(table).drop(columns="rule").to_csv(two, index=False)
-    assert run("compare", str(two), "--out", "none", "--rope", "0.01", "--parametric").exit_code == 0
+    assert run("compare", str(two), "--rope", "0.01", "--parametric").exit_code == 0
     assert (calls[2]["rope"], calls[2]["parametric"]) == (0.01, True)
 
 
@@ -68,7 +68,7 @@ def test_compare_passes_its_options_on(run, table, calls):
     ],
 )
 def test_compare_takes_the_names_of_papers(run, table, name, procedure):
-    result = run("compare", table, "--out", "none", "--posthoc", name)
+    result = run("compare", table, "--posthoc", name)
     assert result.exit_code == 0, result.output
     assert f"pairs by {get_display_name(procedure)}" in result.output
 
@@ -76,8 +76,8 @@ def test_compare_takes_the_names_of_papers(run, table, name, procedure):
 def test_compare_takes_the_test_fraction(run, tmp_path):
     file = tmp_path / "holdout.csv"
     file.write_text("repeat,a,b\n1,0.8,0.7\n2,0.82,0.75\n3,0.79,0.74\n4,0.85,0.77\n")
-    assert run("compare", str(file), "--out", "none").exit_code == 2
-    assert run("compare", str(file), "--out", "none", "--test-fraction", "0.3").exit_code == 0
+    assert run("compare", str(file)).exit_code == 2
+    assert run("compare", str(file), "--test-fraction", "0.3").exit_code == 0
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_compare_takes_the_test_fraction(run, tmp_path):
 )
 def test_compare_refuses_in_one_sentence(run, table, words, value):
     words = words if words[0].endswith(".csv") else [str(table), *words]
-    result = run("compare", *words, "--out", "none")
+    result = run("compare", *words)
     assert result.exit_code == 2
     assert result.stderr.startswith("fairtrial: ")
     assert value in result.stderr
@@ -101,20 +101,20 @@ def test_compare_refuses_in_one_sentence(run, table, words, value):
 def test_compare_reports_an_undefined_p_value_without_a_warning(run, tmp_path):
     file = tmp_path / "equal.csv"
     file.write_text("fold,a,b\n1,0.5,0.4\n2,0.6,0.5\n3,0.7,0.6\n")
-    result = run("compare", str(file), "--out", "none")
+    result = run("compare", str(file))
     assert result.exit_code == 0
     assert result.stderr == ""
 
 
 def test_compare_writes_the_report(run, table, tmp_path):
     page = tmp_path / "page.html"
-    result = run("compare", table, "--measure", "accuracy", "--out", "none", "--report", page)
+    result = run("compare", table, "--measure", "accuracy", "--report", page)
     assert result.exit_code == 0, result.output
     assert str(page) in result.output
     text = page.read_text(encoding="utf-8")
     assert "<h1>Comparison on scores.csv</h1>" in text
     assert "tree has the best mean rank" in text
-    result = run("compare", table, "--out", "none", "--report", tmp_path / "page.pdf")
+    result = run("compare", table, "--report", tmp_path / "page.pdf")
     assert result.exit_code == 2
     assert result.stderr.startswith("fairtrial: path must end in .html")
 
@@ -122,15 +122,15 @@ def test_compare_writes_the_report(run, table, tmp_path):
 def test_compare_asks_what_unnamed_rows_are(run, tmp_path):
     file = tmp_path / "scores.csv"
     pd.read_csv(io.StringIO(TABLE)).drop(columns="dataset").to_csv(file, index=False)
-    result = run("compare", file, "--out", "none")
+    result = run("compare", file)
     assert result.exit_code == 2
     assert "pass --rows datasets" in result.stderr
     assert "--rows folds" in result.stderr
     assert result.stderr.count("\n") == 1
-    by_set, by_fold = (run("compare", file, "--out", "none", "--rows", rows) for rows in ("datasets", "folds"))
+    by_set, by_fold = (run("compare", file, "--rows", rows) for rows in ("datasets", "folds"))
     assert "Friedman" in by_set.stdout
     assert "orrected resampled t test" in by_fold.stdout
-    assert run("compare", file, "--out", "none", "--rows", "rows").exit_code == 2
+    assert run("compare", file, "--rows", "rows").exit_code == 2
 
 
 def test_compare_names_judge_if_the_file_has_predictions(run, tmp_path):
@@ -138,7 +138,7 @@ def test_compare_names_judge_if_the_file_has_predictions(run, tmp_path):
     pd.DataFrame({"y_true": [0, 1] * 10, "tree_proba": [0.2, 0.7] * 10, "bayes_proba": [0.4, 0.6] * 10}).to_csv(
         file, index=False
     )
-    result = run("compare", file, "--out", "none")
+    result = run("compare", file)
     assert result.exit_code == 2
     assert "got predictions with true labels in column 'y_true': use judge" in result.stderr
     assert run("judge", file, "--resamples", "20").exit_code == 0
@@ -147,12 +147,12 @@ def test_compare_names_judge_if_the_file_has_predictions(run, tmp_path):
 @pytest.mark.parametrize("name", ["error_rate.csv", "LogLoss.csv", "rmse by set.csv", "fit-time.csv"])
 def test_compare_asks_for_the_direction_if_the_file_name_suggests_costs(run, tmp_path, name):
     (tmp_path / name).write_text(TABLE)
-    result = run("compare", tmp_path / name, "--out", "none")
+    result = run("compare", tmp_path / name)
     assert result.exit_code == 2
     assert "--better min" in result.stderr
     assert "--better max" in result.stderr
     assert result.stderr.count("\n") == 1
-    smaller, larger = (run("compare", tmp_path / name, "--out", "none", "--better", better) for better in ("min", "max"))
+    smaller, larger = (run("compare", tmp_path / name, "--better", better) for better in ("min", "max"))
     assert smaller.stdout.startswith("rule ")
     assert larger.stdout.startswith("tree ")
     assert "assumed" not in smaller.stdout + larger.stdout
@@ -161,16 +161,16 @@ def test_compare_asks_for_the_direction_if_the_file_name_suggests_costs(run, tmp
 def test_compare_asks_for_the_direction_if_every_column_names_costs(run, tmp_path):
     file = tmp_path / "table.csv"
     file.write_text(TABLE.replace("tree,bayes,rule", "tree_error,bayes_error,rule_error"))
-    assert run("compare", file, "--out", "none").exit_code == 2
+    assert run("compare", file).exit_code == 2
     file.write_text(TABLE.replace("tree,bayes,rule", "cost-sensitive tree,bayes,rule"))
-    assert run("compare", file, "--out", "none").exit_code == 0
+    assert run("compare", file).exit_code == 0
 
 
 def test_compare_states_the_assumed_direction_in_the_short_answer(run, table):
-    result = run("compare", table, "--out", "none")
+    result = run("compare", table)
     assert "! Larger scores are assumed to be better (if not, pass --better min)." in result.stdout
-    assert "assumed" not in run("compare", table, "--out", "none", "--measure", "accuracy").stdout
-    assert "assumed" not in run("compare", table, "--out", "none", "--better", "max").stdout
+    assert "assumed" not in run("compare", table, "--measure", "accuracy").stdout
+    assert "assumed" not in run("compare", table, "--better", "max").stdout
 
 
 def test_compare_names_the_test_of_the_pairs(run, table, tmp_path):
@@ -192,7 +192,7 @@ def test_compare_names_the_test_of_the_pairs(run, table, tmp_path):
 def test_compare_of_pairs_on_one_data_set_mentions_no_effect_size_that_is_not_shown(run, tmp_path):
     file = tmp_path / "folds.csv"
     file.write_text("fold,a,b,c\n" + "\n".join(f"{i},0.{80 + i},0.{70 + i % 3},0.{60 + i % 4}" for i in range(1, 9)) + "\n")
-    result = run("compare", file, "--out", "none")
+    result = run("compare", file)
     assert result.exit_code == 0, result.output
     assert "effect size are those" not in result.stdout
     assert "The test result is that of a and c" in " ".join(result.stdout.split())
@@ -204,13 +204,13 @@ SEEDS = "seed,rf,xgb\n0,0.81,0.84\n1,0.82,0.85\n2,0.8,0.83\n3,0.83,0.85\n4,0.81,
 def test_compare_of_seeds_needs_no_test_fraction(run, tmp_path):
     file = tmp_path / "scores.csv"
     file.write_text(SEEDS)
-    result = run("compare", file, "--out", "none")
+    result = run("compare", file)
     assert result.exit_code == 2
     assert "--test-fraction 0.33" in result.stderr
     assert "--rows seeds" in result.stderr
     assert "None" not in result.stderr
     assert "test_fraction" not in result.stderr
-    result = run("compare", file, "--out", "none", "--rows", "seeds")
+    result = run("compare", file, "--rows", "seeds")
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("xgb beats rf (p < 0.001; paired t test, 5 runs).")
     assert "All runs have the same test rows" in result.stdout
@@ -218,9 +218,9 @@ def test_compare_of_seeds_needs_no_test_fraction(run, tmp_path):
     verdict = compare(frame, rows="seeds", better="max")
     assert verdict.p_value == pytest.approx(ttest_rel(frame["rf"], frame["xgb"]).pvalue)
     assert compare(frame.drop(columns="seed"), rows="seeds").p_value == verdict.p_value
-    assert run("compare", file, "--out", "none", "--rows", "seeds", "--test-fraction", "0.3").exit_code == 2
+    assert run("compare", file, "--rows", "seeds", "--test-fraction", "0.3").exit_code == 2
     assert (
-        run("compare", file, "--out", "none", "--rows", "seeds", "--rope", "0.01", "--report", tmp_path / "p.html").exit_code
+        run("compare", file, "--rows", "seeds", "--rope", "0.01", "--report", tmp_path / "p.html").exit_code
         == 0
     )
 
@@ -239,8 +239,16 @@ def test_the_effect_interval_of_compare_agrees_with_its_test(run, tmp_path):
     rows += ["0.683,0.659,0.665,0.647", "0.887,0.872,0.85,0.825", "0.696,0.713,0.622,0.626", "0.748,0.713,0.691,0.658"]
     file = tmp_path / "table.csv"
     file.write_text("dataset,rf,xgb,svm,knn\n" + "\n".join(f"set {i},{row}" for i, row in enumerate(rows)) + "\n")
-    assert "p < 0.001" in " ".join(run("compare", file, "--out", "none").stdout.split())
+    assert "p < 0.001" in " ".join(run("compare", file).stdout.split())
     for alpha in (0.05, 0.01):
         verdict = compare(file, alpha=alpha)
         assert verdict.outcome.effect.level == 1 - alpha
         assert (verdict.outcome.effect.low > 0) == (verdict.p_value < alpha)
+
+
+def test_compare_writes_files_only_if_asked(run, table, tmp_path, monkeypatch):
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    assert run("compare", str(table), "--measure", "accuracy").exit_code == 0
+    assert list(folder.iterdir()) == []

@@ -77,11 +77,11 @@ def test_compare(run):
     write_scores("equal.csv", {"forest": 0.0, "boosting": 0.0, "bayes": 0.0}, rows=6)
     write_scores("two.csv", {"forest": 0.03, "bayes": 0.0})
     outputs = [
-        record(run, "compare", "many.csv", "--measure", "accuracy", "--out", "none"),
-        record(run, "compare", "many.csv", "--control", "bayes", "--out", "none"),
-        record(run, "compare", "equal.csv", "--out", "none"),
-        record(run, "compare", "two.csv", "--rope", "0.01", "--explain", "--out", "none"),
-        record(run, "compare", "many.csv", "--explain", "--out", "none"),
+        record(run, "compare", "many.csv", "--measure", "accuracy"),
+        record(run, "compare", "many.csv", "--control", "bayes"),
+        record(run, "compare", "equal.csv"),
+        record(run, "compare", "two.csv", "--rope", "0.01", "--explain"),
+        record(run, "compare", "many.csv", "--explain"),
         record(run, "compare", "missing.csv"),
         record(run, "compare", "many.csv", "--control", "tree"),
     ]

@@ -491,3 +491,19 @@ def test_long_curves_are_thinned_and_keep_both_ends():
     assert x.iloc[-1] == 10 * MAX_CURVE_POINTS - 1
     assert np.ptp(np.diff(x)) <= 1
     assert limit_curve_points(points.head(5)).equals(points.head(5))
+
+
+def test_the_calibration_error_of_many_rows_has_the_limits_of_resampled_rows():
+    """Row bootstrap with NumPy, 400 resamples: the simulated limits have a standard error of about 8 % of the width."""
+    rng = np.random.default_rng(4)
+    probability = rng.beta(1, 3, 60_001)
+    y = (rng.random(60_001) < probability**1.1).astype(int)
+    (line,) = judge({"y_true": y, "tree_proba": probability}, measures="calibration_error").scores.to_dict("records")
+    bins = np.minimum((probability * 10).astype(int), 9)
+    values = []
+    for _ in range(400):
+        rows = rng.integers(0, len(y), len(y))
+        values.append(np.abs(np.bincount(bins[rows], (probability - y)[rows], minlength=10)).sum() / len(y))
+    low, high = np.quantile(values, [0.025, 0.975])
+    assert line["estimate"] == pytest.approx(np.abs(np.bincount(bins, probability - y, minlength=10)).sum() / len(y))
+    assert [line["low"], line["high"]] == pytest.approx([low, high], abs=0.3 * (high - low))

@@ -172,9 +172,7 @@ def test_equal_curves_have_no_lowest_cost():
     assert (part.tables[0].frame[curves.WON] == 0).all()
 
 
-def test_bands_need_counts_and_have_the_given_level():
-    roc = sections("weighted")["curves"].subsections[0].figures[0]
-    assert not any("Shaded" in line for line in roc.chart.to_dict()["title"]["subtitle"])
+def test_bands_have_the_given_level():
     found = build_judgement_section(describe_source(judge(two_classes(60), level=0.8, resamples=20))).subsections[0].figures[0]
     assert any("80 %" in line for line in found.chart.to_dict()["title"]["subtitle"])
 

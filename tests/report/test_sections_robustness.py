@@ -329,7 +329,7 @@ def test_long_waiting_is_noted():
 
 def test_more_jobs_than_processors_are_noted():
     results = few_learners(["tree"])
-    object.__setattr__(results.archive, "runs", ({"jobs": 8, "cpus": 2},))
+    object.__setattr__(results.archive, "runs", ({"engine": "local", "jobs": 8, "cpus": 2},))
     assert len(build_section_time_memory(describe_source(results)).notes) == 1 + len(
         build_section_time_memory(describe_source(few_learners(["tree"]))).notes
     )

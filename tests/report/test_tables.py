@@ -278,7 +278,8 @@ def test_excluded_data_sets_are_named():
     assert any("set 3" in sentence.text for sentence in sections[0].sentences)
     assert describe_source(verdict).subtitle == "4 learners, 9 of 10 data sets"
     check_numbers(sections, describe_source(verdict).subtitle, ["set 3"], [verdict])
-    assert VerdictContext.from_scores(compare(make_scores(4, 10))).exclusions == ()
+    complete = VerdictContext.from_scores(compare(make_scores(4, 10), better="max"))
+    assert complete.exclusions == ()
 
 
 def test_excluded_learners_and_splits_are_named():

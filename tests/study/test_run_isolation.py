@@ -213,5 +213,5 @@ class OddProbabilities(Majority):
 def test_probabilities_that_are_not_real_numbers_are_refused(tmp_path, kind, got):
     results = run(tmp_path, {"odd": OddProbabilities(kind)}, resampling={"folds": 2})
     assert results.trials()["status"].tolist() == ["error", "error"]
-    message = f"predict_proba must return a table of real numbers, got {got}: convert it to float"
+    message = f"predict_proba of OddProbabilities must return a table of real numbers, got {got}: convert it to float"
     assert set(results.trials()["message"]) == {message}

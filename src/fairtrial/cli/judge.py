@@ -171,7 +171,7 @@ def compare(
     parametric: Annotated[
         bool, typer.Option("--parametric", help="Use the t test or ANOVA if their assumptions hold.")
     ] = False,
-    out: Annotated[str, typer.Option(help="Folder for tables and figures, or none.")] = "comparison",
+    out: Annotated[Path | None, typer.Option(help="Write tables and figures to this folder.")] = None,
     formats: Annotated[
         str, typer.Option("--format", help="Formats of the figures, separated by commas: svg, png, pdf, html.")
     ] = "svg",
@@ -201,11 +201,11 @@ def compare(
             rows=cast("Any", rows),
         )
         written: dict[str, object] = {}
-        if out != "none":
+        if out is not None:
             from fairtrial.report.files import write_comparison
 
-            write_comparison(verdict, out, [figure_format.strip() for figure_format in formats.split(",")])
-            written["tables and figures"] = f"{Path(out)}/"
+            write_comparison(verdict, str(out), [figure_format.strip() for figure_format in formats.split(",")])
+            written["tables and figures"] = f"{out}/"
         if report is not None:
             written["page"] = write_report(verdict, report, title=f"Comparison on {scores.name}")
         typer.echo("\n".join(_format_comparison(verdict, explain)))
@@ -224,4 +224,4 @@ def _format_comparison(verdict: Verdict, explain: bool) -> list[str]:
     pairs = [] if verdict.posthoc is None else [f"  pairs by {get_display_name(verdict.posthoc.method)}"]
     lines = [*wrap_lines(render(verdict.test_result).rstrip("."), indent="  "), *pairs]
     lines += [line for caveat in verdict.caveats for line in wrap_item(render(caveat), "!")]
-    return [*answer, *lines, "  reasons and all pairs: --explain     figures: --report page.html"]
+    return [*answer, *lines, "  reasons and all pairs: --explain     page: --report page.html"]

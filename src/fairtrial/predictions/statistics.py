@@ -23,6 +23,7 @@ from fairtrial.measures.bootstrap import compute_bca_limits, compute_distances, 
 from fairtrial.measures.confusion import Cells, Confusion
 from fairtrial.measures.intervals import BoundMeasure, Interval, IntervalPlan, count_effective_rows, read_clusters
 from fairtrial.measures.measure import LabelMeasure, average_over_classes, registry
+from fairtrial.measures.probability import resample_calibration_error
 from fairtrial.measures.rows import DrawCounts
 from fairtrial.measures.tally import ScoreTally, tally_scores
 from fairtrial.predictions.columns import Roles, format_label
@@ -623,6 +624,11 @@ class InMemoryModel:
                 losses = compute_losses(self.scores, self.y_true, self.positive, measure.name)
                 deviation = float(losses.std(ddof=1))
                 results.append(intervals.from_mean(measure.name, self.compute_value(measure), deviation, len(losses)))
+            elif measure.name == "calibration_error":
+                rows = measure.read_rows(self.y_true, self.select_input(measure), **self.get_measure_options())
+                values = resample_calibration_error(rows, settings.resamples, settings.seed)
+                limits = compute_percentile_limits(values, settings.level)
+                results.append(Interval(measure.name, self.compute_value(measure), *limits, settings.level, "percentile"))
         return results
 
     def _evaluate_intervals(self, measures: list[Measure], method: str, settings: JudgeSettings) -> tuple[Interval, ...]:

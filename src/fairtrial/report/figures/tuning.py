@@ -69,10 +69,10 @@ def _draw_parameter(group: pd.DataFrame, heading: str) -> Any:
     import altair as alt
 
     numeric = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in group["value"])
-    shown = group.assign(
+    choices = group.assign(
         dataset=group["dataset"].astype(str), value=group["value"] if numeric else group["value"].map(format_value)
     )
-    counts = shown.groupby(["dataset", "value"], sort=numeric).size().rename("trials").reset_index()
+    counts = choices.groupby(["dataset", "value"], sort=numeric).size().rename("trials").reset_index()
     rows = to_records(counts, ["dataset", "value", "trials"])
     field = "value:Q" if numeric else "value:N"
     axis: dict[str, Any] = {"format": "~g"} if numeric else {}
@@ -83,7 +83,7 @@ def _draw_parameter(group: pd.DataFrame, heading: str) -> Any:
         scale = alt.Scale(type="log" if is_log else "linear", zero=False, nice=False, padding=14)
         axis |= {"values": values} if len(values) <= _MAX_TICKS else {}
     x = alt.X(field, title=None, scale=scale, axis=alt.Axis(labelAngle=0, labelOverlap=True, **axis))
-    y = alt.Y("dataset:N", sort=list(dict.fromkeys(shown["dataset"])), title=None)
+    y = alt.Y("dataset:N", sort=list(dict.fromkeys(choices["dataset"])), title=None)
     size = alt.Size("trials:Q", title="Trials", scale=alt.Scale(rangeMin=30, rangeMax=320), legend=alt.Legend(tickMinStep=1))
     hint = [alt.Tooltip("dataset:N"), alt.Tooltip(field, format=".4~g" if numeric else ""), alt.Tooltip("trials:Q")]
     circles = build_chart(rows).mark_circle(color=PALETTE[0], opacity=0.7).encode(x, y, size, tooltip=hint)

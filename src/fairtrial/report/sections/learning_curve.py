@@ -38,15 +38,15 @@ def build_section(source: ReportSource) -> Section | None:
     several = len(results.archive.datasets) > 1
     main = results.learning_curve(measure, by="all") if several else curves.drop(columns="dataset")
     interval = "95 % t intervals over data sets" if several else "95 % t intervals over splits, corrected for their overlap"
-    shown = main.rename(columns=_NAMES)
-    tables = [ReportTable(_OVERALL, f"{name} by training size", shown, _FORMATS, f"Intervals: {interval}.")]
+    frame = main.rename(columns=_NAMES)
+    tables = [ReportTable(_OVERALL, f"{name} by training size", frame, _FORMATS, f"Intervals: {interval}.")]
     if several:
         note = "Intervals: 95 % t intervals over splits, corrected for their overlap (Nadeau & Bengio 2003)."
         lines = curves.rename(columns=_NAMES)
         tables.append(ReportTable(_DATASETS, f"{name} by training size and data set", lines, _FORMATS, note, long=True))
     where = f"{main['datasets'].max()} data sets" if several else results.archive.datasets[0].name
     chart = draw_learning_curve(main, axis_title=name, title=f"Learning curves: {where}", explanation=f"Bands: {interval}")
-    sentences = _describe_ends(shown, name, get_measure(measure).facts.direction == "max")
+    sentences = _describe_ends(frame, name, get_measure(measure).facts.direction == "max")
     alt = f"{name} of each learner by training size."
     figure = Figure("learning-curve-scores", f"{name} by training size", chart, alt, main)
     return Section("learning-curve", "Learning curves", sentences, (figure,), tuple(tables), (_NOTE,))

@@ -40,7 +40,7 @@ def build_section(source: ReportSource) -> Section | None:
     alpha = float(results.archive.declaration.get("verdict", {}).get("alpha") or 0.05)
     pairs = results.compare_resampling(condition=condition.name, level=condition.level, alpha=alpha)
     means = _build_means(results, condition.name, condition.level)
-    shown = pairs.rename(columns=_NAMES)
+    named_pairs = pairs.rename(columns=_NAMES)
     p_format = choose_p_format(pairs["p_adjusted"].dropna().tolist(), alpha)
     formats = {
         **dict.fromkeys(("mean", "other mean", "difference", "rank-biserial correlation", "low", "high"), "{:.3f}"),
@@ -53,14 +53,14 @@ def build_section(source: ReportSource) -> Section | None:
     )
     tables = (
         ReportTable(_MEANS, f"Mean {measure} by scheme", means, dict.fromkeys(means.columns, "{:.3f}")),
-        ReportTable(_PAIRS, f"{measure}: differences between schemes", shown, formats, note),
+        ReportTable(_PAIRS, f"{measure}: differences between schemes", named_pairs, formats, note),
     )
     sentences = [_describe_scheme(results, name) for name in results.schemes]
     notes = (
         f"All other sections show the scheme {results.schemes[0]}. For another scheme, pass results.for_resampling(NAME) to "
         "write_report.",
     )
-    return Section("resampling", "Resampling schemes", (*sentences, _describe_pairs(shown)), (), tables, notes)
+    return Section("resampling", "Resampling schemes", (*sentences, _describe_pairs(named_pairs)), (), tables, notes)
 
 
 def _build_means(results: Results, condition: str, level: float) -> pd.DataFrame:

@@ -323,12 +323,12 @@ def compute_progress(results: Results) -> StudyProgress:
 
 def _format_run(facts: Any) -> str:
     state, finished, process = find_run_state(facts), facts.get("finished"), facts.get("process") or {}
-    place = f" (process {process.get('id')} on {process.get('host')})" if process else ""
+    location = f" (process {process.get('id')} on {process.get('host')})" if process else ""
     end_text = {
         "finished": f"finished {finished}",
         "interrupted": f"interrupted {finished}" if finished else "interrupted",
-        "running": f"running{place}",
-        "unknown": f"running or interrupted{place}",
+        "running": f"running{location}",
+        "unknown": f"running or interrupted{location}",
     }[state]
     return f"run started {facts.get('started')}, engine {facts.get('engine')}, {end_text}"
 

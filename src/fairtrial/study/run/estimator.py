@@ -108,9 +108,9 @@ def hold_to_one_thread(estimator: Any) -> None:
         if type(component).__module__.split(".")[0] in _ONE_THREAD_PACKAGES:
             continue
         defaults = _get_thread_defaults(type(component))
-        given = component.get_params(deep=False)
-        known = [name for name in _THREAD_PARAMETERS if name in defaults or name in given]
-        is_set = any(given.get(name) is not None and given[name] != defaults.get(name) for name in known)
+        values = component.get_params(deep=False)
+        known = [name for name in _THREAD_PARAMETERS if name in defaults or name in values]
+        is_set = any(values.get(name) is not None and values[name] != defaults.get(name) for name in known)
         if known and not is_set:
             with suppress(Exception):  # the parameters of third-party classes may be read-only
                 component.set_params(**{known[0]: 1})
