@@ -219,10 +219,7 @@ def test_compare_of_seeds_needs_no_test_fraction(run, tmp_path):
     assert verdict.p_value == pytest.approx(ttest_rel(frame["rf"], frame["xgb"]).pvalue)
     assert compare(frame.drop(columns="seed"), rows="seeds").p_value == verdict.p_value
     assert run("compare", file, "--rows", "seeds", "--test-fraction", "0.3").exit_code == 2
-    assert (
-        run("compare", file, "--rows", "seeds", "--rope", "0.01", "--report", tmp_path / "p.html").exit_code
-        == 0
-    )
+    assert run("compare", file, "--rows", "seeds", "--rope", "0.01", "--report", tmp_path / "p.html").exit_code == 0
 
 
 def test_compare_of_seeds_adjusts_several_pairs():
