@@ -69,12 +69,14 @@ STRATIFIED = ["StratifiedKFold", "FiveByTwo", "Repeated, seed inside", "DOBSCV",
 
 @st.composite
 def tables(draw):
-    """A table of 12 or more rows, two or more classes with two or more rows, four or more groups, and a seed."""
+    """A table of 12 or more rows, two or more classes of two or more rows, one of six or more, four or more groups, and a seed."""
     n = draw(st.integers(12, 50))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     classes = draw(st.integers(2, 4))
     y = np.where(rng.random(n) < 0.7, 0, rng.integers(0, classes, n))
-    y[rng.permutation(n)[: 2 * classes]] = np.repeat(np.arange(classes), 2)
+    order = rng.permutation(n)
+    y[order[: 2 * classes]] = np.repeat(np.arange(classes), 2)
+    y[order[2 * classes : 2 * classes + 4]] = 0  # one class has a row for each fold
     groups = rng.integers(0, draw(st.integers(4, n)), n)
     groups[rng.permutation(n)[:4]] = np.arange(4)
     return rng.normal(size=(n, 2)), y, groups, draw(st.integers(0, 2**31))

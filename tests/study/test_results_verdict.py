@@ -14,6 +14,7 @@ from fairtrial.study.records import Predictions
 from fairtrial.study.results.results import Results
 from fairtrial.study.results.stacking import SplitGrid, compute_half_width, compute_mean_half_width, compute_test_fraction
 from fairtrial.study.results.summary import find_left_out_splits
+from tests.report.result_cases import skilled_results
 from tests.study.archives import CLEAN, archive_of, data_facts, real_archive, real_results
 
 # --- Verdict ---
@@ -281,3 +282,9 @@ def test_the_share_of_rows_tested_on():
         assert compute_test_fraction(archive, "iris", [(9, 0)]) == 0.25
     finally:
         del archive.splits["iris"][9, 0]
+
+
+def test_data_sets_with_the_name_of_a_summary_are_compared():
+    names = ["average", "median", "max", "total", "a", "b", "c", "d"]
+    results = skilled_results({"tree": 0.9, "bayes": 0.6}, names=names)
+    assert results.verdict("accuracy").table.datasets == tuple(names)

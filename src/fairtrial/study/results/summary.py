@@ -74,6 +74,7 @@ class ResultSummary:
     def from_results(cls, results: Results) -> ResultSummary:
         """Summarize results. If there is no verdict, the answer explains why."""
         archive, means = results.archive, {}
+        results.frame()  # reads the predictions once for all measures
         for name in results.measures:
             tables = {
                 _format_column(condition, scheme, results): results.wide(

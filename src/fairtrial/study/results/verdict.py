@@ -15,7 +15,7 @@ from fairtrial._text import format_count
 from fairtrial.errors import InputError
 from fairtrial.measures import Measure
 from fairtrial.significance.compare import compare
-from fairtrial.significance.reading import read_scores
+from fairtrial.significance.scores import Scores
 from fairtrial.significance.verdict import Verdict
 from fairtrial.study.archive import Archive, ConditionFacts, DataFacts
 from fairtrial.study.records import Predictions
@@ -57,10 +57,8 @@ def build_verdict(
     treated, failures = apply_policy(options.failures, archive, condition_scores, condition_trials, request, orders)
     _check_learners(archive, treated, options)
     _check_values(archive, treated, request)
-    tidy = treated[["dataset", "learner", "repeat", "fold", "value"]].reset_index(drop=True)
-    read = replace(read_scores(tidy, measure=None), guesses=(), measure=request.measure.name)
     verdict = compare(
-        read,
+        _arrange_scores(treated, request.measure.name),
         measure=request.measure.name,
         control=options.control,
         alpha=options.alpha,
@@ -76,6 +74,20 @@ def build_verdict(
     if verdict.unit == "split" and not _is_temporal(archive):  # no test on splits accounts for divided groups
         return replace(verdict, undecidable=replace(divided, kind="groups_undecidable"))
     return replace(verdict, caveats=(divided, *verdict.caveats))
+
+
+def _arrange_scores(scores: pd.DataFrame, measure: str) -> Scores:
+    """Arrange scores by split and learner, in the order of their first trial."""
+    import pandas as pd
+
+    keys = ["dataset", "repeat", "fold"]
+    splits = scores.groupby(keys, sort=False, observed=True).ngroup().to_numpy()
+    codes, learners = pd.factorize(scores["learner"])
+    cells = np.full((int(splits.max()) + 1, len(learners)), np.nan)
+    cells[splits, codes] = scores["value"].to_numpy(dtype=np.float64)
+    names = scores[keys].drop_duplicates().itertuples(index=False, name=None)
+    rows = tuple((str(dataset), int(repeat), int(fold)) for dataset, repeat, fold in names)
+    return Scores(cells, rows, tuple(map(str, learners)), (), measure)
 
 
 def _is_temporal(archive: Archive) -> bool:
