@@ -69,7 +69,7 @@ STRATIFIED = ["StratifiedKFold", "FiveByTwo", "Repeated, seed inside", "DOBSCV",
 
 @st.composite
 def tables(draw):
-    """A table of 12 or more rows with two or more classes, the largest of at least six rows, four or more groups, and a seed."""
+    """A table of 12 or more rows: two to four classes, the largest of at least six rows, four or more groups, and a seed."""
     n = draw(st.integers(12, 50))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     classes = draw(st.integers(2, 4))
