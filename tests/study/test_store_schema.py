@@ -743,3 +743,14 @@ def test_what_cannot_be_read_does_not_pass_the_check(store, change):
     archive = store.open_archive()
     with pytest.raises(StoreError, match="corrupted"):
         _ = archive.trials(), archive.datasets, archive.learners, archive.conditions, archive.runs
+
+
+def test_a_corrupted_version_is_refused_at_once(tmp_path):
+    path = tmp_path / "study.fairtrial"
+    with open_store(path, write=True, create=True):
+        pass
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA user_version = -1600000000")
+    connection.close()
+    with pytest.raises(StoreError, match="schema -1600000000"):
+        open_store(path, write=True)

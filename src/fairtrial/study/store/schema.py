@@ -219,8 +219,7 @@ def upgrade(connection: sqlite3.Connection, path: Path, version: int) -> Path | 
     """
     if version == VERSION:
         return None
-    missing = [step for step in range(version, VERSION) if step not in MIGRATIONS]
-    if missing:
+    if any(step not in MIGRATIONS for step in range(version, VERSION)):  # a corrupted version may be a large negative number
         raise StoreError(f"{path} has schema {version}, which this fairtrial cannot upgrade: rerun the study into a new file")
     backup = _write_backup(connection, path, version)
     try:
