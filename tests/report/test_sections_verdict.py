@@ -294,8 +294,7 @@ def test_significant_pairs_are_counted():
 
 def test_only_the_primary_test_is_described():
     found = sections("many sets")["pairs"]
-    outcomes = found.tables[1].frame.groupby("data set")["significant"].nunique()
-    assert sorted(outcomes) == [1, 1, 1, 1, 1]
+    assert found.tables[1].frame["test"].nunique() == 2
     assert [sentence.names for sentence in found.sentences] == [("Adjusted DeLong test", "AUC")]
     assert [sentence.names for sentence in sections("labels only")["pairs"].sentences] == [("McNemar test", "accuracy")]
 
