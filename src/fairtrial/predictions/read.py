@@ -339,8 +339,8 @@ def _find_files(source: str | PathLike[str]) -> list[Path]:
         candidates = [entry.name for entry in folder.iterdir() if entry.suffix in (*PARQUET, *_TEXT)] if folder.is_dir() else []
         similar = find_similar_name(path.stem, [Path(name).stem for name in candidates])
         names = [name for name in candidates if Path(name).stem == similar]
-        hint = f": did you mean {names[0]!r}?" if names else ""
-        raise InputError(f"predictions must be a file, got {str(source)!r}{hint}")
+        hint = f"did you mean {names[0]!r}?" if names else "check the path"
+        raise InputError(f"predictions must be an existing file, got {str(source)!r}: {hint}")
     return [Path(match) for match in matches]
 
 

@@ -71,7 +71,7 @@ class SpecSource:
         try:
             text = path.read_bytes().decode("utf-8-sig")
         except OSError as error:
-            raise SpecError(f"{path}: the study file cannot be read ({error.strerror or error})") from None
+            raise SpecError(f"{path}: the study file cannot be read ({error.strerror or error}): check the path") from None
         except UnicodeDecodeError as error:
             line = path.read_bytes()[: error.start].count(b"\n") + 1
             raise SpecError.from_problems(
