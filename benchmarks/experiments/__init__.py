@@ -3,7 +3,10 @@
 from experiments import (
     bootstrap as bootstrap,
     families as families,
+    gates as gates,
+    generalisation as generalisation,
     intervals as intervals,
+    margins as margins,
     pairwise as pairwise,
     peers as peers,
     small_samples as small_samples,

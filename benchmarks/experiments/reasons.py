@@ -21,6 +21,19 @@ LIBERAL = (
         r"^(autorank|scikit-posthocs|statsmodels)",
         "Rate of another package, shown for comparison; the cause was not investigated",
     ),
+    (
+        r"^margin_test, wilcoxon.*of means, not of pseudomedians",
+        "Signed-rank limits are limits of the pseudomedian, which differs from the mean if differences are asymmetric",
+    ),
+    (
+        r"^(margin_test|compare), wilcoxon.*-skewed",
+        "The signed-rank test assumes symmetric differences; `margin_test` and `compare` add a caveat if they are strongly "
+        "asymmetric",
+    ),
+    (
+        r"^margin_test, t:.*-skewed",
+        "The t interval assumes normal differences; `margin_test` adds a caveat if they are strongly asymmetric",
+    ),
     (r"not recommended\) \[", "Shown as a warning: the corrected tests and the adjustments prevent this"),
     (
         r"^anova \[.*no sphericity",
@@ -78,6 +91,10 @@ LIBERAL = (
 )
 
 CONSERVATIVE = (
+    (r"^margin_test.*-skewed", "Skewed differences make one limit too liberal and the other one conservative"),
+    (r"^margin_test, t:.*heavy-tailed", "With heavy tails the t interval is wide: outliers increase the variance"),
+    (r"^margin_test, wilcoxon", "The exact distribution of few signed ranks is discrete and cannot reach exactly 2.5 %"),
+    (r"^compare, (wilcoxon|t): any learner", "Bonferroni over pairs that share learners, and discrete signed ranks"),
     (
         r"^posthoc, tukey.*one much better",
         "The adjustment includes the four comparisons with the best learner, although only six pairs are equal",
@@ -150,6 +167,20 @@ CONSERVATIVE = (
         r"^cochran_q",
         "Q varies less around its mean than the noncentral chi-squared distribution of the limits (variance 84 against 102 in "
         "4,000 repetitions)",
+    ),
+    (
+        r"^corrected resampled t, 10 folds",
+        "The correction assumes correlated folds, but the correlation of the folds was 0.00 to 0.04. The estimated variance "
+        "was 1.5 to 2.0 times that of the estimate in 300 repetitions",
+    ),
+    (
+        r"^conservative_z_interval",
+        "The variance is estimated from halves of the rows: it was 1.7 to 2.2 times that of the estimate in 300 repetitions",
+    ),
+    (
+        r"^nested_cv_interval",
+        "The standard error has a lower bound, which 28 to 49 % of the samples reached. The estimated variance was 1.5 to 1.9 "
+        "times that of the estimate in 300 repetitions",
     ),
     (
         r"^(cliffs_delta|vargha_delaney_a12)",

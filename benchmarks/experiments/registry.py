@@ -23,6 +23,7 @@ DIFFERENCES = "Coverage: differences of two models on the same rows"
 EFFECTS = "Coverage: effect sizes"
 MODELS = "Coverage: strengths and posteriors"
 BOOTSTRAP = "Coverage: bootstrap estimates of the error rate"
+GENERALISATION = "Coverage: error rate of models trained on new samples of the same size"
 POWER = "Power: simulated, with the nominal value from `power`"
 PEERS = "Other packages on the same data"
 FEW_CASES = "Few cases in a class: coverage of the interval of an AUC"
@@ -30,6 +31,8 @@ FEW_DIFFERENCES = "Few cases in a class: equal AUCs"
 FEW_ROWS = "Few rows: equal models"
 FEW_SETS = "Few data sets: equal learners"
 CLUSTERS = "Clustered rows"
+MARGINS = "Decisions at a margin, over data sets"
+GATES = "Decisions at a margin, predictions of rows"
 SMALL = (FEW_CASES, FEW_DIFFERENCES, FEW_ROWS, FEW_SETS, CLUSTERS)
 GROUPS = (
     *SMALL,
@@ -40,11 +43,14 @@ GROUPS = (
     ALL,
     CONTROL,
     ADVISE,
+    MARGINS,
+    GATES,
     MEASURES,
     DIFFERENCES,
     EFFECTS,
     MODELS,
     BOOTSTRAP,
+    GENERALISATION,
     POWER,
     PEERS,
 )

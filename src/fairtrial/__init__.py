@@ -7,6 +7,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from fairtrial.predictions.gate import gate as gate
     from fairtrial.predictions.judgement import judge as judge
     from fairtrial.report.figures.registry import draw as draw
     from fairtrial.report.report import write_report as write_report
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from fairtrial.study.results.results import open_results as open_results
     from fairtrial.study.study import Study as Study
 
-__all__ = ["Study", "compare", "draw", "judge", "open_results", "write_report"]
+__all__ = ["Study", "compare", "draw", "gate", "judge", "open_results", "write_report"]
 
 _PACKAGES = (
     "conditions",
@@ -34,6 +35,7 @@ _MODULES = {
     "Study": "study.study",
     "compare": "significance.compare",
     "draw": "report.figures.registry",
+    "gate": "predictions.gate",
     "judge": "predictions.judgement",
     "open_results": "study.results.results",
     "write_report": "report.report",

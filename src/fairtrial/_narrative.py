@@ -352,6 +352,29 @@ TEMPLATES |= {
         "P({second} better) = {p_second:.3f}."
     ),
     "posterior_undefined": "{test}: undefined.",
+    "margin_decision": (
+        "{first} is {decision} to {second} ({measure} {difference:difference}, {interval:interval}, margin {margin:g})."
+    ),
+    "margin_not_equivalent": (
+        "{first} is {decision} to {second} but not equivalent ({measure} {difference:difference}, {interval:interval}, "
+        "margin {margin:g})."
+    ),
+    "margin_inconclusive": (
+        "{first} against {second}: inconclusive ({measure} {difference:difference}, {interval:interval}, margin {margin:g})."
+    ),
+    "margin_inconclusive_needed": (
+        "{first} against {second}: inconclusive ({measure} {difference:difference}, {interval:interval}, margin {margin:g}). "
+        "About {needed:,} {units} would decide."
+    ),
+    "margin_inconclusive_always": (
+        "{first} against {second}: inconclusive ({measure} {difference:difference}, {interval:interval}, margin {margin:g}). "
+        "More {units} would not decide."
+    ),
+    "margin_few_units": (
+        "{first} against {second}: inconclusive (margin {margin:g}), because {n} {units} are too few for {level:percent} "
+        "limits. About {needed:,} would decide."
+    ),
+    "margin_undefined": ("{first} against {second}: inconclusive (margin {margin:g}), because the differences do not vary."),
     "omnibus_without_pairs": "the {nouns} differ overall, but no single pair differs significantly.",
     "pairs_without_omnibus": (
         "the overall test is not significant, although some pairs are: interpret these pairs with caution."
@@ -393,6 +416,25 @@ TEMPLATES |= {
     "asymmetric_differences": (
         "the differences are strongly asymmetric (skewness {skewness:.2g}): the Wilcoxon test does not compare medians here; "
         "the sign test does."
+    ),
+    "asymmetric_margins": (
+        "the differences are strongly asymmetric for {pairs:count pair} ({pairs}), but {limits} limits assume {shape} "
+        "differences: wrong decisions at the margin are more frequent than stated."
+    ),
+    "margin_disagreement": (
+        "the limits at the margin and the p-values disagree about {pairs:count pair} ({pairs}): the limits ({test}) are "
+        "adjusted over {m:count pair} by Bonferroni, the p-values ({p_test}) by {adjustment}."
+    ),
+    "margin_disagreement_ties": (
+        "the limits at the margin and the p-value disagree: with equal scores or ties, the limits are conservative."
+    ),
+    "margin_disagreement_f": (
+        "the limits at the margin and the p-value disagree: the limits are those of the 5x2 cv t test, the p-value is that of "
+        "the F test."
+    ),
+    "asymmetric_margin": (
+        "the differences are strongly asymmetric (skewness {skewness:.2g}), but {limits} limits assume {shape} differences: "
+        "wrong decisions at the margin are more frequent than stated."
     ),
     "cannot_decide_pair": (
         "whether {first} and {second} differ cannot be decided: with {n:count data set} on which their scores differ, even the "
@@ -495,8 +537,13 @@ TEMPLATES |= {
     "posthoc_replaced": "{method} needs ANOVA, so it is not used.",
     "posthoc_unused": "no post-hoc procedure is needed for one comparison ({method} is ignored).",
     "rope_used": "{test} estimates the probability of practical equivalence (differences within {rope:g}).",
-    "rope_unused": (
-        "the region of practical equivalence ({rope:g}) is ignored: Bayesian tests compare two {nouns}, and there are {k}."
+    "rope_used_pairs": (
+        "{test} estimates the probability of practical equivalence (differences within {rope:g}) for each of {pairs} pairs."
+    ),
+    "margin_limits": "the margin {margin:g} is decided by {level:percent} confidence limits ({test}).",
+    "margin_limits_adjusted": (
+        "the margin {margin:g} is decided by {level:percent} confidence limits ({test}), adjusted over {pairs:count pair} "
+        "(Bonferroni)."
     ),
 }
 TOPICS |= {
@@ -512,6 +559,7 @@ TOPICS |= {
     **dict.fromkeys([kind for kind in TEMPLATES if kind.startswith("test_") and kind != "test_result"], "test"),
     **dict.fromkeys([kind for kind in TEMPLATES if kind.startswith("posthoc_")], "pairs"),
     **dict.fromkeys([kind for kind in TEMPLATES if kind.startswith("rope_")], "practical equivalence"),
+    **dict.fromkeys(["margin_limits", "margin_limits_adjusted"], "margin"),
 }
 
 # Methodology checks that judgements and studies share (significance/methodology.py)
@@ -903,4 +951,77 @@ TEMPLATES |= {
     ),
     "different_settings": "the search chose {settings:count different setting} in {splits:count outer split}.",
     "optimistic_inner_scores": "the inner scores of the chosen settings are higher by {optimism:number}: do not report them.",
+}
+
+# Gate: decisions at a margin
+
+TEMPLATES |= {
+    "gate_superior": "{candidate} is superior to {baseline}: {measure} {difference}, {interval:interval}",
+    "gate_equivalent": (
+        "{candidate} is equivalent to {baseline} (margin {margin:g}): {measure} {difference}, {interval:interval}"
+    ),
+    "gate_non_inferior": (
+        "{candidate} is non-inferior to {baseline} (margin {margin:g}): {measure} {difference}, {interval:interval}"
+    ),
+    "gate_inferior": ("{candidate} is inferior to {baseline} (margin {margin:g}): {measure} {difference}, {interval:interval}"),
+    "gate_not_shown": (
+        "{candidate} is not shown to be non-inferior to {baseline} (margin {margin:g}): {measure} {difference}, "
+        "{interval:interval}"
+    ),
+    "gate_not_equivalent": (
+        "{candidate} is not shown to be equivalent to {baseline} (margin {margin:g}): {measure} {difference}, "
+        "{interval:interval}"
+    ),
+    "gate_undecidable": "{candidate} cannot be compared with {baseline}: {measure} {difference}, no reliable interval",
+    "gate_details_superior": "{sample}, {test} ({p:p}{adjustment})",
+    "gate_details_inferior": "{sample}, {test} ({p:p}{adjustment})",
+    "gate_details_open": "{sample}, {test}; superiority is not shown ({p:p}{adjustment})",
+    "gate_needed_rows": "inconclusive: about {needed:count row} would decide if difference and variance remained the same",
+    "gate_needed_clusters": (
+        "inconclusive: about {needed:count cluster} would decide if difference and variance remained the same"
+    ),
+    "gate_undecided": "inconclusive: the difference is at the margin, so no number of rows would decide",
+    "gate_few_cases": (
+        "no decision is possible: a class has an effective number of {cases:.3g} cases, and at least {needed} are needed."
+    ),
+    "gate_no_limits": "no decision is possible: there is no confidence interval for the difference in {measure}.",
+    "gate_total": "{passed} of {total} comparisons passed; all must pass",
+    "gate_overlap": "{source} has {rows:count row}, but only {common:,} of them are in both files.",
+}
+
+# Sample size
+
+TEMPLATES |= {
+    "size_for_interval": (
+        "{n:,} {units}{details:parentheses} {n:is} needed for a {level:percent} interval of the {measure} with a width of "
+        "{width:g}, if the {measure} is {expected:number}."
+    ),
+    "size_for_auc": (
+        "{n:,} {units}{details:parentheses} show{n:s} that an AUC of {auc:number} differs from {second:g} with a power of "
+        "{power:percent}."
+    ),
+    "size_for_two_aucs": (
+        "{n:,} {units}{details:parentheses} show{n:s} that AUCs of {auc:number} and {second:number} differ with a power of "
+        "{power:percent}."
+    ),
+    "size_for_margin": (
+        "{about}{n:,} {units}{details:parentheses} show{n:s} {goal} of {measure} at a margin of {margin:g} with a power of "
+        "{power:percent}, if the {compared}s are equally good."
+    ),
+    "size_for_margin_and_difference": (
+        "{about}{n:,} {units}{details:parentheses} show{n:s} {goal} of {measure} at a margin of {margin:g} with a power of "
+        "{power:percent}, if the true difference is {assumed:difference}."
+    ),
+    "size_method": "formula: {method}.",
+    "size_design_effect": "clusters increase the variance by a factor of {effect:number}.",
+    "size_simulated": (
+        "the simulated power of the decision is {power:percent} (standard error {error:percent}, {runs:,} samples from the "
+        "pilot)."
+    ),
+    "size_not_simulated": ("the power is that of the formula: a simulation would need more than {limit:,} predictions."),
+    "size_minimum": (
+        "this is the smallest number of rows for a decision: with fewer, a class may have fewer than {needed:count case}."
+    ),
+    "size_from_pilot": "the pilot has {rows:count row}; the result inherits the uncertainty of its variance.",
+    "size_from_scores": "the scores of {datasets:count data set} estimate the standard deviation ({sd:number}).",
 }

@@ -292,16 +292,22 @@ class _TextFormatter(string.Formatter):
 
 
 def wrap_lines(text: str, width: int = 80, indent: str = "") -> list[str]:
-    """Break a text into lines of at most `width` characters.
+    """Break a text into lines of at most `width` characters. A number and its percent sign stay together.
 
     >>> wrap_lines("no pair differs significantly", 16)
     ['no pair differs', 'significantly']
     """
     import textwrap
 
-    return textwrap.wrap(
-        text, width, initial_indent=indent, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    lines = textwrap.wrap(
+        text.replace(" %", "\u00a0%"),
+        width,
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
     )
+    return [line.replace("\u00a0%", " %") for line in lines]
 
 
 def wrap_item(text: str, mark: str) -> list[str]:

@@ -249,3 +249,68 @@ def test_compare_writes_files_only_if_asked(run, table, tmp_path, monkeypatch):
     monkeypatch.chdir(folder)
     assert run("compare", str(table), "--measure", "accuracy").exit_code == 0
     assert list(folder.iterdir()) == []
+
+
+@pytest.fixture
+def noisy(tmp_path):
+    """Twelve data sets: `new` is as good as `old`, `worse` is 0.1 worse."""
+    new = [3, -2, 1, -3, 2, -1, 4, -4, 5, -5, 6, -6]
+    worse = [4, -1, 2, -3, 1, -2, 3, -5, 6, -4, 5, -6]
+    lines = [f"set {i},{0.8 + i / 100:.3f},{0.8 + i / 100 + a / 1000:.3f},{0.7 + i / 100 + b / 1000:.3f}"
+             for i, (a, b) in enumerate(zip(new, worse, strict=True))]  # fmt: skip
+    (tmp_path / "noisy.csv").write_text("dataset,old,new,worse\n" + "\n".join(lines) + "\n")
+    return tmp_path / "noisy.csv"
+
+
+def test_compare_decides_at_a_margin(run, noisy):
+    result = run("compare", noisy, "--measure", "auc", "--control", "old", "--margin", "0.01")
+    assert result.exit_code == 0, result.output
+    text = " ".join(result.output.split())
+    assert "new is non-inferior to old (AUC 0, 97.5 % CI -0.0035 to 0.0035, margin 0.01)." in text
+    assert "worse is inferior to old (AUC -0.1, 97.5 % CI -0.1" in text
+    text = " ".join(run("compare", noisy, "--control", "old", "--margin", "0.01", "--equivalent").output.split())
+    assert "new is equivalent to old" in text
+    text = " ".join(run("compare", noisy, "--control", "old", "--margin", "0.0001").output.split())
+    assert "new against old: inconclusive (difference 0, " in text
+    assert "data sets would decide." in text
+
+
+def test_compare_explains_margins_and_posteriors_of_all_pairs(run, noisy, tmp_path):
+    words = ("compare", noisy, "--margin", "0.01", "--rope", "0.01", "--measure", "auc")
+    result = run(*words, "--explain", "--out", tmp_path / "out", "--report", tmp_path / "page.html")
+    assert result.exit_code == 0, result.output
+    text = " ".join(result.output.split())
+    assert "adjusted over 3 pairs (Bonferroni)" in text
+    assert "p_rope" in text
+    margins = pd.read_csv(tmp_path / "out" / "margins.csv")
+    assert set(margins["decision"]) == {"non-inferior", "inferior"}
+    posteriors = pd.read_csv(tmp_path / "out" / "posteriors.csv")
+    assert posteriors[["p_first", "p_rope", "p_second"]].sum(axis=1).tolist() == pytest.approx([1, 1, 1])
+    page = (tmp_path / "page.html").read_text()
+    assert "Decisions at the margin 0.01" in page
+    assert "Posterior probabilities of each pair" in page
+
+
+def test_compare_uses_the_hierarchical_model(run, tmp_path):
+    lines = [f"set {i},{j},{0.8 + (i * j % 7) / 100},{0.81 + (i * j % 5) / 100}" for i in range(5) for j in range(1, 6)]
+    (tmp_path / "folds.csv").write_text("dataset,fold,a,b\n" + "\n".join(lines) + "\n")
+    result = run("compare", tmp_path / "folds.csv", "--rope", "0.01", "--hierarchical", "--explain")
+    assert result.exit_code == 0, result.output
+    assert "Bayesian hierarchical model: P(a better)" in " ".join(result.output.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--margin", "0"], "margin must be greater than 0, got 0: pass the largest loss that does not matter"),
+        (["--margin", "-1"], "margin must be greater than 0, got -1"),
+        (["--equivalent"], "equivalent needs a margin, got None: pass --margin 0.01"),
+        (["--hierarchical"], "hierarchical needs a rope, got None"),
+    ],
+)
+def test_compare_refuses_bad_margins_in_one_sentence(run, noisy, tmp_path, words, message):
+    result = run("compare", noisy, *words, "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert not (tmp_path / "out").exists()

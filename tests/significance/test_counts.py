@@ -9,7 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from hypothesis import given, strategies as st
-from scipy import stats
+from scipy import optimize, stats
 
 from fairtrial.errors import InputError
 from fairtrial.measures import differences
@@ -17,6 +17,7 @@ from fairtrial.significance.counts import (
     MCNEMAR_METHODS,
     cochran_q,
     compute_paired_newcombe_limits,
+    compute_tango_limits,
     mcnemar,
     mcnemar_table,
     sign_test,
@@ -111,7 +112,33 @@ def test_interval_that_inverts_the_mcnemar_test():
     effect = mcnemar(*predictions(3, 4, 0, 1)).effect
     # Four of four wins have a mid-p value of 0.025 if half of share ** 4 is 0.025; 4 of 8 rows are discordant
     assert effect.low == pytest.approx((2 * 0.05**0.25 - 1) / 2)
-    assert effect.high == pytest.approx(0.5)
+    # The other limit is Newcombe's, because the test says nothing about the proportion of discordant rows
+    assert effect.high == pytest.approx(compute_paired_newcombe_limits(3, 4, 0, 1, 0.95)[1])
+
+
+def test_tango_limits_equal_the_published_ones():
+    # Fagerland, Lydersen & Laake 2014, airway hyper-responsiveness: -0.517 to -0.026; the exact p is 0.07, so 0 is inside
+    low, high = compute_tango_limits(1, 7, 21, 0.95)
+    assert low == pytest.approx(-0.517, abs=5e-4)
+    assert high == pytest.approx((1 - 2 * stats.beta.ppf(0.025, 7, 2)) * 8 / 21)
+
+
+@pytest.mark.parametrize(("b", "c", "n"), [(12, 2, 58), (5, 9, 60), (30, 0, 400), (0, 0, 100), (14, 0, 14)])
+def test_tango_limits_are_the_roots_of_the_score_test(b, c, n):
+    def compute_score(difference):
+        def compute_loss(losses):
+            probabilities = [losses + difference, losses, 1 - 2 * losses - difference]
+            return -sum(k * math.log(max(p, 1e-300)) for k, p in zip((b, c, n - b - c), probabilities, strict=True))
+
+        bounds = max(0.0, -difference), (1 - difference) / 2
+        losses = optimize.minimize_scalar(compute_loss, bounds=bounds, method="bounded", options={"xatol": 1e-14}).x
+        return (b - c - n * difference) / math.sqrt(n * (2 * losses + difference - difference**2))
+
+    low, high = compute_tango_limits(b, c, n, 0.95)
+    if low > -1:
+        assert compute_score(low) == pytest.approx(1.959964, abs=1e-3)
+    if high < 1:
+        assert compute_score(high) == pytest.approx(-1.959964, abs=1e-3)
 
 
 @pytest.mark.parametrize("method", ["mid-p", "exact", "chi2", "chi2-uncorrected"])

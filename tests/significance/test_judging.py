@@ -8,7 +8,6 @@ from fairtrial.significance.designs import (
     ComparisonOptions,
     choose_posthoc,
     explain_unused_posthoc,
-    explain_unused_rope,
     get_default_posthoc,
 )
 
@@ -46,5 +45,3 @@ def test_tukey_needs_anova():
 def test_unused_options_are_reported():
     assert explain_unused_posthoc(ComparisonOptions()) == []
     assert explain_unused_posthoc(ComparisonOptions(posthoc="holm")) == [Finding.of("posthoc_unused", method="Holm")]
-    assert explain_unused_rope(ComparisonOptions(), 3) == []
-    assert explain_unused_rope(ComparisonOptions(rope=0.01), 3) == [Finding.of("rope_unused", rope=0.01, k=3)]

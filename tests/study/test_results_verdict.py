@@ -56,8 +56,11 @@ def test_settings_come_from_the_declaration():
 
 def test_a_rope_is_for_the_declared_measure_alone():
     results = real_results(declaration={"verdict": {"measure": "accuracy", "rope": 0.01}}, names=["iris", "wine"])
-    assert "rope_unused" in list_kinds(results.verdict())
-    assert "rope_unused" not in list_kinds(results.verdict("kappa"))
+    verdict, other = results.verdict(), results.verdict("kappa")
+    assert "rope_used_pairs" in list_kinds(verdict)
+    k = len(verdict.table.learners)
+    assert (len(verdict.posteriors), len(other.posteriors)) == (k * (k - 1) // 2, 0)
+    assert "rope_used_pairs" not in list_kinds(other)
 
 
 def test_one_data_set_is_judged_by_its_splits():

@@ -58,6 +58,10 @@ def judge(
     ] = None,
     level: Annotated[float, typer.Option(help="Confidence level of intervals.")] = 0.95,
     alpha: Annotated[float, typer.Option(help="Significance level.")] = 0.05,
+    margin: Annotated[
+        float | None, typer.Option(help="The largest loss that does not matter: decides about each pair, as `gate` does.")
+    ] = None,
+    equivalent: Annotated[bool, typer.Option("--equivalent", help="With --margin: also decide about equivalence.")] = False,
     resamples: Annotated[int, typer.Option(help="Resamples of the bootstrap and the permutation test.")] = 2000,
     seed: Annotated[int, typer.Option(help="Seed of the resamples.")] = 0,
     drop_missing: Annotated[
@@ -69,6 +73,7 @@ def judge(
     csv: Annotated[
         bool, typer.Option("--csv", help="Print the measures as CSV instead of text; notes go to standard error.")
     ] = False,
+    json: Annotated[Path | None, typer.Option(help="Write the answer, all scores and all pairs to this JSON file.")] = None,
     all_measures: Annotated[bool, typer.Option("--all", help="Print all measures, not only the main one.")] = False,
     explain: Annotated[
         bool, typer.Option("--explain", help="Print the reasons, all measures, all pairs and all notes.")
@@ -82,11 +87,13 @@ def judge(
 ) -> None:
     """Judge predictions of one or more models: measures with intervals, paired tests, a verdict, a report."""
     from fairtrial import judge as judge_predictions
-    from fairtrial.report.files import check_targets
+    from fairtrial.report.files import check_targets, check_text_path, write_text
     from fairtrial.report.report import write_files
 
     with errors_to_exit(), warnings_to_stderr():
         check_targets(report, figures, formats, tables)
+        if json is not None:
+            check_text_path(json)
         judgement = judge_predictions(
             files[0] if len(files) == 1 else files,
             measures=measure or None,
@@ -95,11 +102,13 @@ def judge(
             seed=seed,
             positive=positive,
             alpha=alpha,
+            margin=margin,
+            equivalent=equivalent,
             stream=stream or None,
             y_true=y_true,
-            prediction=_parse_columns(prediction),
+            prediction=parse_columns(prediction),
             model=model,
-            scores=_parse_columns(score),
+            scores=parse_columns(score),
             dataset=dataset,
             row=row,
             weight=weight,
@@ -115,15 +124,17 @@ def judge(
                 typer.echo(message, err=True)
         else:
             typer.echo(judgement.explain() if explain else "\n".join(judgement.format_lines(all_measures)))
+        if json is not None:
+            typer.echo(f"written: {write_text(json, judgement.to_json() + chr(10))}", err=csv)
         written = write_files(judgement, report, title=title, figures=figures, formats=formats, tables=tables)
         for path, count in written.items():
             typer.echo(f"written: {path}" + (f" ({count} files)" if count is not None else ""), err=csv)
 
 
-def _parse_columns(options: list[str] | None) -> Any:
+def parse_columns(options: list[str] | None) -> Any:
     """Parse one column, several columns, or columns by name (NAME=COLUMN).
 
-    >>> _parse_columns(["p"]), _parse_columns(["tree", "rule"]), _parse_columns(["tree=p1", "rule=p2"])
+    >>> parse_columns(["p"]), parse_columns(["tree", "rule"]), parse_columns(["tree=p1", "rule=p2"])
     ('p', ['tree', 'rule'], {'tree': 'p1', 'rule': 'p2'})
     """
     if not options:
@@ -152,8 +163,19 @@ def compare(
     control: Annotated[str | None, typer.Option(help="Compare every learner with this one. Default: all pairs.")] = None,
     alpha: Annotated[float, typer.Option(help="Significance level.")] = 0.05,
     rope: Annotated[
-        float | None, typer.Option(help="Region of practical equivalence: smaller differences do not matter.")
+        float | None,
+        typer.Option(help="Region of practical equivalence: smaller differences do not matter. Adds Bayesian tests."),
     ] = None,
+    hierarchical: Annotated[
+        bool, typer.Option("--hierarchical", help="With --rope: use a hierarchical model of all splits of several data sets.")
+    ] = False,
+    margin: Annotated[
+        float | None,
+        typer.Option(help="The largest loss that does not matter: decide which learners are non-inferior, e.g. to --control."),
+    ] = None,
+    equivalent: Annotated[
+        bool, typer.Option("--equivalent", help="Ask for equivalence within --margin instead of non-inferiority.")
+    ] = False,
     posthoc: Annotated[
         str | None,
         typer.Option(
@@ -199,6 +221,9 @@ def compare(
             test_fraction=test_fraction,
             parametric=parametric,
             rows=cast("Any", rows),
+            margin=margin,
+            equivalent=equivalent,
+            hierarchical=hierarchical,
         )
         written: dict[str, object] = {}
         if out is not None:
@@ -223,5 +248,6 @@ def _format_comparison(verdict: Verdict, explain: bool) -> list[str]:
 
     pairs = [] if verdict.posthoc is None else [f"  pairs by {get_display_name(verdict.posthoc.method)}"]
     lines = [*wrap_lines(render(verdict.test_result).rstrip("."), indent="  "), *pairs]
+    lines += [line for finding in verdict.margin_findings for line in wrap_lines(render(finding), indent="  ")]
     lines += [line for caveat in verdict.caveats for line in wrap_item(render(caveat), "!")]
     return [*answer, *lines, "  reasons and all pairs: --explain     page: --report page.html"]

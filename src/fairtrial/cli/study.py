@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 RESULT_VIEWS = (
     *("summary", "table", "scores", "robustness", "deterioration", "verdict", "failures", "times"),
-    *("tuning", "resampling", "learning-curve"),
+    *("tuning", "resampling", "learning-curve", "generalisation"),
 )
 
 _MAX_REPEATED_ANSWER = 20_000  # with more trials, a run that found nothing to do does not compute the answer again
@@ -358,6 +358,7 @@ def get_results_view(
         return str(results.verdict(measure, **selection))
     frame = _get_view_frame(results, view, measure, selection)
     formatters = {"robustness": _format_robustness, "times": _format_times, "tuning": count_choices}
+    formatters["generalisation"] = _drop_empty_notes
     return frame if exact or view not in formatters else formatters[view](frame)
 
 
@@ -381,6 +382,7 @@ def _get_view_frame(results: Results, view: str, measure: str | None, selection:
         "times": results.times,
         "tuning": lambda: _get_choices(results),
         "resampling": lambda: results.compare_resampling(measure, **selection),
+        "generalisation": lambda: results.generalisation(measure, **selection),
         "learning-curve": lambda: results.learning_curve(measure, by="all" if len(results.archive.datasets) > 1 else "dataset"),
     }
     return views[view]()
@@ -410,6 +412,10 @@ def _format_robustness(frame: pd.DataFrame) -> pd.DataFrame:
         limits = (lines[column] for column in (name, f"{name}_low", f"{name}_high"))
         table[f"{name} (low to high)"] = [_format_interval(*interval) for interval in zip(*limits, strict=True)]
     return table.reset_index(drop=True)
+
+
+def _drop_empty_notes(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame if frame["note"].any() else frame.drop(columns="note")
 
 
 def _format_interval(value: float, low: float, high: float) -> str:

@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fairtrial.predictions.judgement import Judgement as Judgement
+    from fairtrial.predictions.planning import plan_test as plan_test
     from fairtrial.predictions.read import read_predictions as read_predictions
 
-__all__ = ["Judgement", "read_predictions"]
+__all__ = ["Judgement", "plan_test", "read_predictions"]
 
-_MODULES = {"Judgement": "judgement", "read_predictions": "read"}
+_MODULES = {"Judgement": "judgement", "plan_test": "planning", "read_predictions": "read"}
 
 
 def __getattr__(name: str) -> Any:

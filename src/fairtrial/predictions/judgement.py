@@ -6,7 +6,8 @@ import hashlib
 import inspect
 import shlex
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from html import escape
 from importlib.metadata import version
@@ -17,6 +18,7 @@ import numpy as np
 
 from fairtrial import _check
 from fairtrial._findings import Finding, PairDifference, Ranking
+from fairtrial._json import format_document
 from fairtrial._narrative import name_argument, name_place, render, render_all, render_ranking
 from fairtrial._registry import suggest_name
 from fairtrial._text import (
@@ -38,6 +40,7 @@ from fairtrial.measures.auc_inference import MIN_DECIDABLE_CASES
 from fairtrial.measures.measure import registry as measure_registry
 from fairtrial.predictions.archive import PredictionArchive
 from fairtrial.predictions.columns import Roles
+from fairtrial.predictions.margins import MarginComparison, compare_at_margin, format_margin_table
 from fairtrial.predictions.pairs import UNDECIDED, build_pair_tables
 from fairtrial.predictions.read import PARQUET, PredictionFile, Source, list_paths, read_predictions
 from fairtrial.predictions.statistics import (
@@ -63,6 +66,7 @@ from fairtrial.predictions.validate import Notes, Subject
 from fairtrial.significance import Verdict
 from fairtrial.significance.compare import compare
 from fairtrial.significance.methodology import check_class_counts, check_dataset_count
+from fairtrial.significance.margins import check_margin
 from fairtrial.significance.names import get_display_name
 
 if TYPE_CHECKING:
@@ -171,6 +175,8 @@ class Judgement:
         Files, command and version.
     predictions : PredictionFile or None
         The predictions; None if the file was streamed.
+    margins : tuple of MarginComparison
+        Decision about each pair at the margin; empty without a margin.
 
     Examples
     --------
@@ -198,6 +204,7 @@ class Judgement:
     class_counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     origin: JudgementOrigin = field(default_factory=lambda: JudgementOrigin((), "", ""))
     predictions: PredictionFile | None = field(default=None, repr=False)
+    margins: tuple[MarginComparison, ...] = ()
 
     @property
     def archive(self) -> PredictionArchive:
@@ -220,6 +227,51 @@ class Judgement:
         [{'model': 'tree', 'measure': 'accuracy', 'estimate': 0.75}]
         """
         return self.scores
+
+    def margins_frame(self) -> pd.DataFrame:
+        """Return one row per pair of models: the decision at the margin, with limits adjusted for the number of pairs.
+
+        Returns
+        -------
+        DataFrame
+            Empty without a margin.
+        """
+        import pandas as pd
+
+        lines = [{"dataset": each.dataset, **each.to_dict()} for each in self.margins]
+        return pd.DataFrame(lines).drop(columns=["tests", "obstacle"]) if lines else pd.DataFrame()
+
+    def to_json(self) -> str:
+        """Return the judgement as a JSON document: the answer, all scores, and all pairs; see `result.schema.json`.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> import json
+        >>> json.loads(judge({"y_true": [0, 1, 1, 0], "tree": [0, 1, 0, 0]}, measures="accuracy").to_json())["command"]
+        'judge'
+        """
+        decisions = {(each.dataset, each.candidate, each.baseline): each.to_dict() for each in self.margins}
+        comparisons = []
+        for line in self.pairs.to_dict("records"):
+            pair = {"dataset": line["dataset"], "candidate": line["first"], "baseline": line["second"]}
+            keys = ("measure", "difference", "low", "high", "test", "p_value", "p_adjusted", "significant", "rows")
+            decision = decisions.get((line["dataset"], line["first"], line["second"]), {})
+            at_margin = {"at_margin": decision} if decision else {}
+            comparisons.append({**pair, **{key: line[key] for key in keys}, "level": self.level, **at_margin})
+        return format_document(
+            "judge",
+            source=self.source,
+            answer=" ".join(self.summary),
+            comparisons=comparisons,
+            measure=self.main,
+            alpha=self.alpha,
+            notes=list(self.messages),
+            scores=self.scores.to_dict("records"),
+        )
 
     @property
     def summary(self) -> tuple[str, ...]:
@@ -276,6 +328,7 @@ class Judgement:
         """
         answer = [line for text in self._select_answer() for line in wrap_lines(text)]
         table = self._format_measures() if all_measures else self._format_main_table()
+        table += ["", *format_margin_table(self.margins)] if self.margins else []
         measures = format_count(self.scores["measure"].nunique(), "measure")
         more = "" if all_measures else f"{measures}: {name_place('--all', '.scores')}     "
         read_as = wrap_lines(self._get_read_as(), 76, indent="  ")
@@ -426,6 +479,7 @@ class Judgement:
             [line for text in (*self.summary, *reasons) for line in wrap_lines(text)],
             self._format_measures(),
             self._format_tests() if len(self.tests) else [],
+            format_margin_table(self.margins) if self.margins else [],
             [line for text in self._render_methodology() for line in wrap_item(text, "!")],
             [line for note in self.notes for line in wrap_item(render(note, "model"), "-")],
             wrap_lines(self._get_read_as(), indent="  "),
@@ -492,6 +546,8 @@ def judge(
     seed: int = 0,
     positive: object = None,
     alpha: float = 0.05,
+    margin: float | None = None,
+    equivalent: bool = False,
     stream: bool | None = None,
     **roles: Any,
 ) -> Judgement:
@@ -512,6 +568,11 @@ def judge(
         The positive class. Default: the second of two classes in sort order.
     alpha : float, default 0.05
         Significance level of the tests.
+    margin : float, optional
+        The largest loss that does not matter: adds a decision about each pair, as `gate` makes it. Limits are adjusted for the
+        number of pairs.
+    equivalent : bool, default False
+        Whether decisions at the margin may be "equivalent".
     stream : bool, optional
         Whether DuckDB streams the rows instead of reading them into memory. Default: only if there are more than 5 million
         lines.
@@ -537,29 +598,68 @@ def judge(
     >>> judgement.findings[0].best, judgement.findings[0].worse
     (('good',), ('coin',))
     """
-    settings = _build_settings(level, resamples, seed, alpha)
+    settings = build_settings(level, resamples, seed, alpha)
+    if margin is not None:
+        check_margin(margin)
+    elif equivalent:
+        raise InputError(f"equivalent needs a margin, got none: pass {name_argument('margin', '0.01')}")
     options = {"measures": measures, "level": level, "resamples": resamples, "seed": seed, "positive": positive, "alpha": alpha}
+    options |= {"margin": margin, "equivalent": equivalent}
     if not isinstance(source, PredictionFile):
+        options |= {"stream": stream, **roles}
+    with open_models(source, positive, stream, roles) as (file, notes):
+        origin = record_origin([] if isinstance(source, PredictionFile) else list_paths(source), options)
+        judgement = _judge(file, measures, positive, settings, notes, origin)
+        if margin is None or len(judgement.pairs) == 0:
+            return judgement
+        return replace(judgement, margins=_decide_at_margin(file.models, judgement, margin, equivalent, settings))
+
+
+def _decide_at_margin(
+    models: Sequence[ModelStatistics], judgement: Judgement, margin: float, equivalent: bool, settings: JudgeSettings
+) -> tuple[MarginComparison, ...]:
+    """Decide about each pair whose models predict common rows, adjusted for the number of pairs."""
+    by_name = {(model.dataset, model.name): model for model in models}
+    measure = get_measure(judgement.main)
+    return tuple(
+        compare_at_margin(
+            by_name[str(dataset), str(first)],
+            by_name[str(dataset), str(second)],
+            measure,
+            margin,
+            equivalent,
+            settings,
+            adjust_for=len(judgement.pairs),
+        )
+        for dataset, first, second in judgement.pairs[["dataset", "first", "second"]].itertuples(index=False, name=None)
+    )
+
+
+@contextmanager
+def open_models(
+    source: Source | PredictionFile, positive: object, stream: bool | None, roles: Mapping[str, Any]
+) -> Iterator[tuple[FileStatistics, Notes]]:
+    """Open predictions, in memory or streamed, and provide the statistics of their models and the notes on reading them."""
+    notes = Notes()
+    if isinstance(source, PredictionFile):
+        if roles:
+            raise InputError(
+                f"columns must be named when the file is read, got {', '.join(roles)} with predictions already read"
+            )
+    else:
         paths = list_paths(source)
         if stream and not paths:
             raise InputError("stream must be None or False for a frame, got True: write the frame to a file to stream it")
         _check_role_names(roles)
-        origin = record_origin(paths, {**options, "stream": stream, **roles})
         if stream or (stream is None and paths and is_too_long(paths)):
-            notes = Notes()
-            with StreamedFile(
-                paths, positive=positive, **{role: value for role, value in roles.items() if value is not None}
-            ) as file:
+            specified = {role: value for role, value in roles.items() if value is not None}
+            with StreamedFile(paths, positive=positive, **specified) as file:
                 notes.extend((*file.notes, *file.roles.reasons))
-                return _judge(StreamedModels(file, positive, notes), measures, positive, settings, notes, origin)
+                yield StreamedModels(file, positive, notes), notes
+            return
         source = read_predictions(source, positive=positive, **roles)
-    elif roles:
-        raise InputError(f"columns must be named when the file is read, got {', '.join(roles)} with predictions already read")
-    else:
-        origin = record_origin([], options)
-    notes = Notes()
     notes.extend(source.notes)
-    return _judge(InMemoryModels(source, positive), measures, positive, settings, notes, origin)
+    yield InMemoryModels(source, positive), notes
 
 
 def _check_role_names(roles: Mapping[str, Any]) -> None:
@@ -570,7 +670,8 @@ def _check_role_names(roles: Mapping[str, Any]) -> None:
         raise TypeError(f"judge() has no argument {unknown!r}: {suggest_name(unknown, sorted(set(names)))}")
 
 
-def _build_settings(level: float, resamples: int, seed: int, alpha: float) -> JudgeSettings:
+def build_settings(level: float, resamples: int, seed: int, alpha: float) -> JudgeSettings:
+    """Check the options of a judgement."""
     _check.check_between("level", level, 0, 1)
     _check.check_between("alpha", alpha, 0, 1)
     _check.check_whole_number("resamples", resamples, 2)
@@ -588,7 +689,7 @@ def _judge(
 ) -> Judgement:
     """Build a judgement from statistics of models, whether their rows are in memory or streamed."""
     models = file.models
-    chosen = _select_measures(models, measures)
+    chosen = select_measures(models, measures)
     main = chosen[0]
     settings = replace(settings, binary_only=_find_binary_only(models, chosen, measures is not None, notes))
     notes.extend(file.list_limitations(settings))
@@ -652,7 +753,7 @@ def _estimate_lines(path: Path) -> float:
     return size / max(1.0, len(head) / max(1, head.count(b"\n")))
 
 
-def _select_measures(models: Sequence[ModelStatistics], requested: Any) -> list[Measure]:
+def select_measures(models: Sequence[ModelStatistics], requested: Any) -> list[Measure]:
     """Select the requested measures, or those that suit the models; models are compared by the first one.
 
     By default, the first measure is AUC if every model has scores of a positive class, else accuracy.
@@ -702,6 +803,17 @@ def _find_binary_only(
     for dataset in datasets:
         notes.add("binary_only", Subject("", dataset), measures=tuple(measure.display_name for measure in omitted))
     return tuple(measure.name for measure in omitted) if datasets else ()
+
+
+def find_inverted(
+    models: Sequence[ModelStatistics], roles: Roles, main: Measure, positive: object, settings: JudgeSettings
+) -> set[tuple[str, str]]:
+    """Find data set and name of each model whose scores look inverted. If all models do, an error is raised."""
+    import pandas as pd
+
+    below_chance = _find_below_chance(models, pd.DataFrame({"measure": []}), main, roles, settings)
+    _check_score_direction(models, below_chance, PositiveClasses.from_models(models, roles, positive is not None))
+    return _select_inverted(below_chance)
 
 
 def _find_below_chance(

@@ -6,6 +6,7 @@ import math
 import sys
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,7 +29,7 @@ from fairtrial.predictions.statistics import (
 )
 from fairtrial.predictions.validate import Notes, Subject
 from fairtrial.significance import adjust, mcnemar_table
-from fairtrial.significance.counts import compute_mcnemar_limits
+from fairtrial.significance.counts import compute_mcnemar_limits, compute_tango_limits
 from fairtrial.significance.delong_test import build_auc_outcome
 from fairtrial.significance.outcome import Effect, Outcome
 
@@ -51,6 +52,9 @@ _MIN_RESAMPLES = 10_000
 
 # With fewer effective clusters, a permutation of clusters replaces the t test of their sums.
 _MIN_T_CLUSTERS = 10
+
+# Proportions of the rows of one class that a model gets right or wrong.
+_CLASS_RATES = ("recall", "specificity", "fpr", "fnr")
 
 # Tests whose smallest p-value is determined by the number of rows or clusters.
 _EXACT_TESTS = ("permutation_test", "mcnemar")
@@ -130,6 +134,17 @@ def build_pair_tables(
     return PairTables(pairs, tests_table, obstacles, tuple(overlap.unequal_datasets), clusters)
 
 
+def compare_models(
+    first: ModelStatistics, second: ModelStatistics, pair: PairStatistics, measure: Measure, settings: JudgeSettings
+) -> Decision:
+    """Compare two models by a measure at a margin: the test that decides, the interval, and what prevents a decision.
+
+    The limits of accuracies are Tango's, which keep their level at any difference.
+    """
+    with ignore_warnings():
+        return _Comparison(first, second, pair, measure, settings, 1, at_margin=True).decide()
+
+
 def _get_marks(outcome: Outcome) -> int:
     return next(int(caveat["marks"]) for caveat in outcome.caveats if caveat.kind == "approximate_ranks")
 
@@ -189,11 +204,21 @@ class _Comparison:
         main: Measure,
         settings: JudgeSettings,
         pairs: int,
+        at_margin: bool = False,
     ) -> None:
+        self.at_margin = at_margin
         self.first, self.second, self.pair, self.main, self.settings, self.pairs = first, second, pair, main, settings, pairs
-        self.labels = None if pair.is_weighted else pair.count_labels()
-        self.contrast = None if pair.is_weighted else pair.contrast_ranks()
         self._lacks_input = bool(first.find_missing_input(main) or second.find_missing_input(main))
+
+    @cached_property
+    def labels(self) -> FloatArray | None:
+        """Counts of rows by true class and both predicted classes; None without labels, or with weights."""
+        return None if self.pair.is_weighted else self.pair.count_labels()
+
+    @cached_property
+    def contrast(self) -> AucContrast | None:
+        """The AUCs of both models; None without scores of a positive class, or with weights."""
+        return None if self.pair.is_weighted else self.pair.contrast_ranks()
 
     def decide(self) -> Decision:
         """Run the test that decides; without one, say why no decision is possible if the reason is in the data."""
@@ -202,6 +227,10 @@ class _Comparison:
         if self.main.name in ("accuracy", "error_rate") and self.labels is not None:
             outcome = self._test_labels(self.labels, self.main)
             return self._check_resolution(self._make_consistent(outcome, outcome.effect))
+        if self.at_margin and self.main.name in _CLASS_RATES and self.labels is not None and not self._is_clustered:
+            counts = self._count_class_rates(self.labels)
+            if counts is not None:
+                return self._check_resolution(self._compare_rates(*counts))
         if self.main.name in ("auc", "gini") and self.contrast is not None:
             outcome = self._test_ranks(self.contrast, 2.0 if self.main.name == "gini" else 1.0)
             obstacle = next((caveat for caveat in outcome.caveats if caveat.kind in ("few_cases", "few_case_clusters")), None)
@@ -268,7 +297,11 @@ class _Comparison:
             rows, both = int(cells.sum()), int(cells[k, k, k].sum())
             b, c = (int(cells.sum(axis=axis)[k, k].sum()) - both for axis in (2, 1))
             outcome = mcnemar_table(b, c, method="exact", level=self.settings.level)
-            limits = compute_mcnemar_limits(both, b, c, rows - both - b - c, self.settings.level, "exact")
+            limits = (
+                compute_tango_limits(b, c, rows, self.settings.level)
+                if self.at_margin
+                else compute_mcnemar_limits(both, b, c, rows - both - b - c, self.settings.level, "exact")
+            )
             effect = Effect("difference in accuracy", (b - c) / rows, *limits, self.settings.level)
             outcome = replace(outcome, n=rows)
         if measure.name == "error_rate" and effect is not None:
@@ -276,6 +309,26 @@ class _Comparison:
                 effect, name="difference in error rate", estimate=-effect.estimate, low=-effect.high, high=-effect.low
             )
         return replace(outcome, effect=effect)
+
+    def _count_class_rates(self, cells: FloatArray) -> tuple[int, int, int] | None:
+        """Count the rows of the class that a rate refers to on which only one model is right: first, second, and all rows."""
+        positive = self.first.positive
+        if positive is None or len(self.first.classes) != 2:
+            return None
+        code = positive if self.main.name in ("recall", "fnr") else 1 - positive
+        table = cells[code]
+        both = table[code, code]
+        return int(table[code].sum() - both), int(table[:, code].sum() - both), int(table.sum())
+
+    def _compare_rates(self, b: int, c: int, rows: int) -> Decision:
+        """Compare the rates of correct rows by the exact McNemar test. Rates of wrong rows have the opposite sign."""
+        outcome = mcnemar_table(b, c, method="exact", level=self.settings.level)
+        low, high = compute_tango_limits(b, c, rows, self.settings.level)
+        estimate = (b - c) / rows
+        if self.main.facts.direction == "min":
+            estimate, low, high = -estimate, -high, -low
+        effect = Effect(f"difference in {self.main.name}", estimate, low, high, self.settings.level)
+        return Decision(replace(outcome, n=self.pair.distinct_rows, effect=effect), effect)
 
     def _test_ranks(self, contrast: AucContrast, scale: float = 1.0) -> Outcome:
         name = "Gini coefficient" if scale != 1 else "AUC"

@@ -206,9 +206,10 @@ def _get_direction(table: ReportTable) -> Better | None:
 def write_comparison(verdict: Verdict, folder: str | Path, formats: str | Iterable[str] = ("svg",)) -> list[Path]:
     """Write the scores, tests, tables and figures of a verdict into a folder.
 
-    `scores.csv`, `pairs.csv` and `ranks.csv` contain the numbers. `table.tex` (booktabs) and `table.md` contain a table for
-    papers, and `verdict.txt` contains the text. The figures are `critical-difference`, `ranks` and `pairs` and, if there is a
-    posterior, `simplex` or `density`.
+    `scores.csv`, `pairs.csv` and `ranks.csv` contain the numbers, `margins.csv` the decisions at a margin, and `posteriors.csv`
+    the Bayesian tests of several pairs, if requested. `table.tex` (booktabs) and `table.md` contain a table for papers, and
+    `verdict.txt` contains the text. The figures are `critical-difference`, `ranks` and `pairs` and, if there is a posterior,
+    `simplex` or `density`.
 
     Parameters
     ----------
@@ -258,6 +259,8 @@ def format_comparison_files(verdict: Verdict) -> dict[str, str]:
         "scores.csv": scores.to_csv(),
         "pairs.csv": verdict.pairs().to_csv(index=False),
         "ranks.csv": verdict.ranks().rename_axis(index=verdict.unit).to_csv(),
+        **({"margins.csv": verdict.margin_frame().to_csv(index=False)} if verdict.margins else {}),
+        **({"posteriors.csv": verdict.posterior_frame().to_csv(index=False)} if len(verdict.posteriors) > 1 else {}),
         "table.tex": to_latex(scores, **table_options),
         "table.md": to_markdown(scores, **table_options),
         "verdict.txt": f"{verdict.summary}\n\n{verdict.explain()}\n",
@@ -295,10 +298,28 @@ def check_page_path(path: Path) -> Path:
     """Raise an error if a page cannot be written to the path."""
     if path.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"path must end in .html, got {str(path)!r}")
+    return check_text_path(path)
+
+
+def check_text_path(path: Path) -> Path:
+    """Raise an error if a text file cannot be written to the path."""
     if not path.parent.is_dir():
         raise InputError(f"path must be in an existing folder, got {str(path)!r}: create {str(path.parent)!r} first")
     if path.is_dir():
         raise InputError(f"path must be a file, got the folder {str(path)!r}: choose a file in it")
+    return path
+
+
+def write_text(path: Path, text: str) -> Path:
+    """Write a text file. An existing file is replaced only when the new one is complete."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+        temporary.replace(path)
+    except OSError as error:
+        raise InputError(f"path must be writable, got {str(path)!r} ({error.strerror}): choose another path") from None
+    finally:
+        temporary.unlink(missing_ok=True)
     return path
 
 

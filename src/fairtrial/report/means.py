@@ -164,7 +164,7 @@ def average_by_dataset(results: Results, scores: pd.DataFrame) -> pd.DataFrame:
 
 def _compute_dataset_test_fraction(results: Results, dataset: str) -> float:
     """Compute the mean fraction of test rows over the splits of a data set. It is NaN without training rows."""
-    trials = results.trials()
+    trials = results.scored_trials()
     fold_keys = trials[trials["dataset"] == dataset].drop_duplicates(["repeat", "fold"])
     return compute_test_fraction(
         results, dataset, list(zip(fold_keys["repeat"].tolist(), fold_keys["fold"].tolist(), strict=True))

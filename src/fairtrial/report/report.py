@@ -10,17 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairtrial.errors import FairtrialWarning, InputError
-from fairtrial.report.files import check_page_path, check_targets, write_figures, write_tables
+from fairtrial.report.files import check_page_path, check_targets, write_figures, write_tables, write_text
 from fairtrial.report.page import render
 from fairtrial.report.section import ReportKind, Section, SectionBuilder, Sentence, builders
 from fairtrial.report.source import ReportSource, describe_source
 
 if TYPE_CHECKING:
+    from fairtrial.predictions.gate import GateResult
     from fairtrial.predictions.judgement import Judgement
     from fairtrial.significance import Verdict
     from fairtrial.study import Results
 
-    Reportable = Results | Judgement | Verdict
+    Reportable = Results | Judgement | GateResult | Verdict
 
 
 def write_report(results: Reportable, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
@@ -30,8 +31,8 @@ def write_report(results: Reportable, path: str | os.PathLike[str], *, title: st
 
     Parameters
     ----------
-    results : Results, Judgement or Verdict
-        Results of a study (`Study.run`, `open_results`), a judgement (`judge`) or a verdict (`compare`).
+    results : Results, Judgement, GateResult or Verdict
+        Results of a study (`Study.run`, `open_results`), a judgement (`judge`), a decision (`gate`) or a verdict (`compare`).
     path : path
         HTML file to write, in an existing folder.
     title : str, optional
@@ -100,16 +101,7 @@ def write_page(sections: Sequence[Section], path: Path, title: str, *, subtitle:
     'empty.html'
     """
     target = check_page_path(path)
-    text = render(sections, title, subtitle=subtitle, written_on=date.today().isoformat())
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        temporary.write_text(text, encoding="utf-8", newline="\n")
-        temporary.replace(target)
-    except OSError as error:
-        raise InputError(f"path must be writable, got {str(target)!r} ({error.strerror}): choose another path") from None
-    finally:
-        temporary.unlink(missing_ok=True)
-    return target
+    return write_text(target, render(sections, title, subtitle=subtitle, written_on=date.today().isoformat()))
 
 
 def build_sections(results: Reportable) -> list[Section]:

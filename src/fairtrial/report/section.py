@@ -178,8 +178,8 @@ class Section:
             yield from subsection.walk()
 
 
-ReportKind = Literal["study", "judgement", "comparison"]
-"""The kinds of reports: on the results of a study, on a judgement of predictions, or on a comparison of scores."""
+ReportKind = Literal["study", "judgement", "comparison", "gate"]
+"""The kinds of reports: on the results of a study, a judgement of predictions, a comparison of scores, or a decision."""
 
 
 @dataclass(eq=False)

@@ -105,7 +105,7 @@ def count_tested_classes(results: Results, facts: DataFacts, condition: Conditio
 
     If rows are grouped or repeated, effective rows are counted and rounded down.
     """
-    trials = results.trials()
+    trials = results.scored_trials()
     selected_trials = trials[(trials["dataset"] == facts.name) & (trials["status"] == "ok") & mask_condition(trials, condition)]
     first = selected_trials[selected_trials["repeat"] == selected_trials["repeat"].min()].drop_duplicates("fold")
     label = list(facts.classes).index(positive)

@@ -1,4 +1,4 @@
-"""The source of a report: the results of a study, a judgement of predictions, or a verdict on a table of scores.
+"""The source of a report: the results of a study, a judgement or gate of predictions, or a verdict on a table of scores.
 
 Sections, checks and figures all use the protocol `ReportSource`. `describe_source` chooses the implementation by type.
 """
@@ -12,8 +12,9 @@ from functools import singledispatch
 from typing import Any, ClassVar, NoReturn
 
 from fairtrial._findings import Ranking
-from fairtrial._text import format_count
+from fairtrial._text import format_count, join_names
 from fairtrial.errors import InputError
+from fairtrial.predictions.gate import GateResult
 from fairtrial.predictions.judgement import Judgement
 from fairtrial.report.cache import compute_verdict, get_verdict_measure
 from fairtrial.report.judgement import build_facts_frame
@@ -80,6 +81,10 @@ class ReportSource(ABC):
         """Return the judgement. Raise an error for other sources."""
         return self._refuse("a judgement")
 
+    def get_gate(self) -> GateResult:
+        """Return the result of a gate. Raise an error for other sources."""
+        return self._refuse("the result of a gate")
+
     def _refuse(self, needed: str) -> NoReturn:
         raise InputError(f"this section needs {needed}, got a {self.kind}")
 
@@ -98,8 +103,8 @@ def describe_source(results: object) -> ReportSource:
     """
     type_name = type(results).__name__
     raise InputError(
-        f"results must be Results, Judgement or Verdict, got {type_name}: pass the result of Study.run, open_results, judge or "
-        "compare"
+        f"results must be Results, Judgement, GateResult or Verdict, got {type_name}: pass the result of Study.run, "
+        "open_results, judge, gate or compare"
     )
 
 
@@ -259,3 +264,42 @@ class ComparisonSource(ReportSource):
     def verdict(self) -> Verdict:
         """The verdict itself."""
         return self.comparison
+
+
+@describe_source.register(GateResult)
+@dataclass(frozen=True)
+class GateSource(ReportSource):
+    """The result of a gate."""
+
+    result: GateResult
+    kind = "gate"
+    noun = "model"
+
+    @property
+    def title(self) -> str:
+        """The candidates and the baseline."""
+        candidates = dict.fromkeys(comparison.candidate for comparison in self.result.comparisons)
+        return f"May {join_names(candidates)} replace {self.result.comparisons[0].baseline}?"
+
+    @property
+    def subtitle(self) -> str:
+        """The name of the file, and the number of rows."""
+        return f"{self.result.source}, {format_count(self.result.comparisons[0].rows, 'row')}"
+
+    @property
+    def identity(self) -> GateResult:
+        """The result."""
+        return self.result
+
+    @property
+    def measure(self) -> str:
+        """The first measure."""
+        return self.result.comparisons[0].measure
+
+    @property
+    def verdict(self) -> None:
+        """There is no comparison over data sets."""
+
+    def get_gate(self) -> GateResult:
+        """Return the result."""
+        return self.result

@@ -4,6 +4,7 @@ from fairtrial.resampling.audit import Audit, audit
 from fairtrial.resampling.bootstrap import Bootstrap
 from fairtrial.resampling.dob_scv import DBSCV, DOBSCV
 from fairtrial.resampling.estimate import ErrorEstimates, Estimate, NoInformation, estimate, out_of_bag_estimates
+from fairtrial.resampling.generalisation import NestedCV, PairedSubsampling, conservative_z_interval, nested_cv_interval
 from fairtrial.resampling.grouped import GroupKFold, LeaveGroupOut, StratifiedGroupKFold
 from fairtrial.resampling.layout import AuditFinding
 from fairtrial.resampling.nested import Nested, nested
@@ -41,7 +42,9 @@ __all__ = [
     "LeaveGroupOut",
     "LeaveOneOut",
     "Nested",
+    "NestedCV",
     "NoInformation",
+    "PairedSubsampling",
     "RandomSubsampling",
     "Repeated",
     "ScikitLearnSplitter",
@@ -54,8 +57,10 @@ __all__ = [
     "TenByTen",
     "WekaFolds",
     "audit",
+    "conservative_z_interval",
     "estimate",
     "nested",
+    "nested_cv_interval",
     "out_of_bag_estimates",
     "read_splits",
     "scheme",

@@ -91,6 +91,10 @@ class Splitter:
     """Whether the scheme is random."""
     _keeps_seed = False
     """Whether `random_state` is a parameter of the scheme itself, as in WEKA. If so, studies pass it."""
+    _primary_folds: int | None = None
+    """Number of folds per repeat that give scores; the others only serve a standard error. None if all folds give scores."""
+    _sets_repeats = False
+    """Whether parameters of the scheme set the number of repeats, so it must not be repeated as a whole."""
     cite = ""
     """Reference, as in the bibliography."""
 

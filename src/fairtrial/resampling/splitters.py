@@ -309,6 +309,8 @@ class Repeated(Splitter):
             raise InputError(f"splitter must be a splitter of fairtrial, got {type(splitter).__name__}: pass e.g. KFold(5)")
         if not splitter._is_random:
             raise InputError(f"splitter must be random, got {splitter!r}: all repeats would be equal")
+        if splitter._sets_repeats:
+            raise InputError(f"splitter must not set the number of repeats itself, got {splitter!r}: change its parameters")
         if random_state is not None and splitter._has_seed:
             raise InputError(f"random_state must be given once, got {random_state!r} and {splitter!r}: drop one")
         self.splitter = splitter

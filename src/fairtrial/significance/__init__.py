@@ -15,6 +15,7 @@ from fairtrial.significance.effect import (
     vargha_delaney_a12,
 )
 from fairtrial.significance.hierarchical import HierarchicalPosterior, hierarchical
+from fairtrial.significance.margins import MarginDecision, MarginTest, margin_test
 from fairtrial.significance.omnibus import aligned_ranks, anova, friedman, iman_davenport, page_trend, quade
 from fairtrial.significance.outcome import Effect, Outcome
 from fairtrial.significance.permutation import label_permutation, permutation_test
@@ -22,6 +23,7 @@ from fairtrial.significance.posthoc import Comparison, PostHoc, bergmann, postho
 from fairtrial.significance.power import Power, power
 from fairtrial.significance.reading import Scores, read_scores
 from fairtrial.significance.resampled import corrected_resampled_t, five_by_two_f, five_by_two_t, paired_t, ten_by_ten
+from fairtrial.significance.sample_size import SampleSize, plan_auc_test, plan_datasets, plan_interval, plan_margin
 from fairtrial.significance.strength import Strengths, bradley_terry
 from fairtrial.significance.verdict import Verdict
 from fairtrial.significance.wilcoxon import wilcoxon
@@ -30,10 +32,13 @@ __all__ = [
     "Comparison",
     "Effect",
     "HierarchicalPosterior",
+    "MarginDecision",
+    "MarginTest",
     "Outcome",
     "PostHoc",
     "Posterior",
     "Power",
+    "SampleSize",
     "Scores",
     "Strengths",
     "Verdict",
@@ -60,11 +65,16 @@ __all__ = [
     "hierarchical",
     "iman_davenport",
     "label_permutation",
+    "margin_test",
     "mcnemar",
     "mcnemar_table",
     "page_trend",
     "paired_t",
     "permutation_test",
+    "plan_auc_test",
+    "plan_datasets",
+    "plan_interval",
+    "plan_margin",
     "posthoc",
     "power",
     "quade",

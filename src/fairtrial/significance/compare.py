@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,9 +15,10 @@ from fairtrial._findings import Finding
 from fairtrial._narrative import name_argument
 from fairtrial.errors import InputError
 from fairtrial.significance import designs
-from fairtrial.significance.bayes import check_rope
-from fairtrial.significance.designs import ComparisonOptions
-from fairtrial.significance.names import resolve_name
+from fairtrial.significance.bayes import Posterior, check_rope
+from fairtrial.significance.designs import ChosenTest, ComparisonOptions
+from fairtrial.significance.margins import check_margin
+from fairtrial.significance.names import get_display_name, resolve_name
 from fairtrial.significance.posthoc import POSTHOC_METHODS
 from fairtrial.significance.reading import read_scores
 from fairtrial.significance.scores import Better, Design, Scores, ScoreTable
@@ -40,16 +42,19 @@ def compare(
     test_fraction: float | None = None,
     parametric: bool = False,
     rows: Literal["datasets", "folds", "seeds"] | None = None,
+    margin: float | None = None,
+    equivalent: bool = False,
+    hierarchical: bool = False,
 ) -> Verdict:
     """Compare learners from a table of scores with the test that fits the design.
 
     | learners | data sets | test | in addition |
     |---|---|---|---|
     | 2 | 1, with splits | `corrected_resampled_t`; for 5 x 2 folds `five_by_two_f` | `correlated_t` if `rope` is given |
-    | 3 or more | 1, with splits | the same for each pair, p-values adjusted | |
+    | 3 or more | 1, with splits | the same for each pair, p-values adjusted | as for 2, for each pair |
     | 2 or more | 1, with `rows="seeds"` | `paired_t` for each pair, p-values adjusted | |
     | 2 | 2 or more | `wilcoxon` on the means | sign test; `bayes_signed_rank` if `rope` is given |
-    | 3 or more | 2 or more | `iman_davenport` form of the Friedman test, then post-hoc | |
+    | 3 or more | 2 or more | `iman_davenport` form of the Friedman test, then post-hoc | as for 2, for each pair |
 
     With few data sets the p-values of the Friedman test and of the pairs come from permutations. If no result could be
     significant, the verdict is that nothing can be decided. `five_by_two_f` has no direction: a winner is named only if the
@@ -72,7 +77,8 @@ def compare(
     alpha : float, default 0.05
         Significance level.
     rope : float, optional
-        Region of practical equivalence: smaller differences do not matter. Adds a Bayesian test of two learners.
+        Region of practical equivalence: smaller differences do not matter. Adds a Bayesian test of each pair, or of each
+        learner and the control.
     posthoc : str, optional
         Post-hoc procedure. Default: Bergmann-Hommel for up to 12 learners, else Shaffer; Holm with a control.
     test_fraction : float, optional
@@ -82,6 +88,15 @@ def compare(
     rows : {"datasets", "folds", "seeds"}, optional
         What the rows of a wide table are: different data sets; the folds of one data set, which the corrected resampled t
         test compares; or runs with different seeds on the same training and test rows. Required if nothing names the rows.
+    margin : float, optional
+        The largest loss that does not matter. Adds a decision (superior, non-inferior, inferior or inconclusive) about each
+        learner and the control; without a control, about each pair, the lower-ranked learner minus the higher-ranked one. The
+        confidence limits are adjusted over these pairs (Bonferroni). See `margin_test`.
+    equivalent : bool, default False
+        Ask for equivalence within the margin instead of non-inferiority.
+    hierarchical : bool, default False
+        Use the Bayesian hierarchical model of all splits instead of the signed-rank test of means, for several data sets with
+        equally many splits. Needs `rope`.
 
     Returns
     -------
@@ -114,6 +129,10 @@ def compare(
     if rope is not None:
         _check.check_number("rope", rope)
     check_rope(0.0 if rope is None else rope, resolved_better)
+    if margin is not None:
+        check_margin(margin)
+    elif equivalent:
+        raise InputError(f"equivalent needs a margin, got None: pass {name_argument('margin', '0.01')}")
     if test_fraction is not None:
         _check.check_between("test_fraction", test_fraction, 0, 1)
     if control is not None:
@@ -121,8 +140,24 @@ def compare(
         _check.check_one_of("control", control, all_scores.learners)
     used_scores, missing = _drop_incomplete(all_scores, control)
     same_test_set = rows == "seeds"
-    options = ComparisonOptions(resolved_better, control, alpha, rope, posthoc, test_fraction, parametric, same_test_set)
     single_dataset = len(used_scores.design.datasets) == 1
+    if hierarchical and rope is None:
+        raise InputError(f"hierarchical needs a rope, got None: pass {name_argument('rope', '0.01')}")
+    if hierarchical and single_dataset:
+        raise InputError("hierarchical needs several data sets, got 1: omit it")
+    options = ComparisonOptions(
+        resolved_better,
+        control,
+        alpha,
+        rope,
+        posthoc,
+        test_fraction,
+        parametric,
+        same_test_set,
+        margin,
+        equivalent,
+        hierarchical,
+    )
     table = (
         designs.build_splits_table(used_scores)
         if single_dataset
@@ -131,9 +166,9 @@ def compare(
     chosen_test = (
         designs.compare_on_one_dataset(_get_planned_design(all_scores, used_scores), table, options)
         if single_dataset
-        else designs.compare_on_many_datasets(table, options)
+        else designs.compare_on_many_datasets(used_scores, table, options)
     )
-    return Verdict(
+    verdict = Verdict(
         choice=chosen_test.choice,
         p_value=chosen_test.p_value,
         reasons=(
@@ -153,10 +188,47 @@ def compare(
         measure=name,
         unit="data set" if not single_dataset else "run" if same_test_set else "split",
         posthoc=chosen_test.posthoc,
-        posterior=chosen_test.posterior,
         excluded=_list_excluded(all_scores, used_scores),
         measure_name=_get_display_name(name),
     )
+    return _add_margins(_add_posteriors(verdict, chosen_test, rope), chosen_test, margin)
+
+
+def _add_posteriors(verdict: Verdict, chosen_test: ChosenTest, rope: float | None) -> Verdict:
+    """Add the Bayesian tests of all pairs that are compared."""
+    if rope is None:
+        return verdict
+    learners = verdict.table.learners
+    pairs = [learners] if len(learners) == 2 else verdict.list_replacements()
+    posteriors: list[tuple[str, str, Posterior]] = []
+    for first, second in pairs:
+        posterior = chosen_test.compute_posterior(learners.index(first), learners.index(second))
+        # The draws of many pairs need much memory; only those of two learners are drawn in figures.
+        posteriors.append((first, second, posterior if len(learners) == 2 else replace(posterior, draws=None)))
+    kind, test = "rope_used" if len(pairs) == 1 else "rope_used_pairs", get_display_name(posteriors[0][2].test)
+    reason = Finding.of(kind, test=test, rope=rope, pairs=len(pairs))
+    return replace(
+        verdict,
+        posterior=posteriors[0][2] if len(learners) == 2 else None,
+        posteriors=tuple(posteriors),
+        reasons=(*verdict.reasons, reason),
+    )
+
+
+def _add_margins(verdict: Verdict, chosen_test: ChosenTest, margin: float | None) -> Verdict:
+    """Add decisions at the margin about all pairs that are compared, with Bonferroni-adjusted limits."""
+    if margin is None:
+        return verdict
+    pairs, find_index = verdict.list_replacements(), verdict.table.learners.index
+    alpha = verdict.alpha / len(pairs)
+    margins = tuple(
+        (first, second, chosen_test.decide_pair(find_index(first), find_index(second), alpha)) for first, second in pairs
+    )
+    test = get_display_name(margins[0][2].test)
+    kind = "margin_limits" if len(pairs) == 1 else "margin_limits_adjusted"
+    reason = Finding.of(kind, margin=margin, level=1 - alpha, test=test, pairs=len(pairs))
+    verdict = replace(verdict, margins=margins, reasons=(*verdict.reasons, reason))
+    return replace(verdict, caveats=(*verdict.caveats, *verdict.list_margin_caveats()))
 
 
 def _get_display_name(measure: str | None) -> str:

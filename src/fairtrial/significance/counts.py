@@ -15,7 +15,12 @@ from fairtrial._check import FloatArray
 from fairtrial._findings import Finding
 from fairtrial._frames import to_pandas
 from fairtrial.errors import InputError, UndefinedMeasureWarning
-from fairtrial.measures.intervals import compute_clopper_pearson_limits, compute_wilson_limits, read_clusters
+from fairtrial.measures.intervals import (
+    compute_clopper_pearson_limits,
+    compute_normal_quantile,
+    compute_wilson_limits,
+    read_clusters,
+)
 from fairtrial.significance.names import register_method, resolve_name
 from fairtrial.significance.omnibus import PermutationPlan
 from fairtrial.significance.outcome import Effect, Outcome
@@ -73,7 +78,7 @@ def mcnemar(
     Outcome
         The statistic of the binomial tests is b, the number of rows that only the first classifier predicts correctly.
         The effect is the difference in accuracy with the paired interval of Newcombe (1998, method 10). If that interval
-        disagrees with the test, the interval that inverts the test is reported instead: it excludes zero if and only if p is
+        disagrees with the test, the limit next to zero is that of the test: the interval excludes zero if and only if p is
         below 1 - level.
 
     Notes
@@ -87,7 +92,7 @@ def mcnemar(
     >>> print(mcnemar(y, a, b))
     McNemar test (mid-p): b = 4, p = 0.062, n = 8
     >>> print(mcnemar(y, a, b).effect)
-    difference in accuracy 0.5, 95 % CI -0.0271 to 0.5
+    difference in accuracy 0.5, 95 % CI -0.0271 to 0.759
     """
     method = resolve_name("method", method, MCNEMAR_METHODS)
     _check.check_between("level", level, 0, 1)
@@ -383,18 +388,59 @@ def compute_paired_newcombe_limits(both: int, b: int, c: int, neither: int, leve
 def compute_mcnemar_limits(
     both: int, b: int, c: int, neither: int, level: float, method: McNemarMethod = "mid-p"
 ) -> tuple[float, float]:
-    """Compute Newcombe limits of a difference in accuracy, or those that invert the McNemar test if the two disagree.
+    """Compute Newcombe limits of a difference in accuracy. The limit next to zero is that of the McNemar test if they disagree.
 
     >>> low, high = compute_mcnemar_limits(3, 4, 0, 1, 0.95)  # p = 0.0625
     >>> round(low, 3), round(high, 3)
-    (-0.027, 0.5)
+    (-0.027, 0.759)
     """
     low, high = compute_paired_newcombe_limits(both, b, c, neither, level)
+    return _move_limit_to_test(low, high, b, c, both + b + c + neither, level, method)
+
+
+def compute_tango_limits(b: int, c: int, n: int, level: float) -> tuple[float, float]:
+    """Compute Tango's score limits of a difference of paired proportions, or those of the exact McNemar test next to zero.
+
+    They keep their level at any difference, as a decision at a margin requires. `b` and `c` count the discordant of `n` rows.
+
+    >>> low, high = compute_tango_limits(12, 2, 58, 0.95)
+    >>> round(low, 3), round(high, 3)
+    (0.053, 0.302)
+    """
+    from scipy.optimize import brentq
+
+    z = compute_normal_quantile(level)
+
+    def compute_score(wins: int, losses: int, difference: float) -> float:
+        # The restricted maximum likelihood estimate of the proportion of losses, given the difference.
+        half_b = (2 * n - wins + losses) * difference - wins - losses
+        root = math.sqrt(max(0.0, half_b**2 + 8 * n * losses * difference * (1 - difference)))
+        variance = n * ((root - half_b) / (2 * n) + difference * (1 - difference))
+        distance = wins - losses - n * difference
+        return distance / math.sqrt(variance) if variance > 0 else math.copysign(math.inf, distance) if distance else 0.0
+
+    def find_lower_limit(wins: int, losses: int) -> float:
+        estimate, edge = (wins - losses) / n, -1 + 1e-12
+        if estimate <= edge or compute_score(wins, losses, edge) <= z:
+            return -1.0
+        return float(brentq(lambda difference: compute_score(wins, losses, difference) - z, edge, estimate))
+
+    low, high = find_lower_limit(b, c), -find_lower_limit(c, b)
+    return _move_limit_to_test(low, high, b, c, n, level, "exact")
+
+
+def _move_limit_to_test(
+    low: float, high: float, b: int, c: int, n: int, level: float, method: McNemarMethod
+) -> tuple[float, float]:
+    """Replace the limit next to zero by that of the McNemar test if the two disagree.
+
+    The other limit stays, unless that of the test is wider: the test says nothing about the proportion of discordant rows.
+    """
     if _agrees_with_test(low, high, b, c, level, method):
         return low, high
-    share = (b + c) / (both + b + c + neither)
-    low, high = ((2 * limit - 1) * share for limit in _invert_mcnemar(b, b + c, level, method))
-    return low, high
+    share = (b + c) / n
+    inverted_low, inverted_high = ((2 * limit - 1) * share for limit in _invert_mcnemar(b, b + c, level, method))
+    return (inverted_low, max(high, inverted_high)) if b > c else (min(low, inverted_low), inverted_high)
 
 
 def _agrees_with_test(low: float, high: float, b: int, c: int, level: float, method: McNemarMethod) -> bool:

@@ -17,7 +17,9 @@ from fairtrial.errors import InputError
 from fairtrial.significance import bayes, counts, omnibus, resampled, verdict
 from fairtrial.significance.adjust import adjust
 from fairtrial.significance.bayes import Posterior
-from fairtrial.significance.methodology import MIN_PARAMETRIC_DATASETS, compute_min_wilcoxon_n
+from fairtrial.significance.hierarchical import hierarchical
+from fairtrial.significance.margins import MarginDecision, decide_by_t_limits, margin_test
+from fairtrial.significance.methodology import MAX_SKEWNESS, MIN_PARAMETRIC_DATASETS, compute_min_wilcoxon_n, compute_skewness
 from fairtrial.significance.names import get_display_name
 from fairtrial.significance.outcome import Outcome
 from fairtrial.significance.posthoc import (
@@ -166,6 +168,9 @@ class ComparisonOptions:
     parametric: bool = False
     same_test_set: bool = False
     """Whether the repeats of one data set differ only in their seed, and have the same training and test rows."""
+    margin: float | None = None
+    equivalent: bool = False
+    hierarchical: bool = False
 
 
 @dataclass(frozen=True)
@@ -173,15 +178,17 @@ class ChosenTest:
     """A chosen test with its outcome, the reasons for the choice, and caveats.
 
     `p_value` decides. It differs from that of the outcome if the test has no direction. `undecidable` states why no pair could
-    be significant.
+    be significant. `decide_pair` decides about two learners (column indices) at the margin, with limits at level 1 - alpha.
+    `compute_posterior` is the Bayesian test of two learners.
     """
 
     choice: str
     p_value: float
     outcome: Outcome
     reasons: tuple[Finding, ...]
+    decide_pair: Callable[[int, int, float], MarginDecision]
+    compute_posterior: Callable[[int, int], Posterior]
     posthoc: PostHoc | None = None
-    posterior: Posterior | None = None
     caveats: tuple[Finding, ...] = ()
     undecidable: Finding | None = None
 
@@ -219,11 +226,6 @@ def get_default_posthoc(control: str | None, k: int, parametric: bool) -> str:
 def explain_unused_posthoc(options: ComparisonOptions) -> list[Finding]:
     """Explain that one comparison needs no post-hoc procedure."""
     return [] if options.posthoc is None else [Finding.of("posthoc_unused", method=get_display_name(options.posthoc))]
-
-
-def explain_unused_rope(options: ComparisonOptions, k: int) -> list[Finding]:
-    """Explain that several comparisons do not use the region of practical equivalence."""
-    return [] if options.rope is None else [Finding.of("rope_unused", rope=options.rope, k=k)]
 
 
 def build_splits_table(scores: Scores) -> ScoreTable:
@@ -279,21 +281,30 @@ def compare_on_one_dataset(design: Design, table: ScoreTable, options: Compariso
             return replace(resampled.paired_t(a, b, level=level), caveats=())
         return resampled.corrected_resampled_t(a, b, test_fraction=fraction, level=level)
 
+    def decide_pair(i: int, j: int, alpha: float) -> MarginDecision:
+        overlap = None if five_by_two else 0.0 if options.same_test_set else fraction / (1 - fraction)
+        margin = options.margin or 0.0
+        outcome = run_test(i, j, 1 - alpha)
+        return decide_by_t_limits(outcome, margin, better=options.better, equivalent=options.equivalent, overlap=overlap)
+
+    def compute_posterior(i: int, j: int) -> Posterior:
+        a, b = table.values[:, i], table.values[:, j]
+        return bayes.correlated_t(a, b, test_fraction=fraction, rope=options.rope or 0.0, better=options.better)
+
     if k == 2:
         outcome = run_test(0, 1, 1 - options.alpha)
-        posterior, rope_reasons = None, []
-        if options.rope is not None:
-            posterior = bayes.correlated_t(*table.values.T, test_fraction=fraction, rope=options.rope, better=options.better)
-            rope_reasons = [Finding.of("rope_used", test=get_display_name(posterior.test), rope=options.rope)]
-        reasons = (reason, *explain_unused_posthoc(options), *rope_reasons)
+        reasons = (reason, *explain_unused_posthoc(options))
         caveats = (*caveats, *_find_missing_direction(outcome))
-        return ChosenTest(name, _get_deciding_p(outcome), outcome, reasons, None, posterior, caveats)
+        p = _get_deciding_p(outcome)
+        return ChosenTest(name, p, outcome, reasons, decide_pair, compute_posterior, caveats=caveats)
     posthoc_result, outcome, pair_reasons, pair_caveats = _compare_pairs(table, options, name, run_test)
     return ChosenTest(
         f"{name} + {posthoc_result.method}",
         outcome.p_value,
         outcome,
-        (reason, Finding.of("posthoc_test", test=posthoc_result.pair_test), *pair_reasons, *explain_unused_rope(options, k)),
+        (reason, Finding.of("posthoc_test", test=posthoc_result.pair_test), *pair_reasons),
+        decide_pair,
+        compute_posterior,
         posthoc_result,
         caveats=(*caveats, *pair_caveats),
     )
@@ -389,15 +400,53 @@ def _adjust_pair_p_values(method: str, p: FloatArray, alpha: float) -> FloatArra
     return adjust(p, "bonferroni" if method == "bonferroni-dunn" else method, alpha=alpha)
 
 
-_MAX_SKEWNESS = 1.0
+def compare_on_many_datasets(scores: Scores, table: ScoreTable, options: ComparisonOptions) -> ChosenTest:
+    """Compare learners by one score per learner and data set; only the hierarchical model uses the scores of splits."""
+    folds, fraction = _read_fold_scores(scores, options) if options.hierarchical else (None, 0.0)
+
+    def compute_posterior(i: int, j: int) -> Posterior:
+        rope = options.rope or 0.0
+        if folds is not None:
+            a, b = folds[:, :, i], folds[:, :, j]
+            return hierarchical(a, b, test_fraction=fraction, rope=rope, better=options.better)
+        return bayes.bayes_signed_rank(table.values[:, i], table.values[:, j], rope=rope, better=options.better)
+
+    compare_learners = _compare_two_learners if len(table.learners) == 2 else _compare_many_learners
+    return compare_learners(table, options, compute_posterior)
 
 
-def compare_on_many_datasets(table: ScoreTable, options: ComparisonOptions) -> ChosenTest:
-    """Compare learners by one score per learner and data set."""
-    return (_compare_two_learners if len(table.learners) == 2 else _compare_many_learners)(table, options)
+def _read_fold_scores(scores: Scores, options: ComparisonOptions) -> tuple[FloatArray, float]:
+    """Read the scores as data sets x splits x learners, and the fraction of test rows."""
+    rows = scores.index_rows()
+    n_splits = sorted({len(dataset_rows) for dataset_rows in rows.values()})
+    if n_splits[0] < 2 or len(n_splits) > 1:
+        raise InputError(
+            "hierarchical must have the same number of splits on every data set, at least 2, got "
+            f"{n_splits[0]}{f' to {n_splits[-1]}' if len(n_splits) > 1 else ''}: omit it to compare means over splits"
+        )
+    return np.array([scores.cells[dataset_rows] for dataset_rows in rows.values()]), _get_test_fraction(scores.design, options)
 
 
-def _compare_two_learners(table: ScoreTable, options: ComparisonOptions) -> ChosenTest:
+def _make_pair_decision(
+    table: ScoreTable, options: ComparisonOptions, parametric: bool
+) -> Callable[[int, int, float], MarginDecision]:
+    def decide_pair(i: int, j: int, alpha: float) -> MarginDecision:
+        return margin_test(
+            table.values[:, i],
+            table.values[:, j],
+            options.margin or 0.0,
+            method="t" if parametric else "wilcoxon",
+            alpha=alpha,
+            better=options.better,
+            equivalent=options.equivalent,
+        )
+
+    return decide_pair
+
+
+def _compare_two_learners(
+    table: ScoreTable, options: ComparisonOptions, compute_posterior: Callable[[int, int], Posterior]
+) -> ChosenTest:
     a, b = table.values.T
     n = len(table.datasets)
     parametric, reasons = _choose_parametric(table, options)
@@ -409,13 +458,17 @@ def _compare_two_learners(table: ScoreTable, options: ComparisonOptions) -> Chos
         outcome = wilcoxon(a, b, level=1 - options.alpha)
         reasons.append(Finding.of("test_wilcoxon", n=n))
         caveats += _apply_sign_test(a, b, options.alpha)
-    posterior, rope_reasons = None, []
-    if options.rope is not None:
-        posterior = bayes.bayes_signed_rank(a, b, rope=options.rope, better=options.better)
-        rope_reasons = [Finding.of("rope_used", test=get_display_name(posterior.test), rope=options.rope)]
-    reasons += [*explain_unused_posthoc(options), *rope_reasons]
-    undecidable = None if parametric else _find_undecidable_pair(table, outcome.n, options.alpha)
-    return ChosenTest(outcome.test, outcome.p_value, outcome, tuple(reasons), None, posterior, tuple(caveats), undecidable)
+    reasons += explain_unused_posthoc(options)
+    return ChosenTest(
+        outcome.test,
+        outcome.p_value,
+        outcome,
+        tuple(reasons),
+        _make_pair_decision(table, options, parametric),
+        compute_posterior,
+        caveats=tuple(caveats),
+        undecidable=None if parametric else _find_undecidable_pair(table, outcome.n, options.alpha),
+    )
 
 
 def _apply_sign_test(a: FloatArray, b: FloatArray, alpha: float) -> list[Finding]:
@@ -423,15 +476,9 @@ def _apply_sign_test(a: FloatArray, b: FloatArray, alpha: float) -> list[Finding
 
     The sign test does not replace the Wilcoxon test: choosing a test after looking at the data inflates the type I error.
     """
-    skewness = _compute_skewness(compute_differences(a, b))
-    asymmetry = [Finding.of("asymmetric_differences", skewness=skewness)] if abs(skewness) > _MAX_SKEWNESS else []
+    skewness = compute_skewness(compute_differences(a, b))
+    asymmetry = [Finding.of("asymmetric_differences", skewness=skewness)] if abs(skewness) > MAX_SKEWNESS else []
     return [Finding.of("sign_test", p=counts.sign_test(a, b).p_value, alpha=alpha), *asymmetry]
-
-
-def _compute_skewness(d: FloatArray) -> float:
-    centred = d - d.mean()
-    spread = float((centred**2).mean())
-    return float((centred**3).mean()) / spread**1.5 if np.ptp(d) > 0 else 0.0
 
 
 def _find_undecidable_pair(table: ScoreTable, n: int, alpha: float) -> Finding | None:
@@ -443,7 +490,9 @@ def _find_undecidable_pair(table: ScoreTable, n: int, alpha: float) -> Finding |
     return Finding.of("cannot_decide_pair", first=first, second=second, n=n, smallest=smallest, needed=needed, alpha=alpha)
 
 
-def _compare_many_learners(table: ScoreTable, options: ComparisonOptions) -> ChosenTest:
+def _compare_many_learners(
+    table: ScoreTable, options: ComparisonOptions, compute_posterior: Callable[[int, int], Posterior]
+) -> ChosenTest:
     n, k = table.shape
     parametric, reasons = _choose_parametric(table, options)
     if parametric:
@@ -470,12 +519,14 @@ def _compare_many_learners(table: ScoreTable, options: ComparisonOptions) -> Cho
     comparisons = posthoc(
         _to_score_frame(table), method, options.control, better=options.better, omnibus=omnibus_name, alpha=options.alpha
     )
-    reasons += [Finding.of("posthoc_test", test=comparisons.pair_test), *method_reasons, *explain_unused_rope(options, k)]
+    reasons += [Finding.of("posthoc_test", test=comparisons.pair_test), *method_reasons]
     return ChosenTest(
         f"{name} + {method}",
         outcome.p_value,
         outcome,
         tuple(reasons),
+        _make_pair_decision(table, options, parametric),
+        compute_posterior,
         comparisons,
         caveats=comparisons.caveats,
         undecidable=_find_undecidable(comparisons),

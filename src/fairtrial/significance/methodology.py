@@ -10,6 +10,9 @@ import itertools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from fairtrial._check import FloatArray
 from fairtrial._findings import Finding
 from fairtrial.significance.names import get_display_name
 
@@ -30,6 +33,20 @@ MIN_ROWS = 30
 
 MIN_PARAMETRIC_DATASETS = 10
 """With fewer data sets, the Shapiro-Wilk test hardly detects differences that are not normal."""
+
+MAX_SKEWNESS = 1.0
+"""Skewness of differences beyond which they are strongly asymmetric; that of an exponential distribution is 2."""
+
+
+def compute_skewness(d: FloatArray) -> float:
+    """Compute the skewness of differences; 0 if they do not vary.
+
+    >>> round(compute_skewness(np.array([0.0, 0.0, 0.0, 1.0])), 3)
+    1.155
+    """
+    centred = d - d.mean()
+    spread = float((centred**2).mean())
+    return float((centred**3).mean()) / spread**1.5 if np.ptp(d) > 0 else 0.0
 
 
 def compute_min_wilcoxon_n(alpha: float) -> int:

@@ -199,7 +199,7 @@ def power(
         n=nan if n is None else float(n),
         difference=nan if size is None else size,
         power=nan if n is None or size is None else curve(n, size),
-        n_needed=nan if size is None else _find_n_needed(curve, approximate, size, target, test),
+        n_needed=nan if size is None else find_n_needed(curve, approximate, size, target, test),
         minimal_difference=nan if n is None else _find_minimal_difference(curve, n, target, sd, largest),
         method=_METHOD_NAMES[test],
         caveats=_list_power_caveats(test, a is not None),
@@ -278,32 +278,56 @@ def _build_power_curve(
     return compute_proportions_power, compute_proportions_power, base
 
 
+def compute_one_sided_power(
+    n: int, effect: float, alpha: float, test: Literal["wilcoxon", "paired_t"], is_approximate: bool = False
+) -> float:
+    """Compute the power of the one-sided test at alpha / 2 for normal differences with this mean and standard deviation 1.
+
+    >>> round(compute_one_sided_power(34, 0.5, 0.05, "paired_t"), 3)
+    0.808
+    """
+    if test == "wilcoxon" and n <= _MAX_SIMULATED and not is_approximate:
+        return _compute_wilcoxon_tails(n, effect, alpha)[0]
+    return _compute_t_tails(n, effect, alpha, _EFFICIENCY if test == "wilcoxon" else 1.0)[0]
+
+
 def _compute_t_power(n: float, effect: float, alpha: float, efficiency: float) -> float:
+    return min(1.0, sum(_compute_t_tails(n, effect, alpha, efficiency)))
+
+
+def _compute_t_tails(n: float, effect: float, alpha: float, efficiency: float) -> tuple[float, float]:
+    """Compute the probabilities of a significant positive and of a significant negative difference."""
     from scipy.special import nctdtr, stdtrit
 
     # With so few data sets no result of the exact rank test is significant.
     if efficiency < 1 and 2.0 ** (1 - n) > alpha:
-        return 0.0
+        return 0.0, 0.0
     cases = n * efficiency
     df, shift = cases - 1, effect * np.sqrt(cases)
     critical = float(stdtrit(df, 1 - alpha / 2))
     # scipy returns NaN far in the tails, where the probability is 0.
-    tails = np.nan_to_num([nctdtr(df, shift, critical), nctdtr(df, shift, -critical)], nan=0.0)
-    return float(min(1.0, 1 - tails[0] + tails[1]))
+    at_most, below = np.nan_to_num([nctdtr(df, shift, critical), nctdtr(df, shift, -critical)], nan=0.0)
+    return float(1 - at_most), float(below)
 
 
 def _compute_wilcoxon_power(n: int, effect: float, alpha: float) -> float:
     """Compute the power of the exact Wilcoxon test for normal differences with this mean and standard deviation 1."""
+    return sum(_compute_wilcoxon_tails(n, effect, alpha))
+
+
+def _compute_wilcoxon_tails(n: int, effect: float, alpha: float) -> tuple[float, float]:
+    """Compute the probabilities of a significant positive and of a significant negative difference."""
     from scipy.special import ndtr
 
     critical = _find_wilcoxon_critical(n, alpha)
     if critical > n * (n + 1) // 2:
-        return 0.0
+        return 0.0, 0.0
     if critical == n * (n + 1) // 2:
-        return float(ndtr(effect) ** n + ndtr(-effect) ** n)
+        return float(ndtr(effect) ** n), float(ndtr(-effect) ** n)
     thresholds = _simulate_wilcoxon_thresholds(n, critical)
     chances = (np.arange(len(thresholds)) + 0.5) / len(thresholds)
-    return float(np.interp([effect, -effect], thresholds, chances, left=0.0, right=1.0).sum())
+    positive, negative = np.interp([effect, -effect], thresholds, chances, left=0.0, right=1.0).tolist()
+    return positive, negative
 
 
 def _find_wilcoxon_critical(n: int, alpha: float) -> int:
@@ -393,7 +417,7 @@ def _compute_proportions_power(n: float, first: float, second: float, alpha: flo
     return float(ndtr(reach / spread)) if spread > 0 else float(reach > 0)
 
 
-def _find_n_needed(curve: PowerCurve, approximate: PowerCurve, size: float, target: float, test: Test) -> float:
+def find_n_needed(curve: PowerCurve, approximate: PowerCurve, size: float, target: float, test: str) -> float:
     """Find the smallest n that reaches the target; NaN if it exceeds 10^9."""
     low, high = 1, 2
     while approximate(high, size) < target:

@@ -16,6 +16,7 @@ from fairtrial._findings import Finding, PairDifference, Ranking
 from fairtrial._narrative import TOPICS, render, render_all, render_ranking
 from fairtrial._text import format_p_value, make_plural, wrap_item, wrap_lines
 from fairtrial.significance.bayes import Posterior
+from fairtrial.significance.margins import MarginDecision
 from fairtrial.significance.names import get_display_name, methods
 from fairtrial.significance.outcome import Outcome
 from fairtrial.significance.posthoc import PostHoc
@@ -68,6 +69,10 @@ class Verdict:
         All comparisons, if there are three learners or more.
     posterior : Posterior or None
         The Bayesian test of two learners, if a region of practical equivalence was given.
+    posteriors : tuple of (str, str, Posterior)
+        The Bayesian test of each pair, or of each learner and the control, if a region of practical equivalence was given.
+    margins : tuple of (str, str, MarginDecision)
+        Decisions at the margin, if one was given: first learner, second learner, and the decision about first minus second.
     excluded : ExcludedScores
         What was read but not used.
     measure_name : str
@@ -96,6 +101,8 @@ class Verdict:
     unit: str = "data set"
     posthoc: PostHoc | None = None
     posterior: Posterior | None = None
+    posteriors: tuple[tuple[str, str, Posterior], ...] = ()
+    margins: tuple[tuple[str, str, MarginDecision], ...] = ()
     excluded: ExcludedScores = ExcludedScores()
     measure_name: str = ""
     undecidable: Finding | None = None
@@ -199,6 +206,7 @@ class Verdict:
             *([] if agreement is None else [agreement]),
             *([] if self.undecidable is None else [self.undecidable]),
             *self._find_posterior(),
+            *self.margin_findings,
             *self.caveats,
             *self.outcome.findings,
             *meaning,
@@ -256,6 +264,122 @@ class Verdict:
         if posterior.rope <= 0:
             return [Finding("posterior", values)]
         return [Finding("posterior_with_rope", values | {"rope": posterior.rope, "p_rope": posterior.p_rope})]
+
+    @property
+    def margin_findings(self) -> tuple[Finding, ...]:
+        """Decisions at the margin about each learner and the control; without a control, about each learner and the best."""
+        reference = self.order[0] if self.control is None else self.control
+        return tuple(self._find_margin(*margin) for margin in self.margins if margin[1] == reference)
+
+    def _find_margin(self, first: str, second: str, result: MarginDecision) -> Finding:
+        interval = (result.low, result.high, result.level)
+        names: dict[str, Any] = {"first": first, "second": second, "margin": result.margin}
+        values = {**names, "measure": self.measure_name or "difference", "difference": result.difference, "interval": interval}
+        units = self.unit if len(self.table.datasets) == 1 else make_plural(self.unit)
+        if np.isnan(result.low):
+            return Finding("margin_undefined", names)
+        if np.isinf(result.low):
+            sizes = {"n": result.n, "units": units, "level": result.level, "needed": result.needed}
+            return Finding("margin_few_units", names | sizes)
+        if result.decision != "inconclusive":
+            is_other = not result.passed and result.decision != "inferior"
+            return Finding("margin_not_equivalent" if is_other else "margin_decision", values | {"decision": result.decision})
+        if result.needed is None:
+            is_fixed = self.outcome.test == "five_by_two_f"
+            return Finding("margin_inconclusive" if is_fixed else "margin_inconclusive_always", values | {"units": units})
+        return Finding("margin_inconclusive_needed", values | {"needed": result.needed, "units": units})
+
+    def list_replacements(self) -> list[tuple[str, str]]:
+        """List the pairs of which the first learner may replace the second.
+
+        Returns
+        -------
+        list of (str, str)
+            Each learner and the control; without a control, the lower-ranked and the higher-ranked learner of each pair.
+        """
+        if self.control is not None:
+            return [(name, self.control) for name in self.order if name != self.control]
+        return [(lower, higher) for higher, lower in combinations(self.order, 2)]
+
+    def list_margin_caveats(self) -> list[Finding]:
+        """List what limits the decisions at the margin: asymmetry, and disagreement with p-values.
+
+        Returns
+        -------
+        list of Finding
+        """
+        asymmetric = {
+            f"{first} vs {second}": caveat
+            for first, second, result in self.margins
+            for caveat in result.caveats
+            if caveat.kind == "asymmetric_margin"
+        }
+        caveats = []
+        if asymmetric:
+            caveat = next(iter(asymmetric.values()))
+            values = {"limits": caveat["limits"], "shape": caveat["shape"]}
+            caveats.append(Finding("asymmetric_margins", {"pairs": tuple(asymmetric), **values}))
+        winners = {
+            frozenset((first, second)): self.order_pair(first, second)[0] if p <= self.alpha else None
+            for first, second, _, p in self.comparisons
+        }
+        differing = tuple(
+            f"{first} vs {second}"
+            for first, second, result in self.margins
+            if self._find_winner(first, second, result) != winners[frozenset((first, second))]
+        )
+        if differing:
+            caveats.append(self._find_margin_disagreement(differing))
+        return caveats
+
+    def _find_winner(self, first: str, second: str, result: MarginDecision) -> str | None:
+        """Find the learner that is better according to the limits; None if they contain zero."""
+        if not (result.low > 0 or result.high < 0):
+            return None
+        return first if (result.low > 0) == (self.better == "max") else second
+
+    def _find_margin_disagreement(self, pairs: tuple[str, ...]) -> Finding:
+        test = get_display_name(self.margins[0][2].test)
+        if self.posthoc is None:
+            return Finding.of("margin_disagreement_f" if self.outcome.test == "five_by_two_f" else "margin_disagreement_ties")
+        adjustment = "no procedure" if self.posthoc.method == "none" else get_display_name(self.posthoc.method)
+        values = {"test": test, "m": len(self.margins), "p_test": self.posthoc.pair_test, "adjustment": adjustment}
+        return Finding("margin_disagreement", {"pairs": pairs, **values})
+
+    def margin_frame(self) -> pd.DataFrame:
+        """Build a table of the decisions at the margin.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per pair: `first` and `second` learner, the decision about first minus second, whether it passed, margin,
+            difference with confidence limits and their level, the one-sided p-value of each test, the test, the number of
+            units and the number that would decide. No rows if no margin was given.
+        """
+        import pandas as pd
+
+        rows = [{"first": first, "second": second, **result.frame().iloc[0]} for first, second, result in self.margins]
+        frame = pd.DataFrame(rows)
+        return frame.astype({"needed": "Int64"}) if rows else frame
+
+    def posterior_frame(self) -> pd.DataFrame:
+        """Build a table of the posterior probabilities of all pairs.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per pair: `first` and `second` learner, the probabilities that the first is better (`p_first`), that both
+            are practically equivalent (`p_rope`) and that the second is better (`p_second`), the rope, and the test. No rows if
+            no rope was given.
+        """
+        import pandas as pd
+
+        names = ["first", "second", "p_first", "p_rope", "p_second", "rope", "test"]
+        rows = [
+            (first, second, result.p_first, result.p_rope, result.p_second, result.rope, result.test)
+            for first, second, result in self.posteriors
+        ]
+        return pd.DataFrame(rows, columns=names)
 
     def explain_choice(self) -> pd.DataFrame:
         """Build a table of the reasons for the choice of test.
@@ -440,7 +564,22 @@ class Verdict:
         if self.posthoc is not None:
             pairs = self.pairs().drop(columns="test")
             parts.append(pairs.to_string(index=False, float_format="{:.3g}".format, formatters=self._choose_p_formats(pairs)))
+        parts += [frame.to_string(index=False, na_rep="") for frame in self._list_extra_frames()]
         return "\n\n".join(parts)
+
+    def _list_extra_frames(self) -> list[pd.DataFrame]:
+        """List short tables of decisions at the margin and of posteriors of several pairs."""
+        import pandas as pd
+
+        frames = []
+        if self.margins:
+            names = ["first", "second", "decision", "difference", "low", "high", "needed"]
+            frame = self.margin_frame()[names]
+            numbers = {name: frame[name].map("{:.3g}".format) for name in ("difference", "low", "high")}
+            frames.append(frame.assign(**numbers, needed=["" if pd.isna(n) else f"{n:,}" for n in frame["needed"]]))
+        if len(self.posteriors) > 1:
+            frames.append(self.posterior_frame().drop(columns="test").round(3))
+        return frames
 
     def _repr_html_(self) -> str:
         details = "".join(f"<li>{escape(text)}</li>" for text in render_all((*self.findings, *self.reasons)))
@@ -449,6 +588,7 @@ class Verdict:
         if self.posthoc is not None:
             pairs = self.pairs().drop(columns="test")
             tables += pairs.to_html(**html_options, formatters=self._choose_p_formats(pairs))
+        tables += "".join(frame.to_html(**html_options) for frame in self._list_extra_frames())
         answer = f"<p><b>{escape(self.summary)}</b></p><p>{escape(render(self.test_result))}</p>"
         return f"{answer}{tables}<details><summary>Reasons and caveats</summary><ul>{details}</ul></details>"
 

@@ -117,7 +117,7 @@ def check_tiny_classes(source: ReportSource) -> CheckAnswer:
 
 def _count_folds(results: Results, dataset: str) -> int:
     """Count the folds of the repeat with the most folds."""
-    trials = results.trials()
+    trials = results.scored_trials()
     fold_keys = trials.loc[trials["dataset"] == dataset, ["repeat", "fold"]].drop_duplicates()
     return int(fold_keys.groupby("repeat").size().max()) if len(fold_keys) else 0
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fairtrial.study import Results
     from fairtrial.study.archive import ConditionFacts
 
-UNEQUAL_SCHEMES = ("holdout", "subsampling", "bootstrap", "temporal", "leave-group-out", "splitter")
+UNEQUAL_SCHEMES = ("holdout", "subsampling", "conservative-z", "bootstrap", "temporal", "leave-group-out", "splitter")
 """Schemes that need not test all rows equally often."""
 
 ONE_PARTITION = ("leave-one-out", "leave-group-out", "temporal", "given")
@@ -248,7 +248,7 @@ def _tabulate_splits(results: Results) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Read all splits once for both tables."""
     import pandas as pd
 
-    trials, archive = results.trials(), results.archive
+    trials, archive = results.scored_trials(), results.archive
     splits, tested = [], []
     for facts in archive.datasets:
         fold_keys = trials.loc[trials["dataset"] == facts.name, ["repeat", "fold"]].drop_duplicates()

@@ -211,8 +211,8 @@ def _draw_class_strip(classes: npt.ArrayLike, n: int) -> Any:
 
 
 def build_splits(results: Results, facts: DataFacts) -> Splits:
-    """Collect all planned splits of a data set."""
-    trials = results.trials()
+    """Collect all planned splits of a data set that give scores."""
+    trials = results.scored_trials()
     fold_keys = trials.loc[trials["dataset"] == facts.name, ["repeat", "fold"]].drop_duplicates()
     splits = []
     for repeat, fold in fold_keys.itertuples(index=False, name=None):

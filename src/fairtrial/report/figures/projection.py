@@ -258,7 +258,7 @@ def compute_confusion_tables(
 
 def _count_confusions(results: Results, facts: DataFacts, condition: ConditionFacts, learner: str) -> IntArray | None:
     """Sum the tables of one learner on one data set. Return None if a trial failed or has not run."""
-    trials = results.trials()
+    trials = results.scored_trials()
     selected_trials = trials[
         (trials["dataset"] == facts.name) & (trials["learner"] == learner) & mask_condition(trials, condition)
     ]

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtrial._findings import Finding
-from fairtrial._narrative import render_all
+from fairtrial._narrative import render, render_all
 from fairtrial._text import join_names
+from fairtrial.errors import InputError
 from fairtrial.measures import get_measure
 from fairtrial.predictions.tables import find_unequal_rows
 from fairtrial.report.figures.curves import draw_intervals
@@ -27,6 +28,7 @@ from fairtrial.report.means import average_by_dataset, average_over_datasets, co
 from fairtrial.report.names import format_measure_name
 from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, section
 from fairtrial.report.selection import make_unique_keys, map_unique_keys
+from fairtrial.study.results.selection import format_condition, get_declared_splitters
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,6 +48,7 @@ _CORRECTED = (
 )
 _SINGLE = "A single split has no interval."
 _MISSING = "A mean leaves out data sets on which a trial failed or the measure is undefined: compare such means with caution."
+_RANGE = "95 % intervals, truncated to the measure's range."
 _LONG_NOTE = (
     "Mean over splits with 95 % intervals for each data set, corrected for the overlap of training sets (Nadeau-Bengio). A "
     "mean "
@@ -73,7 +76,7 @@ def build_section(source: ReportSource) -> Section:
         (),
         undefined_tables,
         notes,
-        (*subsections, *_wrap_tables(tables)),
+        (*subsections, *_wrap_tables(tables), *_build_generalisation_section(results)),
     )
 
 
@@ -151,6 +154,35 @@ def _build_long_table(dataset_means: pd.DataFrame) -> ReportTable:
 
 def _wrap_tables(tables: tuple[ReportTable, ...]) -> tuple[Section, ...]:
     return (Section("scores-each", "By data set, condition and learner", (), (), tables),) if tables else ()
+
+
+def _build_generalisation_section(results: Results) -> tuple[Section, ...]:
+    """Show the intervals that the schemes nested-cv and conservative-z serve. Other schemes have them in the means."""
+    import pandas as pd
+
+    if not get_declared_splitters(results.archive):
+        return ()
+    tables, notes = [], []
+    for measure in results.measures:
+        for condition in results.archive.conditions:
+            try:
+                lines = results.generalisation(measure, condition=condition.name, level=condition.level)
+            except InputError as error:
+                notes.append(render(Finding.of("measure_unavailable", measure=measure, error=str(error))))
+                break
+            tables.append(lines.assign(measure=format_measure_name(measure), condition=format_condition(condition)))
+    if not tables:
+        return (Section("scores-generalisation", "Generalisation error", (), (), (), tuple(notes)),)
+    frame = pd.concat(tables, ignore_index=True).rename(columns={"dataset": "data set", "standard_error": "standard error"})
+    frame = frame[["measure", "condition", *(name for name in frame.columns if name not in ("measure", "condition"))]]
+    frame = frame if frame["note"].any() else frame.drop(columns="note")
+    formats = {"estimate": _FOUR, "low": _FOUR, "high": _FOUR, "standard error": _FOUR}
+    sentence = build_sentence(
+        "Intervals by {method}. They apply to models trained on rows of the same distribution, not to other data sets.",
+        method=str(frame["method"].iloc[0]),
+    )
+    table = ReportTable("scores-generalisation", "Intervals of the generalisation error", frame, formats, _RANGE, None, True)
+    return (Section("scores-generalisation", "Generalisation error", (sentence,), (), (table,), tuple(notes)),)
 
 
 @section("measures", title="Measures", order=30, serves=("judgement",))

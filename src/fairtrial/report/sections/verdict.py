@@ -38,6 +38,18 @@ _PAIR_NAMES = {
     "p_adjusted": "adjusted p",
     "significant": "significantly different",
 }
+_MARGIN_NAMES = {
+    "p_superiority": "p, superiority",
+    "p_non_inferiority": "p, non-inferiority",
+    "p_equivalence": "p, equivalence",
+    "p_inferiority": "p, inferiority",
+    "needed": "needed to decide",
+}
+_MARGIN_NOTE = (
+    "Differences are first minus second. The confidence limits are adjusted over all pairs of this table (Bonferroni) and "
+    "decide. The p-values are one-sided and not adjusted."
+)
+_POSTERIOR_NAMES = {"p_first": "first better", "p_rope": "practically equivalent", "p_second": "second better"}
 _LEARNER_NAMES = {"sd": "standard deviation", "mean_rank": "mean rank", "effect_vs_best": "effect of the best learner"}
 _FOUR = "{:.4f}"
 _EFFECT_NOTE = (
@@ -179,7 +191,10 @@ def _follows_answer(finding: Finding) -> bool:
     return finding.kind == "direction_default" or TOPICS.get(finding.kind) in _EXCLUSION_TOPICS
 
 
-_RESULT_KINDS = ("test_result", "effect_size", "posterior", "omnibus_without_pairs", "pairs_without_omnibus")
+_RESULT_KINDS = (
+    *("test_result", "effect_size", "posterior", "omnibus_without_pairs", "pairs_without_omnibus"),
+    *("margin_decision", "margin_not_equivalent", "margin_inconclusive", "margin_few_units", "margin_undefined"),
+)
 
 
 @dataclass(frozen=True)
@@ -333,7 +348,25 @@ def build_further_tables(context: VerdictContext, *, scores_elsewhere: bool = Fa
             True,
         ),
     )
-    return tables[:-1] if scores_elsewhere else tables
+    return (tables[0], *_build_margin_tables(context), *(tables[1:-1] if scores_elsewhere else tables[1:]))
+
+
+def _build_margin_tables(context: VerdictContext) -> list[ReportTable]:
+    """Build the tables of decisions at the margin and of posterior probabilities of several pairs, if there are any."""
+    verdict, tables = context.get_verdict(), []
+    if verdict.margins:
+        frame = verdict.margin_frame().rename(columns=_MARGIN_NAMES).assign(test=get_display_name(verdict.margins[0][2].test))
+        formats = dict.fromkeys(["difference", "low", "high"], _FOUR) | {"level": "{:.4g}", "margin": "{:g}"}
+        p_names = [name for name in _MARGIN_NAMES.values() if name.startswith("p, ")]
+        formats |= dict.fromkeys(p_names, make_p_format(verdict.alpha))
+        title = f"Decisions at the margin {verdict.margins[0][2].margin:g}"
+        tables.append(ReportTable(f"{context.key}-margins", title, frame, formats, _MARGIN_NOTE))
+    if len(verdict.posteriors) > 1:
+        frame = verdict.posterior_frame().rename(columns=_POSTERIOR_NAMES)
+        frame["test"] = frame["test"].map(get_display_name)
+        formats = dict.fromkeys(["first better", "practically equivalent", "second better"], "{:.3f}") | {"rope": "{:g}"}
+        tables.append(ReportTable(f"{context.key}-posteriors", "Posterior probabilities of each pair", frame, formats))
+    return tables
 
 
 def build_comparisons_frame(verdict: Verdict) -> pd.DataFrame:

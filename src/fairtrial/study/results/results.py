@@ -10,7 +10,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 from weakref import finalize
 
-from fairtrial._check import check_one_of
+from fairtrial._check import check_between, check_one_of
 from fairtrial._findings import Finding
 from fairtrial._narrative import render_all
 from fairtrial.errors import UndefinedMeasureWarning
@@ -18,11 +18,19 @@ from fairtrial.measures import Measure, get_measure
 from fairtrial.significance.verdict import Verdict
 from fairtrial.study.archive import Archive
 from fairtrial.study.results.curves import build_curves
+from fairtrial.study.results.generalisation import compute_corrected_t, compute_generalisation
 from fairtrial.study.results.learning_curve import average_learning_curve, compute_learning_curve
 from fairtrial.study.results.robustness import average_losses, compute_deteriorations, compute_losses
 from fairtrial.study.results.schemes import compare_schemes
 from fairtrial.study.results.scores import KEY_COLUMNS, ScoreCache, ScoreRequest
-from fairtrial.study.results.selection import choose_condition, choose_dataset, choose_names, mask_condition, mask_failed
+from fairtrial.study.results.selection import (
+    choose_condition,
+    choose_dataset,
+    choose_names,
+    get_declared_splitters,
+    mask_condition,
+    mask_failed,
+)
 from fairtrial.study.results.summary import ResultSummary, collect_findings, summarise_times
 from fairtrial.study.results.tuning import list_choices
 from fairtrial.study.results.verdict import VerdictOptions, build_verdict
@@ -185,6 +193,17 @@ class Results:
             describe what the condition did to the training and the test set.
         """
         return self._score_cache.load_trials().copy()
+
+    def scored_trials(self) -> pd.DataFrame:
+        """Return the trials from which scores are computed.
+
+        Returns
+        -------
+        pandas.DataFrame
+            All trials, except those on splits that only serve `generalisation`: the inner splits of the scheme `nested-cv` and
+            the halves of `conservative-z`.
+        """
+        return self._score_cache.load_scored_trials().copy()
 
     def failures(self) -> pd.DataFrame:
         """Return one row per failed trial, with its status and error message."""
@@ -376,7 +395,7 @@ class Results:
         name = choose_dataset([facts.name for facts in self.archive.datasets], dataset)
         learners = choose_names("learner", [facts.name for facts in self.archive.learners], learner)
         condition_facts = choose_condition(self.archive.conditions, condition, level)
-        trials = self._score_cache.load_trials()
+        trials = self._score_cache.load_scored_trials()
         selected_trials = trials[
             (trials["dataset"] == name) & trials["learner"].isin(learners) & mask_condition(trials, condition_facts)
         ]
@@ -467,9 +486,83 @@ class Results:
         request = get_measure(measure or self._score_cache.verdict_measure)
         with _ignore_undefined():
             scores = selected.scores(request, **options)
-        trials = selected._score_cache.load_trials()
+        trials = selected._score_cache.load_scored_trials()
         frame = compute_learning_curve(selected.archive, scores, trials, request, alpha)
         return frame if by == "dataset" else average_learning_curve(frame, request, alpha)
+
+    def generalisation(
+        self,
+        measure: str | Measure | None = None,
+        *,
+        condition: str | None = None,
+        level: float | None = None,
+        alpha: float = 0.05,
+        resampling: str | None = None,
+        positive: object = None,
+        average: Any = "auto",
+        **params: Any,
+    ) -> pd.DataFrame:
+        """Compute intervals of the generalisation error for each data set and learner.
+
+        The estimated value is that of models that the learner trains on n rows of the same distribution, where n is the number
+        of rows of the data set. The resampling scheme determines the method: `nested-cv` (Bates, Hastie & Tibshirani 2024),
+        `conservative-z` (Nadeau & Bengio 2003), and for all other schemes the corrected resampled t interval of the mean over
+        splits (Nadeau & Bengio 2003). The latter two estimate the value for the smaller training sets of the splits.
+
+        Parameters
+        ----------
+        measure : str or Measure, optional
+            Default: the measure of the study's verdict. `nested-cv` needs a mean over rows, such as the error rate.
+        condition : str, optional
+            Default: clean.
+        level : float, optional
+            Level of the condition, if it has several.
+        alpha : float, default 0.05
+            One minus the confidence level.
+        resampling : str, optional
+            Resampling scheme. Default: the first one.
+        positive : class label or mapping, optional
+            Positive class of two-class measures, or a mapping of data sets to classes.
+        average : str, default "auto"
+            How the measure averages over classes.
+        **params
+            Parameters of the measure.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per data set and learner: estimate, limits, standard error, number of splits and method. `note` reports
+            trials that failed or have not run, and undefined values; the estimate may then be NaN.
+
+        Raises
+        ------
+        InputError
+            If the scheme is `nested-cv` and the measure is not a mean over rows.
+
+        Examples
+        --------
+        >>> import tempfile, fairtrial
+        >>> scheme = {"scheme": "nested-cv", "folds": 3, "repeats": 2}
+        >>> study = fairtrial.Study(["iris"], ["gaussian-nb"], resampling=scheme, name="example")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     results = study.run(f"{folder}/example.fairtrial", jobs=1, progress=False)
+        ...     table = results.generalisation("error_rate")
+        >>> table[["dataset", "learner", "splits", "method"]].to_dict("records")
+        [{'dataset': 'iris', 'learner': 'gaussian-nb', 'splits': 18, 'method': 'nested cross-validation'}]
+        """
+        check_between("alpha", alpha, 0, 1)
+        selected = self.for_resampling(resampling)
+        cache, archive = selected._score_cache, selected.archive
+        request = ScoreRequest.from_measures(measure or cache.verdict_measure, average, params)[0]
+        facts = choose_condition(archive.conditions, condition, level)
+        splitters = get_declared_splitters(archive)
+        if not splitters:
+            with _ignore_undefined():
+                scores = selected.scores(request.measure, positive=positive, average=average, **params)
+            return compute_corrected_t(archive, scores[mask_condition(scores, facts)], request.measure, alpha)
+        trials, splitter = cache.load_trials(), next(iter(splitters.values()))
+        orders = cache.get_class_orders(positive)
+        return compute_generalisation(archive, trials[mask_condition(trials, facts)], splitter, request, orders, alpha)
 
     def deterioration(self, *, alpha: float = 0.05, resampling: str | None = None) -> pd.DataFrame:
         """Compute the loss under conditions that change only the test set.
@@ -492,7 +585,7 @@ class Results:
         if len(self.schemes) > 1:
             return self.for_resampling(resampling).deterioration(alpha=alpha)
         choose_names("resampling", self.schemes, resampling)
-        return compute_deteriorations(self.archive, self.scores("error_rate"), self._score_cache.load_trials(), alpha)
+        return compute_deteriorations(self.archive, self.scores("error_rate"), self._score_cache.load_scored_trials(), alpha)
 
     def verdict(
         self,
@@ -562,7 +655,7 @@ class Results:
         return build_verdict(
             self.archive,
             scores,
-            self._score_cache.load_trials(),
+            self._score_cache.load_scored_trials(),
             request,
             self._score_cache.get_class_orders(positive),
             verdict_options,

@@ -26,6 +26,7 @@ from fairtrial.measures.measure import (
 )
 from fairtrial.study.archive import Archive
 from fairtrial.study.records import ABSTAINED, Predictions
+from fairtrial.study.results.selection import get_declared_splitters
 from fairtrial.study.results.stacking import ClassOrder, SplitGrid, Stack
 
 if TYPE_CHECKING:
@@ -114,6 +115,19 @@ class ScoreCache:
         trials: pd.DataFrame = self.get_or_compute("trials", lambda: self.archive.trials().reset_index(drop=True))
         return trials
 
+    def load_scored_trials(self) -> pd.DataFrame:
+        """Load the trials that give scores. Splits that only serve a standard error are left out."""
+        trials: pd.DataFrame = self.get_or_compute("scored trials", self._select_scored_trials)
+        return trials
+
+    def _select_scored_trials(self) -> pd.DataFrame:
+        trials = self.load_trials()
+        counts = {name: splitter._primary_folds for name, splitter in get_declared_splitters(self.archive).items()}
+        if not counts:
+            return trials
+        limits = trials["resampling"].astype(object).map(counts).astype(np.float64)
+        return trials[~(trials["fold"] >= limits)].reset_index(drop=True)
+
     def get_declared(self, section: str) -> dict[str, Any]:
         """Return a section of the declaration without unset values."""
         values = self.archive.declaration.get(section)
@@ -156,7 +170,8 @@ class ScoreCache:
 
     def _get_lines(self, pooled: bool) -> ScoreLines:
         lines: ScoreLines = self.get_or_compute(
-            ("lines", pooled), lambda: (ScoreLines.from_repeats if pooled else ScoreLines.from_trials)(self.load_trials())
+            ("lines", pooled),
+            lambda: (ScoreLines.from_repeats if pooled else ScoreLines.from_trials)(self.load_scored_trials()),
         )
         return lines
 
@@ -278,7 +293,7 @@ def score_predictions(
 ) -> tuple[FloatArray, npt.NDArray[Any]]:
     """Score trials of one data set. Return values and the reasons for undefined values, as arrays of measures x trials."""
     values, reasons = [], []
-    for batch in _iter_prediction_batches(trials):
+    for batch in iter_prediction_batches(trials):
         value = np.full((len(requests), len(batch)), np.nan)
         reason = np.zeros((len(requests), len(batch)), dtype=np.uint8)
         for indices, stack in Stack.iter_groups(batch, order):
@@ -291,7 +306,8 @@ def score_predictions(
     return np.concatenate(values, axis=1), np.concatenate(reasons, axis=1)
 
 
-def _iter_prediction_batches(trials: Iterable[Predictions]) -> Iterator[list[Predictions]]:
+def iter_prediction_batches(trials: Iterable[Predictions]) -> Iterator[list[Predictions]]:
+    """Divide trials into batches that fit into memory."""
     batch, size = [], 0
     for predictions in trials:
         batch.append(predictions)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +11,11 @@ import numpy.typing as npt
 
 from fairtrial._registry import suggest_name
 from fairtrial.errors import InputError
-from fairtrial.study.archive import ConditionFacts
+from fairtrial.resampling import Splitter
+from fairtrial.resampling.splitter import schemes
+from fairtrial.study.archive import Archive, ConditionFacts, get_scheme_name
 from fairtrial.study.records import FAILURES
+from fairtrial.study.spec.schemes import build_scheme
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -111,6 +114,21 @@ def choose_dataset(names: Sequence[str], selection: str | None) -> str:
     if selection is None and len(names) > 1:
         raise InputError(f"dataset must be given because the study has several: choose one of {', '.join(names)}")
     return choose_names("dataset", names, selection)[0]
+
+
+def get_declared_splitters(archive: Archive) -> dict[str, Splitter]:
+    """Return the splitters with splits that only serve a standard error, by the name of the scheme."""
+    declared = archive.declaration.get("resampling")
+    splitters = {}
+    for table in declared if isinstance(declared, (list, tuple)) else [declared]:
+        if not isinstance(table, Mapping):
+            continue
+        name = str(table.get("scheme"))
+        if name in schemes and schemes[name]._primary_folds is not None:
+            splitter = build_scheme({key: value for key, value in table.items() if key != "name"}).splitter
+            assert splitter is not None
+            splitters[get_scheme_name(table)] = splitter
+    return splitters
 
 
 def mask_failed(frame: pd.DataFrame) -> npt.NDArray[np.bool_]:

@@ -13,7 +13,7 @@ import numpy as np
 from fairtrial._registry import suggest_name
 from fairtrial._text import format_count
 from fairtrial.errors import FairtrialError, InputError, UnknownNameError
-from fairtrial.resampling import Repeated, ScikitLearnSplitter, Splitter
+from fairtrial.resampling import NestedCV, PairedSubsampling, Repeated, ScikitLearnSplitter, Splitter
 from fairtrial.resampling.scikit_learn import build_splitter
 from fairtrial.resampling.splitter import FoldSplitter, schemes
 from fairtrial.study.identity import to_canonical
@@ -51,7 +51,9 @@ class Scheme:
     def __post_init__(self) -> None:
         """Refuse more splits of a data set than can be planned."""
         splits = _count_splits(self.splitter)
-        key = "repeats" if self.repeats > 1 else "folds" if isinstance(self.splitter, FoldSplitter) else "n_splits"
+        key = "repeats" if self.repeats > 1 else "folds" if isinstance(self.splitter, (FoldSplitter, NestedCV)) else "n_splits"
+        if isinstance(self.splitter, PairedSubsampling):
+            key = "repeats_in"
         if self.repeats * splits > _MAX_SPLITS:
             got = f"got {self.repeats:,} x {splits:,}" if self.repeats > 1 else f"got {splits:,}"
             raise InputError(f"{key} must give at most {_MAX_SPLITS:,} splits of a data set, {got}: reduce {key}")
@@ -100,6 +102,9 @@ class Scheme:
         """Check that the data set declares the groups and the time that the scheme uses."""
         check_roles(f"the scheme {self.display_name!r}", self.splitter, name, dataset)
         groups = dataset.groups
+        if groups is not None and self.splitter is not None and self.splitter._primary_folds is not None:
+            rule = f"{name} must not declare groups for the scheme {self.name!r}, whose standard error needs independent rows"
+            raise InputError(f"{rule}, got {groups.name!r}: use the scheme 'group' or 'stratified-group'")
         if groups is not None and self.splitter is not None and self.splitter._uses_groups:
             folds = self.splitter.n_splits if isinstance(self.splitter, FoldSplitter) else 2
             if folds > groups.nunique():
@@ -129,6 +134,8 @@ def _count_splits(splitter: Any) -> int:
         with suppress(Exception):  # the number depends on the data, or the class of the user raises an error
             return int(splitter.splitter.get_n_splits())
         return 1
+    if isinstance(splitter, (NestedCV, PairedSubsampling)):
+        return splitter.get_n_splits()
     splits = getattr(splitter, "n_splits", 1)
     return splits if isinstance(splits, int) else 1
 
@@ -161,9 +168,11 @@ def build_scheme(spec: Mapping[str, Any], load_class: Callable[..., type[Any]] |
 
 
 def _check_repeats(scheme: Scheme) -> Scheme:
-    """Refuse more than one repeat of a scheme that is not random."""
+    """Refuse more than one repeat of a scheme that is not random or that sets the number of repeats itself."""
     if scheme.repeats > 1 and not scheme.draws:
         raise InputError(f"repeats must be 1 for {scheme.name}, which is not random, got {scheme.repeats}")
+    if scheme.repeats > 1 and scheme.splitter is not None and scheme.splitter._sets_repeats:
+        raise InputError(f"repeats must be 1 for {scheme.name}, got {scheme.repeats}: set repeats_in and repeats_out instead")
     return scheme
 
 

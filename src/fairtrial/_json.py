@@ -1,0 +1,43 @@
+"""Results as JSON: one versioned document for gate, judge, compare and results. `result.schema.json` describes it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from importlib.metadata import version
+from typing import Any
+
+SCHEMA_VERSION = 1
+"""Version of the document. It increases if a key is removed or changes its meaning; new keys do not change it."""
+
+
+def format_document(command: str, *, source: str, answer: str, comparisons: Iterable[Mapping[str, Any]], **facts: Any) -> str:
+    """Format a result as JSON text. Undefined and infinite numbers become null.
+
+    >>> text = format_document("compare", source="scores.csv", answer="a beats b.", comparisons=[{"p_value": float("nan")}])
+    >>> json.loads(text)["comparisons"]
+    [{'p_value': None}]
+    """
+    document = {
+        "schema": "fairtrial-result",
+        "version": SCHEMA_VERSION,
+        "fairtrial": version("fairtrial"),
+        "command": command,
+        "source": source,
+        "answer": answer,
+        **facts,
+        "comparisons": list(comparisons),
+    }
+    return json.dumps(_to_plain(document), indent=2, allow_nan=False, ensure_ascii=False)
+
+
+def _to_plain(value: Any) -> Any:
+    """Convert to types that JSON has: NumPy numbers, mappings, sequences; numbers without a value become None."""
+    if isinstance(value, Mapping):
+        return {str(key): _to_plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_to_plain(item) for item in value]
+    if hasattr(value, "item"):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,238 @@
+"""Compare two models at a margin: is one superior, non-inferior, equivalent or inferior to the other?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from fairtrial._findings import Finding
+from fairtrial._narrative import name_argument, render
+from fairtrial._text import format_count, format_difference, format_interval, format_percentage, format_table
+from fairtrial.errors import InputError
+from fairtrial.measures import Measure
+from fairtrial.predictions.pairs import compare_models
+from fairtrial.predictions.statistics import JudgeSettings, ModelStatistics, PairStatistics
+from fairtrial.significance.margins import MarginDecision, decide_margin
+from fairtrial.significance.names import get_display_name
+
+_MIN_CASES = 5
+"""With fewer cases of a class, no procedure has limits with a confirmed coverage."""
+
+_MIN_BOOTSTRAP_CASES = 50
+"""With fewer cases of a class, bootstrap limits are too narrow for a decision at a margin."""
+
+_EXACT_LIMITS = ("auc_test", "mcnemar")
+
+
+@dataclass(frozen=True)
+class MarginComparison:
+    """The comparison of a candidate with the baseline by one measure.
+
+    Attributes
+    ----------
+    dataset : str
+        Name of the data set.
+    candidate, baseline : str
+        Names of the models.
+    measure, measure_name : str
+        Measure, and its display name.
+    result : MarginDecision
+        Decision, margin, difference (candidate minus baseline) with limits, and tests.
+    test : str
+        Test that decides about superiority.
+    p_value : float
+        Two-sided p-value of no difference, adjusted for the number of candidates.
+    rows, clusters : int
+        Number of rows that both models predict, and of clusters (0 if rows are independent).
+    obstacle : Finding or None
+        Why no decision is possible.
+    """
+
+    dataset: str
+    candidate: str
+    baseline: str
+    measure: str
+    measure_name: str
+    result: MarginDecision
+    test: str
+    p_value: float
+    rows: int
+    clusters: int
+    obstacle: Finding | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison as plain values, as in the JSON document."""
+        result = self.result
+        return {
+            "candidate": self.candidate,
+            "baseline": self.baseline,
+            "measure": self.measure,
+            "margin": result.margin,
+            "decision": result.decision,
+            "passed": result.passed,
+            "difference": result.difference,
+            "low": result.low,
+            "high": result.high,
+            "level": result.level,
+            "p_value": self.p_value,
+            "test": self.test,
+            "rows": self.rows,
+            "clusters": self.clusters,
+            "rows_needed": result.needed,
+            "obstacle": None if self.obstacle is None else render(self.obstacle, "model"),
+            "tests": [
+                {"name": test.name, "null": list(test.null), "p_value": test.p_value, "passed": test.passed}
+                for test in result.tests
+            ],
+        }
+
+
+def compare_at_margin(
+    candidate: ModelStatistics,
+    baseline: ModelStatistics,
+    measure: Measure,
+    margin: float,
+    equivalent: bool,
+    settings: JudgeSettings,
+    inverted: Collection[tuple[str, str]] = (),
+    adjust_for: int = 1,
+) -> MarginComparison:
+    """Compare a candidate with a baseline.
+
+    With `adjust_for` comparisons, each has the level 1 - alpha / adjust_for, so all decisions hold together. Models whose data
+    set and name are in `inverted` have scores that look inverted.
+    """
+    settings = replace(settings, alpha=settings.alpha / adjust_for, level=1 - settings.alpha / adjust_for)
+    pair = candidate.pair_with(baseline)
+    if pair is None:
+        raise InputError(f"no column identifies the rows: pass {name_argument('row', 'COLUMN')}")
+    if not pair.rows:
+        raise InputError(
+            f"models must predict the same rows to be compared, got none in common for {candidate.name!r} and "
+            f"{baseline.name!r}: check the row ids"
+        )
+    decision = compare_models(candidate, baseline, pair, measure, settings)
+    suspects = tuple(model.name for model in (candidate, baseline) if (model.dataset, model.name) in inverted)
+    obstacle = Finding.of("inverted_pair", models=suspects) if suspects else decision.obstacle
+    test = "" if decision.outcome is None else decision.outcome.test
+    if obstacle is None:
+        obstacle = _find_obstacle(pair, test)
+    effect = decision.effect
+    difference = math.nan if effect is None else effect.estimate
+    low, high = (math.nan, math.nan) if effect is None or obstacle is not None else (effect.low, effect.high)
+    if low == high == difference == 0:
+        low, high = _widen_constant(pair, settings.level)
+    if obstacle is None and not (math.isfinite(low) and math.isfinite(high)):
+        obstacle = Finding.of("gate_no_limits", measure=measure.display_name)
+    result = decide_margin(
+        difference,
+        low,
+        high,
+        margin,
+        level=settings.level,
+        better=measure.facts.direction,
+        equivalent=equivalent,
+        units=pair.units,
+    )
+    p_value = math.nan if decision.outcome is None else min(1.0, adjust_for * decision.outcome.p_value)
+    clusters = pair.units if pair.units < pair.distinct_rows else 0
+    return MarginComparison(
+        candidate.dataset,
+        candidate.name,
+        baseline.name,
+        measure.name,
+        measure.display_name,
+        result,
+        test,
+        p_value,
+        pair.distinct_rows,
+        clusters,
+        obstacle,
+    )
+
+
+def _find_obstacle(pair: PairStatistics, test: str) -> Finding | None:
+    """Find why the limits may not have their nominal coverage: a class with too few cases."""
+    fewest = pair.effective_units[1]
+    needed = _MIN_CASES if test in _EXACT_LIMITS else _MIN_BOOTSTRAP_CASES
+    return Finding.of("gate_few_cases", cases=fewest, needed=needed) if fewest < needed else None
+
+
+def _widen_constant(pair: PairStatistics, level: float) -> tuple[float, float]:
+    """Widen the limits of two models that rank all cases equally: other cases might differ.
+
+    If none of n cases differs, the share of cases that differ is at most -log(alpha / 2) / n with a confidence of 1 - alpha / 2
+    ("rule of three"). An AUC changes by at most the sum of these shares of both classes.
+    """
+    half = min(1.0, -math.log((1 - level) / 2) * 2 / max(pair.effective_units[1], 1.0))
+    return -half, half
+
+
+def find_texts(comparison: MarginComparison, equivalent: bool, n_candidates: int) -> list[Finding]:
+    """Find what to say about a comparison: the decision, how it was reached and, if it is open, what would decide it."""
+    result = comparison.result
+    kind = f"gate_{result.decision.replace('-', '_')}"
+    if math.isnan(result.low):
+        kind = "gate_undecidable"
+    elif not result.passed and result.decision != "inferior":
+        kind = "gate_not_equivalent" if equivalent else "gate_not_shown"
+    answer = Finding.of(
+        kind,
+        candidate=comparison.candidate,
+        baseline=comparison.baseline,
+        measure=comparison.measure_name,
+        margin=result.margin,
+        difference=format_difference(result.difference, _choose_format(result)),
+        interval=(result.low, result.high, result.level, _choose_format(result)),
+    )
+    is_open = not result.passed and result.decision != "inferior"
+    findings = [answer]
+    if not math.isnan(comparison.p_value):
+        relation = "superior" if result.decision == "superior" else "inferior" if result.decision == "inferior" else "open"
+        details = Finding.of(
+            f"gate_details_{relation}",
+            sample=format_count(comparison.rows, "row")
+            + (f" in {format_count(comparison.clusters, 'cluster')}" if comparison.clusters else ""),
+            test=get_display_name(comparison.test),
+            p=comparison.p_value,
+            adjustment=f", adjusted for {n_candidates} candidates" if n_candidates > 1 else "",
+        )
+        findings.append(details)
+    if comparison.obstacle is not None:
+        findings.append(comparison.obstacle)
+    elif is_open:
+        unit = "cluster" if comparison.clusters else "row"
+        kind = "gate_undecided" if result.needed is None else f"gate_needed_{unit}s"
+        findings.append(Finding.of(kind, needed=result.needed))
+    return findings
+
+
+def _choose_format(result: MarginDecision) -> str:
+    """Choose a number format with enough digits to show on which side of zero and the margin each limit is."""
+    bounds = (0.0, result.margin, -result.margin)
+    for digits in range(2, 12):
+        rounded = [float(f"{limit:.{digits}g}") for limit in (result.low, result.high)]
+        pairs = list(zip(rounded, (result.low, result.high), strict=True))
+        if all(
+            (text > bound) == (limit > bound) and (text < bound) == (limit < bound) for text, limit in pairs for bound in bounds
+        ):
+            break
+    return f"{{:.{digits}g}}"
+
+
+def format_margin_table(comparisons: Sequence[MarginComparison]) -> list[str]:
+    """Format decisions at a margin: a line for each pair, in columns."""
+    first = comparisons[0]
+    has_datasets = len({each.dataset for each in comparisons}) > 1
+    level = format_percentage(first.result.level)
+    head = f"{first.measure_name}, margin {first.result.margin:g}"
+    rows = [[*(["data set"] if has_datasets else []), head, "difference", f"{level} CI", "decision"]]
+    for each in comparisons:
+        result = each.result
+        limits = "" if math.isnan(result.low) else format_interval(result.low, result.high, None, _choose_format(result))
+        difference = format_difference(result.difference, _choose_format(result))
+        pair = f"{each.candidate} - {each.baseline}"
+        rows.append([*([each.dataset] if has_datasets else []), pair, difference, limits, result.decision])
+    return format_table(rows, left=4 + has_datasets)

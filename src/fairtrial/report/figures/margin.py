@@ -1,0 +1,71 @@
+"""Figure of differences against a margin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fairtrial.errors import InputError
+from fairtrial.report.figures.base import PALETTE, build_chart, build_title, require_columns, style_chart, to_frame, to_records
+
+_COLUMNS = ["candidate", "measure", "margin", "difference", "low", "high", "decision", "passed"]
+
+
+def draw_margins(comparisons: Any, *, baseline: str = "baseline", title: str = "Difference and margin") -> Any:
+    """Draw the interval of each difference, candidate minus baseline, against zero and the margin.
+
+    Parameters
+    ----------
+    comparisons : pandas.DataFrame
+        Result of `GateResult.frame`: candidate, measure, margin, difference, low, high, decision, passed.
+    baseline : str
+        Name of the baseline.
+    title : str
+        Title of the chart.
+
+    Returns
+    -------
+    altair.Chart
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> line = {"candidate": "new", "measure": "auc", "margin": 0.01, "difference": -0.001, "low": -0.005, "high": 0.003,
+    ...         "decision": "non-inferior", "passed": True}
+    >>> draw_margins(pd.DataFrame([line])).to_dict()["title"]["text"]
+    'Difference and margin'
+    """
+    import altair as alt
+
+    lines = require_columns("comparisons", to_frame(comparisons), _COLUMNS)
+    if lines.empty:
+        raise InputError("comparisons must hold at least 1 row, got none")
+    from fairtrial.measures import get_measure
+
+    panels = []
+    for measure, group in lines.groupby("measure", sort=False):
+        found = get_measure(str(measure))
+        sign = -1 if found.facts.direction == "max" else 1
+        rows = to_records(group.assign(bound=sign * group["margin"], zero=0.0), [*_COLUMNS, "bound", "zero"])
+        panels.append(_draw_panel(rows, found.display_name, baseline, len(lines) > 1))
+    subtitle = "95 % CI; dashed line: the margin. An interval on the better side of the margin passes."
+    chart = alt.vconcat(*panels, spacing=22) if len(panels) > 1 else panels[0]
+    level = float(lines["level"].iloc[0]) if "level" in lines else 0.95
+    return style_chart(chart.properties(title=build_title(title, subtitle.replace("95", f"{100 * level:.3g}", 1))))
+
+
+def _draw_panel(rows: list[dict[str, Any]], measure: str, baseline: str, has_heading: bool) -> Any:
+    import altair as alt
+
+    y = alt.Y("candidate:N", sort=[row["candidate"] for row in rows], title=None, axis=alt.Axis(ticks=False, domain=False))
+    x_title = f"Difference in {measure}, candidate minus {baseline}"
+    x = alt.X("low:Q", title=x_title, scale=alt.Scale(zero=False, padding=18), axis=alt.Axis(format="~g"))
+    hint = [alt.Tooltip("candidate:N"), alt.Tooltip("decision:N")]
+    hint += [alt.Tooltip(f"{name}:Q", format=".3~g") for name in ("difference", "low", "high", "margin")]
+    base = build_chart(rows)
+    color = alt.condition(alt.datum.passed, alt.value(PALETTE[0]), alt.value(PALETTE[1]))
+    bars = base.mark_rule(strokeWidth=3).encode(x, y, x2="high:Q", color=color, tooltip=hint)
+    points = base.mark_point(filled=True, size=110, opacity=1).encode(x=alt.X("difference:Q"), y=y, color=color, tooltip=hint)
+    zero = base.mark_rule(color="#9a9a9a").encode(x=alt.X("zero:Q"))
+    bound = base.mark_rule(color="#444", strokeDash=[5, 4], strokeWidth=1.6).encode(x=alt.X("bound:Q"))
+    panel = (zero + bound + bars + points).properties(width=520, height=alt.Step(46))
+    return panel.properties(title=alt.TitleParams(measure, fontSize=14, anchor="start")) if has_heading else panel

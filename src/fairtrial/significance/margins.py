@@ -1,0 +1,429 @@
+"""Decisions at a margin: is the new model superior, non-inferior, equivalent or inferior to the old one?"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from html import escape
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial import _check
+from fairtrial._check import FloatArray
+from fairtrial._findings import Finding
+from fairtrial._narrative import render_all
+from fairtrial._text import format_difference, format_interval
+from fairtrial.errors import InputError
+from fairtrial.significance.methodology import MAX_SKEWNESS, compute_skewness
+from fairtrial.significance.names import get_display_name
+from fairtrial.significance.outcome import Outcome
+from fairtrial.significance.resampled import paired_t
+from fairtrial.significance.scores import (
+    MAX_EXACT_WILCOXON,
+    Better,
+    compute_differences,
+    read_paired_columns,
+    round_noise,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DecisionWord = Literal["superior", "equivalent", "non-inferior", "inferior", "inconclusive"]
+DECISIONS: tuple[DecisionWord, ...] = ("superior", "equivalent", "non-inferior", "inferior", "inconclusive")
+"""Decisions, the strongest first."""
+
+_PASSED = ("superior", "equivalent", "non-inferior")
+
+# The signed-rank limits need all means of two differences: 12.5 million of them.
+_MAX_SIGNED_RANKS = 5000
+
+
+@dataclass(frozen=True)
+class MarginTest:
+    """One of the tests of a decision.
+
+    Attributes
+    ----------
+    name : str
+        "superiority", "non-inferiority", "equivalence" or "inferiority".
+    null : tuple of float
+        Differences that the null hypothesis ends at: zero, or the margin. Two values for equivalence.
+    p_value : float
+        One-sided p-value, the larger of two for equivalence. It is at most half of 1 - level if and only if the test passes.
+    passed : bool
+        Whether the null hypothesis is rejected.
+
+    Examples
+    --------
+    >>> decide_margin(-0.001, -0.005, 0.003, margin=0.01).tests[1].name
+    'non-inferiority'
+    """
+
+    name: str
+    null: tuple[float, ...]
+    p_value: float
+    passed: bool
+
+
+@dataclass(frozen=True)
+class MarginDecision:
+    """The decision about a difference, from its confidence limits and a margin.
+
+    Attributes
+    ----------
+    decision : str
+        The strongest of these that holds: superior, equivalent (only if requested), non-inferior, inferior, inconclusive.
+    margin : float
+        The largest loss that does not matter.
+    difference, low, high : float
+        New minus old with confidence limits, in the unit of the measure.
+    level : float
+        Confidence level of the limits.
+    tests : tuple of MarginTest
+        All tests: superiority, non-inferiority, equivalence, inferiority.
+    needed : int or None
+        Number of rows, clusters or data sets that would decide, if difference and variance remained the same. None if the
+        decision is made, or if no number would decide.
+    passed : bool
+        Whether the required decision holds: equivalent if requested, else superior, equivalent or non-inferior.
+    test : str
+        Name of the test that the limits invert, e.g. "wilcoxon"; empty if unknown.
+    n : int
+        Number of rows, clusters or data sets; 0 if unknown.
+    caveats : tuple of Finding
+        Assumptions and limitations that apply to this decision.
+
+    Examples
+    --------
+    >>> decision = decide_margin(-0.001, -0.005, 0.003, margin=0.01)
+    >>> decision.decision, decision.passed
+    ('non-inferior', True)
+    """
+
+    decision: DecisionWord
+    margin: float
+    difference: float
+    low: float
+    high: float
+    level: float
+    tests: tuple[MarginTest, ...]
+    needed: int | None
+    passed: bool
+    test: str = ""
+    n: int = 0
+    caveats: tuple[Finding, ...] = ()
+
+    def frame(self) -> pd.DataFrame:
+        """Return the decision as a data frame with one row, with the p-value of each test."""
+        import pandas as pd
+
+        p_values = {f"p_{test.name.replace('-', '_')}": test.p_value for test in self.tests}
+        limits = {"difference": self.difference, "low": self.low, "high": self.high, "level": self.level}
+        row = {"decision": self.decision, "passed": self.passed, "margin": self.margin, **limits, **p_values}
+        return pd.DataFrame([{**row, "test": self.test, "n": self.n, "needed": self.needed}])
+
+    @property
+    def summary(self) -> str:
+        """Decision and caveats as text."""
+        return " ".join([f"{self}.", *render_all(self.caveats)])
+
+    def __str__(self) -> str:
+        interval = format_interval(self.low, self.high, self.level)
+        text = f"{self.decision} at the margin {self.margin:g}: difference {format_difference(self.difference)}, {interval}"
+        test = f", {get_display_name(self.test)}, n = {self.n:,}" if self.test else ""
+        return text + test + (f"; about {self.needed:,} would decide" if self.needed is not None else "")
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(self.summary)}</p>" + self.frame().to_html(index=False)
+
+
+def check_margin(margin: float) -> float:
+    """Check that a margin is a positive number."""
+    _check.check_number("margin", margin)
+    if not 0 < margin < math.inf:
+        raise InputError(
+            f"margin must be greater than 0, got {margin:g}: pass the largest loss that does not matter, such as 0.01"
+        )
+    return float(margin)
+
+
+def decide_margin(
+    difference: float,
+    low: float,
+    high: float,
+    margin: float,
+    *,
+    level: float = 0.95,
+    better: Literal["max", "min"] = "max",
+    equivalent: bool = False,
+    units: int | None = None,
+    df: float = math.inf,
+    overlap: float = 0.0,
+) -> MarginDecision:
+    """Decide from the confidence limits of a difference.
+
+    Each test is one-sided at half of 1 - level. With the higher values better, the new model is superior if the lower limit is
+    above 0, non-inferior if it is above -margin, equivalent if both limits are within the margin, and inferior if the upper
+    limit is below -margin. NaN limits are inconclusive.
+
+    Parameters
+    ----------
+    difference, low, high : float
+        New minus old, with confidence limits.
+    margin : float
+        The largest loss that does not matter; greater than 0.
+    level : float, default 0.95
+        Confidence level of the limits.
+    better : {"max", "min"}, default "max"
+        Whether larger or smaller values are better.
+    equivalent : bool, default False
+        Require equivalence instead of non-inferiority.
+    units : int, optional
+        Number of rows, clusters or data sets, to estimate how many would decide.
+    df : float, optional
+        Degrees of freedom of the limits, for p-values of t tests. Default: normal.
+    overlap : float, default 0
+        Test rows over training rows, if the units are splits of one data set, whose variance is s^2 (1/units + overlap).
+
+    Returns
+    -------
+    MarginDecision
+
+    Examples
+    --------
+    >>> decide_margin(-0.02, -0.055, 0.01, margin=0.04, units=100).needed
+    307
+    """
+    check_margin(margin)
+    gain, worst, best = (difference, low, high) if better == "max" else (-difference, -high, -low)
+    half_alpha = (1 - level) / 2
+
+    def make_test(name: str, *nulls: float) -> MarginTest:
+        # A null below the difference is tested with the lower limit, a null above it with the upper limit.
+        tests = {
+            "superiority": worst > 0,
+            "non-inferiority": worst > -margin,
+            "equivalence": worst > -margin and best < margin,
+            "inferiority": best < -margin,
+        }
+        lower = name in ("superiority", "non-inferiority", "equivalence")
+        tails = [_compute_tail(gain - nulls[0], gain - worst, best - gain, level, df)] if lower else []
+        if name in ("equivalence", "inferiority"):
+            tails.append(_compute_tail(nulls[-1] - gain, best - gain, gain - worst, level, df))
+        sign = 1 if better == "max" else -1
+        return MarginTest(name, tuple(sign * null for null in nulls), _agree(max(tails), tests[name], half_alpha), tests[name])
+
+    tests = (
+        make_test("superiority", 0.0),
+        make_test("non-inferiority", -margin),
+        make_test("equivalence", -margin, margin),
+        make_test("inferiority", -margin),
+    )
+    superior, non_inferior, is_equivalent, inferior = (test.passed for test in tests)
+    decision: DecisionWord = "inconclusive"
+    if superior:
+        decision = "superior"
+    elif equivalent and is_equivalent:
+        decision = "equivalent"
+    elif non_inferior:
+        decision = "non-inferior"
+    elif inferior:
+        decision = "inferior"
+    passed = is_equivalent if equivalent else decision in _PASSED
+    needed = None
+    if not passed and decision != "inferior" and units is not None:
+        needed = _count_needed(gain, worst, best, margin, equivalent, units, overlap)
+    return MarginDecision(decision, margin, difference, low, high, level, tests, needed, passed)
+
+
+def _compute_tail(distance: float, half_width: float, other_half_width: float, level: float, df: float) -> float:
+    """Compute the one-sided p-value of a null hypothesis at `distance` below the estimate.
+
+    The half-width towards the null gives the standard error, so the p-value and the limit agree.
+    """
+    from scipy.special import ndtr, ndtri, stdtr, stdtrit
+
+    half = half_width if distance >= 0 else other_half_width
+    if math.isnan(distance) or math.isnan(half):
+        return math.nan
+    if half == 0:
+        return 0.0 if distance > 0 else 1.0
+    share = 1 - (1 - level) / 2
+    if math.isinf(df):
+        return float(ndtr(-distance / half * ndtri(share)))
+    return float(stdtr(df, -distance / half * float(stdtrit(df, share))))
+
+
+def _agree(p: float, passed: bool, half_alpha: float) -> float:
+    """Correct a rounding error if p is on the other side of alpha than the decision."""
+    if math.isnan(p):
+        return p
+    return min(p, half_alpha) if passed else max(p, math.nextafter(half_alpha, 1))
+
+
+def _count_needed(
+    gain: float, worst: float, best: float, margin: float, equivalent: bool, units: int, overlap: float
+) -> int | None:
+    """Count the units with which the limits would exclude the nearest bound, if half-widths shrink with their variance."""
+    ratios = []
+    if gain > -margin:
+        ratios.append((gain - worst) / (gain + margin))
+        if equivalent:
+            ratios.append((best - gain) / (margin - gain) if gain < margin else math.inf)
+    else:
+        ratios.append((best - gain) / (-margin - gain) if gain < -margin else math.inf)
+    ratio = max(ratios)
+    if not math.isfinite(ratio):
+        return None
+    precision = (1 / units + overlap) / (ratio * ratio) - overlap
+    return max(units + 1, math.ceil(1 / precision - 1e-9)) if precision > 0 else None
+
+
+def margin_test(
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
+    margin: float,
+    *,
+    method: Literal["wilcoxon", "t"] = "wilcoxon",
+    alpha: float = 0.05,
+    better: Better = "max",
+    equivalent: bool = False,
+) -> MarginDecision:
+    """Decide over data sets whether a learner is superior or non-inferior to another one.
+
+    The confidence limits of first - second at level 1 - alpha decide. Each test is one-sided at alpha / 2.
+
+    Parameters
+    ----------
+    first, second : array-like of shape (n,)
+        Scores of the new and of the old learner on the same data sets, or on other independent units.
+    margin : float
+        The largest loss that does not matter; greater than 0.
+    method : {"wilcoxon", "t"}, default "wilcoxon"
+        "wilcoxon": Hodges-Lehmann estimate (median of the means of all pairs of differences) with the limits that invert the
+        signed-rank test; exact up to 500 differences. It assumes symmetric differences. "t": mean with the t interval, which
+        assumes normal differences. Strongly asymmetric differences add a caveat.
+    alpha : float, default 0.05
+        Significance level. Divide it by the number of comparisons if there are several.
+    better : {"max", "min"}, default "max"
+        Whether larger or smaller scores are better.
+    equivalent : bool, default False
+        Require equivalence (two one-sided tests) instead of non-inferiority.
+
+    Returns
+    -------
+    MarginDecision
+        If n is too small for finite signed-rank limits, the limits are infinite and the decision is inconclusive. If the
+        differences do not vary, the limits of the t test are NaN.
+
+    Raises
+    ------
+    InputError
+        If the margin is not greater than 0, or the scores are not paired.
+
+    Examples
+    --------
+    >>> new = [0.842, 0.911, 0.773, 0.884, 0.690, 0.951, 0.713, 0.806]
+    >>> old = [0.840, 0.912, 0.770, 0.880, 0.694, 0.950, 0.715, 0.801]
+    >>> print(margin_test(new, old, margin=0.01))
+    non-inferior at the margin 0.01: difference +0.001, 95 % CI -0.002 to 0.004, Wilcoxon signed-rank test, n = 8
+    """
+    margin = check_margin(margin)
+    _check.check_one_of("method", method, ("wilcoxon", "t"))
+    _check.check_one_of("better", better, ("max", "min"))
+    _check.check_between("alpha", alpha, 0, 1)
+    a, b = read_paired_columns(first, second, min_rows=2)
+    if method == "t":
+        decision = decide_by_t_limits(paired_t(a, b, level=1 - alpha), margin, better=better, equivalent=equivalent)
+    else:
+        decision = _decide_by_signed_ranks(a, b, margin, alpha, better, equivalent)
+    skewness = compute_skewness(compute_differences(a, b))
+    if abs(skewness) <= MAX_SKEWNESS or math.isinf(decision.low):
+        return decision
+    limits, shape = ("t", "normal") if method == "t" else ("signed-rank", "symmetric")
+    return replace(decision, caveats=(Finding.of("asymmetric_margin", skewness=skewness, limits=limits, shape=shape),))
+
+
+def decide_by_t_limits(
+    outcome: Outcome, margin: float, *, better: Better, equivalent: bool, overlap: float | None = 0.0
+) -> MarginDecision:
+    """Decide from the t interval of an outcome. `overlap` is None if the number of splits is fixed."""
+    effect, df = outcome.effect, outcome.df
+    assert effect is not None
+    # Limits of differences that do not vary have no width, which says nothing about their precision.
+    is_constant = effect.low == effect.high
+    low, high = (math.nan, math.nan) if is_constant else (effect.low, effect.high)
+    decision = decide_margin(
+        effect.estimate,
+        low,
+        high,
+        margin,
+        level=effect.level,
+        better=better,
+        equivalent=equivalent,
+        units=None if overlap is None else outcome.n,
+        df=df[1] if isinstance(df, tuple) else math.inf if df is None else df,
+        overlap=overlap or 0.0,
+    )
+    caveats = (Finding.of("constant_differences"),) if is_constant else ()
+    return replace(decision, test=outcome.test, n=outcome.n, caveats=caveats)
+
+
+def _decide_by_signed_ranks(
+    a: FloatArray, b: FloatArray, margin: float, alpha: float, better: Better, equivalent: bool
+) -> MarginDecision:
+    n, d = len(a), compute_differences(a, b)
+    if n > _MAX_SIGNED_RANKS:
+        raise InputError(f"method must be 't' for more than {_MAX_SIGNED_RANKS:,} differences, got 'wilcoxon' and {n:,}")
+    i, j = np.triu_indices(n)
+    averages = np.sort(round_noise((d[i] + d[j]) / 2, max(np.abs(a).max(), np.abs(b).max())))
+    cdf = _compute_signed_rank_cdf(n)
+    # The limits are the k-th smallest and the k-th largest average: the test rejects values beyond them.
+    k = int(np.searchsorted(cdf, alpha / 2 * (1 + 1e-12), side="right"))
+    low, high = (float(averages[k - 1]), float(averages[-k])) if k else (-math.inf, math.inf)
+    decision = decide_margin(
+        float(np.median(averages)), low, high, margin, level=1 - alpha, better=better, equivalent=equivalent, units=n
+    )
+    gains = averages if better == "max" else -averages[::-1]
+
+    def compute_p(test: MarginTest) -> float:
+        nulls = test.null if better == "max" else tuple(-null for null in test.null)
+        below = float(cdf[int(np.searchsorted(gains, nulls[0], side="right"))])  # rejects values up to the first null
+        above = float(cdf[len(gains) - int(np.searchsorted(gains, nulls[-1], side="left"))])
+        return above if test.name == "inferiority" else max(below, above) if test.name == "equivalence" else below
+
+    tests = tuple(replace(test, p_value=compute_p(test)) for test in decision.tests)
+    needed = decision.needed if k else _count_for_finite_limits(a, b, margin, alpha, better, equivalent)
+    return replace(decision, tests=tests, needed=needed, test="wilcoxon", n=n)
+
+
+def _count_for_finite_limits(
+    a: FloatArray, b: FloatArray, margin: float, alpha: float, better: Better, equivalent: bool
+) -> int:
+    """Count the differences needed if there are too few for signed-rank limits: enough for limits, and as many as t needs."""
+    smallest = math.ceil(-math.log2(alpha / 2) - 1e-12)
+    if np.ptp(compute_differences(a, b)) == 0:
+        return smallest
+    by_t = decide_by_t_limits(paired_t(a, b, level=1 - alpha), margin, better=better, equivalent=equivalent)
+    return max(smallest, by_t.needed or 0)
+
+
+@lru_cache(maxsize=16)
+def _compute_signed_rank_cdf(n: int) -> FloatArray:
+    """Compute the distribution function of the signed-rank sum of n differences at 0, 1, ..., n (n + 1) / 2."""
+    from scipy.special import ndtr
+
+    total = n * (n + 1) // 2
+    if n > MAX_EXACT_WILCOXON:
+        deviation = math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
+        return np.asarray(ndtr((np.arange(total + 1) + 0.5 - total / 2) / deviation))
+    chance = np.zeros(total + 1)
+    chance[0] = 1.0
+    for rank in range(1, n + 1):
+        chance[rank:] += chance[:-rank].copy()
+        chance /= 2
+    return np.minimum(np.cumsum(chance), 1.0)
