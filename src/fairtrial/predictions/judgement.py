@@ -517,7 +517,7 @@ def judge(
         lines.
     **roles
         Columns, as in `read_predictions`: y_true, prediction, model, scores, dataset, row, weight, subgroup, repeat, fold; and
-        `drop_missing`.
+        `drop_missing` and `scheme`.
 
     Returns
     -------
@@ -609,7 +609,11 @@ def _judge(
     findings = rank_by_rows(scores, pairs, obstacles, main, settings, clusters)
     has_doubtful_rows = any(note.kind == "undeclared_clusters" for note in file.roles.reasons)
     cluster = file.roles.get("cluster") or ""
-    findings = tuple(replace(ranking, cluster=cluster, if_independent=has_doubtful_rows) for ranking in findings)
+    per_row = file.count_predictions_per_row()
+    findings = tuple(
+        replace(ranking, cluster=cluster, if_independent=has_doubtful_rows, predictions_per_row=per_row[dataset])
+        for ranking, dataset in zip(findings, dict.fromkeys(map(str, scores["dataset"])), strict=True)
+    )
     return Judgement(
         source=file.source,
         roles=file.roles,

@@ -9,7 +9,8 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fairtrial.errors import FairtrialWarning, InputError
+from fairtrial._files import write_atomically
+from fairtrial.errors import FairtrialWarning
 from fairtrial.report.files import check_page_path, check_targets, write_figures, write_tables
 from fairtrial.report.page import render
 from fairtrial.report.section import ReportKind, Section, SectionBuilder, Sentence, builders
@@ -101,14 +102,8 @@ def write_page(sections: Sequence[Section], path: Path, title: str, *, subtitle:
     """
     target = check_page_path(path)
     text = render(sections, title, subtitle=subtitle, written_on=date.today().isoformat())
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
+    with write_atomically(target) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
-        temporary.replace(target)
-    except OSError as error:
-        raise InputError(f"path must be writable, got {str(target)!r} ({error.strerror}): choose another path") from None
-    finally:
-        temporary.unlink(missing_ok=True)
     return target
 
 
