@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test lint docs pictures bench calibration oracle reproduce scale clean
+.PHONY: help demo test lint docs pictures bench calibration oracle reproduce scale torture clean
 
 help:
 	@echo "make demo         install into .venv and run studies/quickstart.toml (four learners, four data sets)"
@@ -15,6 +15,7 @@ help:
 	@echo "make oracle       recompute the reference results of WEKA (needs Java)"
 	@echo "make reproduce    repeat the experiments of five papers at a quick scale: reproduced/"
 	@echo "make scale        count a file of 100 million rows within 2 GB"
+	@echo "make torture      attack studies, learners and files with faults, and count the outcomes: docs/torture.md"
 
 $(VENV)/.ready: pyproject.toml
 	@$(PYTHON) -c "import ensurepip, sys; sys.exit(sys.version_info < (3, 11))" || \
@@ -80,6 +81,10 @@ reproduce: $(VENV)/.ready
 
 scale: $(VENV)/.ready
 	$(BIN)/python benchmarks/scale.py
+
+# About 30 minutes on 2 cores. As root, it also fills a small disk and makes folders read-only.
+torture: $(VENV)/.ready
+	$(BIN)/python -m benchmarks.torture
 
 clean:
 	rm -rf $(VENV) site docs/_build docs/api docs/auto_examples demo reproduced

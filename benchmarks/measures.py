@@ -75,7 +75,7 @@ def measured() -> list[Line]:
     y_small, _ = columns(100)
     many = np.random.default_rng(2).normal(size=(10_000, 100)) + y_small
     lines = [
-        side_by_side("AUC, n = 1M", lambda: auc(y, s), "scikit-learn", lambda: roc_auc_score(y, s), 8, 15),
+        side_by_side("AUC, n = 1M", lambda: auc(y, s), "scikit-learn", lambda: roc_auc_score(y, s), 12, 15),
         side_by_side(
             "six ranking measures, n = 1M",
             lambda: batch(y, s[None], SIX),

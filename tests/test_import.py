@@ -31,6 +31,14 @@ def test_measures_come_without_tables_figures_and_learners():
     assert not {"pandas", "sklearn", "altair", "duckdb"} & set(loaded)
 
 
+def test_the_list_of_measures_comes_without_tables():
+    loaded = modules_after(
+        "from typer.testing import CliRunner; from fairtrial.cli import app; "
+        "assert 'auc' in CliRunner().invoke(app, ['measures']).output"
+    )
+    assert not {"pandas", "sklearn", "altair", "duckdb"} & set(loaded)
+
+
 def test_parts_are_there_when_asked_for():
     assert fairtrial.measures.accuracy([1, 0], [1, 0]) == 1.0
     assert "measures" in dir(fairtrial)

@@ -55,7 +55,9 @@ for _rows in (40, 100, 300, 1000):
                 return _count_errors(_draw_labels(rng, rows, discordant, sign * margin), "accuracy", margin, sign * margin)
 
 
-def _draw_scores(rng: Rng, positives: int, negatives: int, separations: tuple[float, float], correlation: float) -> pd.DataFrame:
+def _draw_scores(
+    rng: Rng, positives: int, negatives: int, separations: tuple[float, float], correlation: float
+) -> pd.DataFrame:
     """Draw normal scores of an old and a new model with these separations of the classes."""
     y = np.repeat([1, 0], [positives, negatives])
     shared, *own = rng.standard_normal((3, len(y)))
@@ -127,7 +129,12 @@ for _positives, _negatives in ((100, 100), (100, 500), (300, 300)):
 
         @experiment(GATES, f"{_positives} + {_negatives} rows, {_measure}", share=0.1, nominal=ALPHA / 2)
         def others(  # type: ignore[no-untyped-def]
-            rng: Rng, m=_positives, n=_negatives, measure=_measure, separations=_separations, truth=[]  # noqa: B006
+            rng: Rng,
+            m=_positives,
+            n=_negatives,
+            measure=_measure,
+            separations=_separations,
+            truth=[],  # noqa: B006
         ) -> Hits:
             if not truth:
                 truth.append(_compute_truth(measure, m, n, separations))

@@ -76,7 +76,9 @@ def check_between(name: str, value: float, low: float, high: float) -> None:
     """Check that `value` lies strictly between `low` and `high`."""
     check_number(name, value)
     if not low < value < high:
-        raise InputError(f"{name} must lie between {low} and {high}, got {value!r}")
+        percentage = (low, high) == (0, 1) and 1 < value < 100
+        remedy = f": pass {value / 100:g} for {value:g} %" if percentage else ""
+        raise InputError(f"{name} must lie between {low} and {high}, got {value!r}{remedy}")
 
 
 def check_proportion(name: str, value: float) -> None:
@@ -331,7 +333,7 @@ def _encode_sorted(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], IntArray
     if values.dtype.kind in "iu":
         low, high = int(values.min()), int(values.max())
         if high - low < _COUNTABLE_SPAN:
-            offsets = (values - values.min()).astype(np.intp)
+            offsets = (values - values.min()).astype(np.intp, copy=False)
             present = np.flatnonzero(np.bincount(offsets))
             if len(present) == high - low + 1:
                 return (present + low).astype(values.dtype), offsets

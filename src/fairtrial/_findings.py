@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -94,40 +95,47 @@ class Ranking:
     """Number of clusters of dependent rows, e.g. patients; 0 if rows are independent."""
     cluster: str = ""
     """Column of the clusters."""
+    predictions_per_row: tuple[int, int] = (1, 1)
+    """Smallest and largest number of predictions of a row by the same model."""
     if_independent: bool = False
     """Whether significant differences are valid only if rows are independent, which is doubtful."""
 
     kind = "ranking"
 
-    @property
+    @cached_property
     def best(self) -> tuple[str, ...]:
         """The names with the best value. There may be several."""
         return tuple(name for name, value in zip(self.names, self.values, strict=True) if value == self.values[0])
 
     def find_pair(self, first: str, second: str) -> PairDifference | None:
         """Find the comparison of two names, in any order."""
-        return next((pair for pair in self.pairs if {pair.better, pair.other} == {first, second}), None)
+        return self._pairs_by_names.get(frozenset((first, second)))
+
+    @cached_property
+    def _pairs_by_names(self) -> dict[frozenset[str], PairDifference]:
+        # Of several comparisons of the same names the first counts.
+        return {frozenset((pair.better, pair.other)): pair for pair in reversed(self.pairs)}
 
     def is_significant(self, pair: PairDifference) -> bool:
         """Whether the adjusted p-value of a pair is at most alpha."""
         return pair.p_adjusted <= self.alpha
 
-    @property
+    @cached_property
     def significant_pairs(self) -> tuple[PairDifference, ...]:
         """The pairs that differ significantly."""
         return tuple(pair for pair in self.pairs if self.is_significant(pair))
 
-    @property
+    @cached_property
     def worse(self) -> tuple[str, ...]:
         """The names that are significantly worse than the first."""
         return tuple(name for name in self.names[1:] if self._relation(name) == "worse")
 
-    @property
+    @cached_property
     def not_worse(self) -> tuple[str, ...]:
         """The names that were compared with the first and are not significantly worse."""
         return tuple(name for name in self.names[1:] if self._relation(name) == "not worse" and name not in self.best)
 
-    @property
+    @cached_property
     def undecided(self) -> tuple[str, ...]:
         """The names whose comparison with the first is missing or has no p-value."""
         return tuple(name for name in self.names[1:] if self._relation(name) == "undecided" and name not in self.best)

@@ -330,6 +330,9 @@ def describe_test(ranking: Ranking) -> str:
     'DeLong test, 3,000 rows'
     """
     size = format_count(ranking.n, ranking.unit) if ranking.n else ""
+    fewest, most = ranking.predictions_per_row
+    if size and most > 1:
+        size += f" with {f'{fewest:,} to ' if fewest < most else ''}{most:,} predictions each"
     if size and ranking.clusters:
         size += f" in {format_count(ranking.clusters, 'cluster')} ({ranking.cluster})"
     parts = [" and ".join(ranking.tests), ranking.adjustment, size]
@@ -763,6 +766,9 @@ TEMPLATES |= {
     "condition_leaders_unclear": "under {conditions}, {leaders} rank{leaders:s} first, but not significantly.",
     "means_with_missing_datasets": "* without data sets on which the {noun} failed or has no value.",
     "trials_missing": "the study is incomplete: {missing:,} of {trials:count trial} {missing:has} not run.",
+    "guessed_targets": (
+        "the class of {datasets} is the last column ({columns}), because none is declared. Declare target to choose another."
+    ),
     "condition_not_applied": "could not apply {conditions} to {datasets}: {reason}",
     "trials_failed": (
         "{learners} failed in {failed:count trial} on {datasets:count data set} ({causes}); first failure: {reason}"

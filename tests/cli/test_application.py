@@ -12,7 +12,7 @@ def test_ctrl_c_ends_any_command_with_a_message(run, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(fairtrial.measures.listing, "build_facts_frame", interrupted)
+    monkeypatch.setattr(fairtrial.measures.listing, "collect_facts", interrupted)
     told = run("measures")
     assert told.exit_code == 130
     assert told.stderr.startswith("fairtrial: stopped")

@@ -1,5 +1,7 @@
 """The command line: files of evidence."""
 
+import io
+
 import pandas as pd
 
 
@@ -56,3 +58,22 @@ def test_merge_refuses_what_is_no_store(run, finished, tmp_path):
     told = run("merge", finished[0], foreign, "--store", tmp_path / "all.fairtrial")
     assert told.exit_code == 2
     assert "foreign.fairtrial" in told.stderr
+
+
+def test_csv_output_escapes_formulas_but_not_numbers(run, tmp_path):
+    study = tmp_path / "formula.toml"
+    study.write_text(
+        'seed = 1\nmeasures = ["accuracy"]\n[data]\nsets = ["iris"]\n[resampling]\nfolds = 2\n'
+        '[learners]\n"=cmd()" = { learner = "gaussian-nb" }\n"-1.5" = { learner = "decision-tree" }\n'
+    )
+    store = tmp_path / "formula.fairtrial"
+    assert run("run", study, "--store", store, "--quiet", "--jobs", 1).exit_code == 0
+    printed = run("results", store, "--show", "scores", "--csv").stdout
+    assert set(pd.read_csv(io.StringIO(printed), dtype=str)["learner"]) == {"'=cmd()", "-1.5"}
+    scores = tmp_path / "scores.csv"
+    scores.write_text("dataset,=a(),b\n@one,0.5,-0.25\n+two,0.25,0.5\n\ttre,0.5,0.75\nfour,0.5,0.5\n")
+    assert run("compare", scores, "--out", tmp_path / "out").exit_code == 0
+    table = pd.read_csv(tmp_path / "out" / "scores.csv", index_col=0)
+    assert list(table.columns) == ["'=a()", "b"]
+    assert set(table.index) >= {"'@one", "'+two", "four"}
+    assert table.loc["'@one", "b"] == -0.25

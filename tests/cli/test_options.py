@@ -85,3 +85,72 @@ def test_robustness_has_an_interval_in_one_cell_and_lines_over_all_data_sets():
     line = exact.iloc[0]
     same = shown[(shown[["condition", "level", "dataset", "learner"]] == line[columns[:4]]).all(axis=1)].iloc[0]
     assert same["ela (low to high)"] == f"{line['ela']:.4g} ({line['ela_low']:.4g} to {line['ela_high']:.4g})"
+
+
+@pytest.mark.parametrize(
+    ("command", "refusal"),
+    [
+        ("results STORE --level 0", "--level has no effect without --condition: add --condition, or remove --level"),
+        ("results STORE --csv", "--csv has no effect on text"),
+        ("results STORE --all --measure auc", "--all has no effect with --measure: remove one of them"),
+        ("results STORE --all --explain", "--all has no effect with --explain"),
+        ("results STORE --csv --explain", "--csv has no effect with --explain"),
+        ("results STORE --show scores --condition class-noise", "--condition has no effect on --show scores"),
+        ("results STORE --show scores --all", "--all has no effect on --show scores"),
+        ("results STORE --show times --measure auc", "--measure has no effect on --show times: remove --measure"),
+        ("results STORE --show robustness --condition class-noise --level 0.2", "--level has no effect on --show robustness"),
+        ("results STORE --show verdict --csv", "--csv has no effect on --show verdict"),
+        ("results STORE --show resampling --resampling kfold", "--resampling has no effect on --show resampling"),
+        ("report STORE --format png", "--format has no effect without --figures: add --figures, or remove --format"),
+        ("run STUDY --dry-run --quiet", "--quiet has no effect with --dry-run: remove one of them"),
+        ("judge FILE --format png", "--format has no effect without --figures"),
+        ("judge FILE --title Title", "--title has no effect without --report"),
+        ("judge FILE --csv --all", "--csv has no effect with --all"),
+        ("judge FILE --csv --explain", "--csv has no effect with --explain"),
+        ("compare FILE --format png", "--format has no effect without --out"),
+        ("compare FILE --test-fraction 0.3", "--test-fraction has no effect on scores of several data sets"),
+        ("compare FILE --rows datasets --test-fraction 0.3", "--test-fraction has no effect on scores of several data sets"),
+        ("audit iris --n-splits 3", "--n-splits has no effect without --scheme"),
+        ("audit folds.zip --target class", "--target has no effect without --splits or --scheme: add --splits"),
+        ("measures auc --csv", "--csv has no effect with NAME"),
+        ("measures auc --needs scores", "--needs has no effect with NAME"),
+        ("learners c45 --csv", "--csv has no effect with NAME"),
+        ("reproduce --scale full", "--scale has no effect without NAME"),
+        ("reproduce --quiet", "--quiet has no effect without NAME"),
+    ],
+)
+def test_an_option_without_effect_is_refused(run, finished, study_file, tmp_path, command, refusal):
+    scores = tmp_path / "scores.csv"
+    scores.write_text("dataset,tree,bayes\n" + "\n".join(f"d{number},0.9,0.8" for number in range(6)))
+    words = {"STORE": finished[0], "STUDY": study_file, "FILE": scores}
+    result = run(*(words.get(word, word) for word in command.split()))
+    assert result.exit_code == 2
+    assert refusal in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert not result.stdout
+
+
+@pytest.mark.parametrize(
+    ("command", "refusal"),
+    [
+        ("run STORE", "{STORE} is a results file, not a study file: pass the study file (*.toml)"),
+        (
+            "results STUDY",
+            "{STUDY} is a study file, not a results file: pass the results file (*.fairtrial) that its run wrote",
+        ),
+        ("judge STORE", "export a results file with fairtrial export FILE --csv CSV"),
+        ("judge FILE --level 95", "level must lie between 0 and 1, got 95.0: pass 0.95 for 95 %"),
+        ("compare FILE --alpha 5", "alpha must lie between 0 and 1, got 5.0: pass 0.05 for 5 %"),
+        ("report STORE --figures F --format jpg", "formats must be svg, png, pdf, html or json, got 'jpg': use png"),
+        ("report STORE --out page.pdf", "path must end in .html, got 'page.pdf': use 'page.html'"),
+        ("audit iris --scheme kfold --picture a.jpg", "must end in .svg, .png, .pdf, .html or .json, got 'a.jpg': use 'a.png'"),
+    ],
+)
+def test_a_wrong_file_or_value_is_refused_with_a_remedy(run, finished, study_file, tmp_path, monkeypatch, command, refusal):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "scores.csv").write_text("y_true,tree,bayes\n" + "yes,yes,no\nno,no,no\n" * 20)
+    words = {"STORE": finished[0], "STUDY": study_file, "FILE": "scores.csv"}
+    result = run(*(words.get(word, word) for word in command.split()))
+    assert result.exit_code == 2
+    assert refusal.format(**words) in result.stderr
+    assert result.stderr.count("\n") == 1

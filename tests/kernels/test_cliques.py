@@ -5,8 +5,13 @@ from itertools import combinations
 import numpy as np
 from hypothesis import given, settings, strategies as st
 
-from fairtrial.kernels.significance import compute_adjacency, compute_max_pairs
+from fairtrial.kernels.significance import compute_max_pairs
 from tests.significance.test_shaffer import partitions
+
+
+def compute_adjacency(joined):
+    """The learners joined to each learner, as bits."""
+    return np.array([sum(1 << j for j in range(len(row)) if row[j]) for row in joined.tolist()], dtype=np.int64)
 
 
 def searched(joined):

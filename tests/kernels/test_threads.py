@@ -18,12 +18,6 @@ def test_chunks_cover_the_range_once_and_in_order(count, n, chunk):
     assert all(len(part) <= max(1, chunk) for part in parts)
 
 
-@pytest.mark.parametrize("count", ["1", "2"])
-def test_both_gives_both_results_in_order(monkeypatch, count):
-    monkeypatch.setenv("FAIRTRIAL_THREADS", count)
-    assert compiling.run_both(lambda: "first", lambda: "second") == ("first", "second")
-
-
 def test_threads_run_side_by_side(monkeypatch):
     monkeypatch.setenv("FAIRTRIAL_THREADS", "2")
     meeting = threading.Barrier(2, timeout=10)
@@ -35,14 +29,13 @@ def test_work_inside_work_does_not_wait_for_its_own_pool(monkeypatch):
     monkeypatch.setenv("FAIRTRIAL_THREADS", "2")
 
     def inner(_start, _stop):
-        compiling.run_in_chunks(lambda start, stop: stop - start, 4, 1)
-        return compiling.run_both(lambda: 1, lambda: 2)
+        return compiling.run_in_chunks(lambda start, stop: stop - start, 4, 1)
 
     found = []
     outside = threading.Thread(target=lambda: found.extend(compiling.run_in_chunks(inner, 6, 1)), daemon=True)
     outside.start()
     outside.join(20)
-    assert found == [(1, 2)] * 6
+    assert found == [[1, 1, 1, 1]] * 6
 
 
 def test_one_thread_stays_in_the_callers_thread(monkeypatch):

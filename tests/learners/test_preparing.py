@@ -6,11 +6,12 @@ from imblearn.pipeline import make_pipeline as with_sampler
 from imblearn.under_sampling import EditedNearestNeighbours
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.compose import make_column_selector, make_column_transformer
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler, TargetEncoder
 from sklearn.svm import LinearSVC
@@ -209,3 +210,16 @@ def test_classes_are_numbered_for_learners_that_need_it():
     assert set(numbered.predict(X)) <= {"a", "b", "c"}
     assert (numbered.predict(X) == named.predict(X)).mean() > 0.95
     assert numbered.predict_proba(X).shape == (240, 3)
+
+
+class ColumnOfLabels(GaussianNB):
+    """Returns predictions as a column, as CatBoost does."""
+
+    def predict(self, X):
+        return super().predict(X).reshape(-1, 1)
+
+
+def test_predictions_in_a_column_become_one_label_per_row():
+    X, y = load_iris(return_X_y=True)
+    predictions = Prepared(ColumnOfLabels()).fit(X, y).predict(X)
+    assert predictions.tolist() == GaussianNB().fit(X, y).predict(X).tolist()

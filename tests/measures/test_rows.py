@@ -208,7 +208,7 @@ def test_score_rows_know_the_weight_of_each_class():
 
 def test_a_redrawn_tally_leaves_rows_of_weight_zero_out():
     rows = ScoreRows.read([0, 1, 1, 0], [0.1, 0.2, 0.3, 0.4], positive=None, labels=None, sample_weight=[1, 1, 1, 0])
-    tally = rows.binary.redraw(np.ones((1, 4)))
+    tally = rows.binary.redraw(np.ones((1, len(rows.true))))
     assert tally.positives == [2]
     assert tally.negatives == [1]
 

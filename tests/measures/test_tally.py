@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, settings, strategies as st
+from hypothesis.extra import numpy as hnp
 
 from fairtrial import measures
 from fairtrial.errors import InputError
@@ -81,17 +82,62 @@ def test_scores_that_are_not_finite_are_found_in_either_class(row, bad_value, we
         tally_scores(np.array([True, False, True]), s, weights)
 
 
-def test_a_bad_value_in_a_long_column_is_found_too():
+@pytest.mark.parametrize("bad_value", [np.nan, -np.nan, np.inf, -np.inf])
+def test_a_bad_value_in_a_long_column_is_found_too(bad_value):
     s = np.random.default_rng(0).random(50_000)
-    s[777] = np.nan
-    with pytest.raises(InputError, match=r"y_score.*nan.*777"):
+    s[777] = bad_value
+    with pytest.raises(InputError, match=rf"y_score.*{abs(bad_value)}.*777"):
         tally_scores(np.arange(50_000) % 2 == 0, s, None)
 
 
-def test_the_callers_scores_are_not_sorted():
-    s = np.array([3.0, 1.0, 2.0])
-    tally_scores(np.array([True, False, True]), s, None)
-    assert s.tolist() == [3, 1, 2]
+@pytest.mark.parametrize("copies", [1, 4_000])
+def test_the_callers_scores_are_not_sorted(copies):
+    s = np.array([3.0, 1.0, 2.0] * copies)
+    tally_scores(np.array([True, False, True] * copies), s, None)
+    assert s.tolist() == [3, 1, 2] * copies
+
+
+def count_with_numpy(y, s):
+    values, inverse = np.unique(s, return_inverse=True)
+    pos, neg = (np.bincount(inverse, weights=side, minlength=len(values)) for side in (y, ~y))
+    return values[::-1].tolist(), pos[::-1].tolist(), neg[::-1].tolist()
+
+
+LONG_COLUMNS = {
+    "probabilities": lambda rng, n: rng.random(n),
+    "logits": lambda rng, n: rng.normal(size=n),
+    "negative": lambda rng, n: -rng.random(n),
+    "rounded": lambda rng, n: rng.normal(size=n).round(1),
+    "constant": lambda _, n: np.full(n, -2.5),
+    "zeros of both signs": lambda rng, n: rng.choice([0.0, -0.0, 0.5], n),
+    "smallest and largest": lambda rng, n: rng.choice([5e-324, 2.2e-308, 0.0, 1.0, 1.7e308], n),
+    "too wide for 64 bits": lambda rng, n: rng.normal(size=n) * 10.0 ** rng.integers(-300, 300, n),
+    "differing only in the last bits": lambda rng, n: np.r_[0.0, 0.5 + 2.0**-53 * rng.permutation(n - 1)],
+    "negative, differing only in the last bits": lambda rng, n: np.r_[0.0, -0.5 - 2.0**-53 * rng.permutation(n - 1)],
+    "in order": lambda _, n: np.linspace(-1, 1, n),
+    "in reverse order": lambda _, n: np.linspace(1, 0, n),
+}
+
+
+@pytest.mark.parametrize("n", [3_999, 4_000, 30_001])
+@pytest.mark.parametrize("kind", LONG_COLUMNS)
+def test_a_long_column_is_counted_as_numpy_counts(kind, n):
+    rng = np.random.default_rng(n)
+    s, y = LONG_COLUMNS[kind](rng, n), rng.random(n) < 0.3
+    tally = tally_scores(y, s, None)
+    assert (tally.values.tolist(), tally.pos.tolist(), tally.neg.tolist()) == count_with_numpy(y, s)
+
+
+@given(
+    data=hnp.arrays(float, 20, elements=st.floats(allow_nan=False, allow_infinity=False)),
+    y=hnp.arrays(bool, 20),
+    seed=st.integers(0, 9),
+)
+@settings(max_examples=60, deadline=None)
+def test_any_finite_scores_of_a_long_column_are_counted(data, y, seed):
+    rows = np.random.default_rng(seed).integers(0, 20, 4_100)
+    tally = tally_scores(y[rows], data[rows], None)
+    assert (tally.values.tolist(), tally.pos.tolist(), tally.neg.tolist()) == count_with_numpy(y[rows], data[rows])
 
 
 def test_a_batch_does_not_add_up_and_has_no_frame():

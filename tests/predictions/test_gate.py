@@ -226,7 +226,10 @@ def test_long_and_wide_files_can_be_joined():
     new, old = split_files(frame)
     long = pd.concat([old.assign(model="old"), old.assign(model="older", score=0.5)])
     result = fairtrial.gate(new, candidate="new", baseline_source=long, baseline="old", margin=0.02)
-    assert result.comparisons[0].result == fairtrial.gate(frame, candidate="new", baseline="old", margin=0.02).comparisons[0].result
+    assert (
+        result.comparisons[0].result
+        == fairtrial.gate(frame, candidate="new", baseline="old", margin=0.02).comparisons[0].result
+    )
     with pytest.raises(InputError, match="baseline must name one of the models"):
         fairtrial.gate(new, baseline_source=long, margin=0.02)
 
@@ -354,5 +357,5 @@ def test_report(predictions, tmp_path):
 def test_assert_non_inferior():
     frame = make_frame(8000)
     assert assert_non_inferior(frame, candidate="new", baseline="old", margin=0.02).passed
-    with pytest.raises(AssertionError, match="AUC .* 95 % CI"):
+    with pytest.raises(AssertionError, match=r"AUC .* 95 % CI"):
         assert_non_inferior(make_frame(8000, loss=0.5), candidate="new", baseline="old", margin=0.02)

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import fairtrial
-from fairtrial import judge
+from fairtrial import compare, data, judge
 from fairtrial.data.text_tables import TextFormat
 from fairtrial.errors import InputError
 from fairtrial.measures import get_measure
@@ -403,3 +403,21 @@ def test_frames_of_all_libraries_are_judged_alike(convert):
     judgement = judge(convert(table), measures=["auc", "accuracy"], resamples=20)
     pd.testing.assert_frame_equal(judgement.scores, expected.scores)
     assert judgement.roles == expected.roles
+
+
+def test_a_corrupted_parquet_file_is_refused_in_one_sentence(tmp_path):
+    path = tmp_path / "corrupted.parquet"
+    pd.DataFrame({"name": ["alpha", "beta"] * 20, "tree": [0.1, 0.9] * 20}).to_parquet(path, compression=None)
+    path.write_bytes(path.read_bytes().replace(b"alpha", b"alph\xe1"))  # pyarrow raises an ArrowException
+    for read in (judge, compare, data.read):
+        with pytest.raises(InputError, match=r"^[^\n]*corrupted\.parquet cannot be read as Parquet: [^\n]*$"):
+            read(path)
+
+
+def test_a_model_with_a_single_row_is_described_and_not_compared(tmp_path):
+    rows = [f"{row},{'no' if row % 2 else 'yes'},tree,0.{row + 10}" for row in range(20)]
+    path = tmp_path / "predictions.csv"
+    path.write_text("\n".join(["row,y_true,model,score", *rows, "0,yes,bayes,0.9"]))
+    judgement = judge(path, resamples=100)  # warnings of NumPy are errors here
+    assert judgement.pairs["outcome"].tolist() == ["cannot be decided"]
+    assert set(judgement.frame()["model"]) == {"tree", "bayes"}

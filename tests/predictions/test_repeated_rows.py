@@ -52,6 +52,16 @@ def compute_row_differences(table):
 # --- Repeated predictions ---
 
 
+def test_the_answer_states_the_number_of_predictions_per_row(judge_file):
+    table = make_answers({"a": lambda _: 3, "b": lambda _: 3})
+    options = {"row": "question", "measures": "accuracy"}
+    assert "40 rows with 3 predictions each" in " ".join(str(judge_file(table, **options)).split())
+    unequal = make_answers({"a": lambda _: 3, "b": lambda row: 3 if row else 1})
+    assert "40 rows with 1 to 3 predictions each" in " ".join(str(judge(unequal, **options)).split())
+    once = table[table["repeat"] == 0].drop(columns="repeat")
+    assert "predictions each" not in str(judge_file(once, row="question", measures="accuracy"))
+
+
 def test_all_answers_count_if_models_have_different_numbers_of_them(judge_file):
     table = make_answers({"a": lambda _: 3, "b": lambda _: 1})
     judgement = judge_file(table, row="question", measures="accuracy")

@@ -7,7 +7,7 @@ import pytest
 from sklearn import metrics
 from sklearn.metrics import brier_score_loss, cohen_kappa_score, f1_score, log_loss, roc_auc_score, roc_curve
 
-from fairtrial import judge
+from fairtrial import judge, measures
 from fairtrial.errors import InputError
 from fairtrial.measures import ScoreTally, evaluate, get_measure, interval
 from fairtrial.measures.confusion import Confusion
@@ -30,7 +30,6 @@ from fairtrial.predictions.tables import (
     MAX_CURVE_POINTS,
     build_curves,
     find_unequal_rows,
-    limit_curve_points,
     order_best_first,
     rank_models,
 )
@@ -484,13 +483,16 @@ def test_labels_have_no_curves(read_models):
 
 
 def test_long_curves_are_thinned_and_keep_both_ends():
-    points = pd.DataFrame({"x": np.arange(10 * MAX_CURVE_POINTS)})
-    x = limit_curve_points(points)["x"]
-    assert len(x) == MAX_CURVE_POINTS
-    assert x.iloc[0] == 0
-    assert x.iloc[-1] == 10 * MAX_CURVE_POINTS - 1
+    n = 10 * MAX_CURVE_POINTS
+    tally = ScoreTally(np.linspace(1, 0, n - 1), np.ones(n - 1), np.ones(n - 1))
+    whole = measures.roc_curve.of(tally)
+    thinned = measures.roc_curve.of(tally, max_points=MAX_CURVE_POINTS)
+    x = np.searchsorted(whole["fpr"], thinned["fpr"])
+    assert len(thinned) == MAX_CURVE_POINTS
+    assert thinned.equals(whole.iloc[x].reset_index(drop=True))
+    assert (x[0], x[-1]) == (0, n - 1)
     assert np.ptp(np.diff(x)) <= 1
-    assert limit_curve_points(points.head(5)).equals(points.head(5))
+    assert measures.roc_curve.of(tally, max_points=n).equals(whole)
 
 
 def test_the_calibration_error_of_many_rows_has_the_limits_of_resampled_rows():

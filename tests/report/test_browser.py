@@ -182,6 +182,18 @@ def test_downloads_give_what_is_shown_at_full_precision(show, file):
     assert set(cost["learner"]) == {"tree", pages.IMAGE}
 
 
+def test_downloads_escape_formulas_but_not_numbers(show, file):
+    page = show(file)
+    saved(page, "[data-csv=grid-small]", "small.csv")
+    page.evaluate("""() => ["=cmd()", "+a", "-1.5"].forEach((text, index) => {
+        const cell = document.getElementById("grid-small").tBodies[0].rows[index].cells[0];
+        cell.textContent = text;
+        delete cell.dataset.v;
+    })""")
+    small = pd.read_csv(io.BytesIO(saved(page, "[data-csv=grid-small]", "small.csv")), dtype=str, keep_default_na=False)
+    assert small["learner"].tolist()[:3] == ["'=cmd()", "'+a", "-1.5"]
+
+
 def test_a_downloaded_picture_has_its_title_and_the_colours_of_paper(show, file):
     page = show(file, color_scheme="dark")
     picture = saved(page, "[data-image=curves-roc]", "curves-roc.svg").decode()

@@ -96,6 +96,13 @@ def test_signed_rank_agrees_with_baycomp():
         np.testing.assert_allclose([found.p_first, found.p_rope, found.p_second], expected, atol=0.006)
 
 
+@pytest.mark.parametrize("strength", [0.5, 1.0, 2.0])
+def test_draws_of_one_difference_follow_their_distribution(strength):
+    """The weight of the pseudo-observation is Beta(strength, 1), and its pair with itself is not above the rope."""
+    found = bayes_signed_rank([9.0], [1.0], rope=1.0, prior_strength=strength, samples=50_000)
+    assert stats.kstest(1 - found.draws[:, 0], lambda q: np.clip(q, 0, 1) ** (strength / 2)).pvalue > 0.001
+
+
 def test_seed_decides_and_threads_do_not(monkeypatch):
     one = bayes_signed_rank(FIRST, SECOND, rope=0.01, seed=5)
     monkeypatch.setenv("FAIRTRIAL_THREADS", "1")

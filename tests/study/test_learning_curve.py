@@ -1,5 +1,6 @@
 """Learning curves of a study: training sizes as conditions, their scores, intervals, figure and section."""
 
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -109,6 +110,8 @@ def test_section_and_command(results, path):
     sections = {section.key: section for section in build_sections(results)}
     table = sections["learning-curve"].tables[0].frame
     assert table["mean"].tolist() == results.learning_curve(by="all")["mean"].tolist()
+    texts = [sentence.text for sentence in sections["learning-curve"].sentences]
+    assert all(re.match(r"With \d+ training rows on average, ", text) for text in texts), texts
     assert "robustness" not in sections
     shown = CliRunner().invoke(app, ["results", str(path), "--show", "learning-curve"])
     assert shown.exit_code == 0

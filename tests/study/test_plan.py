@@ -25,7 +25,7 @@ from sklearn.preprocessing import StandardScaler
 
 from fairtrial.conditions import ClassNoise, Condition
 from fairtrial.data import Dataset
-from fairtrial.errors import InputError
+from fairtrial.errors import InputError, SuspectInputWarning
 from fairtrial.learners import Prepared as PreparedUnfitted
 from fairtrial.learners.prepared import Prepared
 from fairtrial.resampling import Bootstrap, FiveByTwo, Holdout, KFold, LeaveOneOut, Split, Splits
@@ -45,6 +45,14 @@ from tests.study.small_study import small_study
 
 
 NOISE = ("class-noise", 0.1, ClassNoise(level=0.1))
+
+
+def test_a_warning_about_a_data_set_names_it_and_is_given_once():
+    labels = np.array(["a"] * 20 + ["b"] * 2)
+    dataset = Dataset.from_table(np.arange(44.0).reshape(22, 2), labels, name="rare")
+    with pytest.warns(SuspectInputWarning, match="^data set rare: class 'b' has 2 rows for 3 folds") as caught:
+        plan_study(study({"rare": dataset}, repeats=5))
+    assert len(caught) == 1
 
 
 def everything(**changes):

@@ -16,6 +16,7 @@ from fairtrial.cli import app
 from fairtrial.data import Dataset
 from fairtrial.errors import InputError, SpecError
 from fairtrial.report import build_sections
+from fairtrial.report.checks import run_checks
 from fairtrial.resampling import KFold, StratifiedKFold
 
 SCHEMES = [
@@ -108,6 +109,21 @@ def test_a_scheme_has_the_scores_and_the_verdict_of_its_own_study(tmp_path, resu
     assert results.for_resampling("plain").schemes == ("plain",)
 
 
+def test_checks_cover_every_scheme_and_name_it(tmp_path):
+    """Check FT016 is raised by a single partition, which only the second scheme has."""
+    schemes = [{"name": "often", "folds": 2, "repeats": 5}, {"name": "once", "folds": 2}]
+    results = make_study(schemes, count=2).run(tmp_path / "a.fairtrial", jobs=1, progress=False)
+    findings = {check.number: finding for check, finding in run_checks(results)}
+    assert findings["FT016"].outcome == "raised"
+    assert findings["FT016"].text.startswith("With once: ")
+    assert "often" not in findings["FT016"].text
+    assert findings["FT011"].text == "Every planned trial has run."  # the same with both schemes
+    assert findings["FT008"].outcome == "raised"
+    alone = {name: dict(run_checks(results.for_resampling(name))) for name in results.schemes}
+    outcomes = {name: {check.number: finding.outcome for check, finding in found.items()} for name, found in alone.items()}
+    assert (outcomes["often"]["FT016"], outcomes["once"]["FT016"]) == ("passed", "raised")
+
+
 def enumerate_signs(differences):
     """Compute the exact two-sided p-value of the signed-rank test over all signs; rounding errors are not differences."""
     rounded = np.round(differences, 12)
@@ -156,6 +172,36 @@ def test_command_line(path, tmp_path):
         assert {line["resampling"] for line in csv.DictReader(lines)} == {"once", "plain", "twice"}
 
 
+@pytest.mark.parametrize("stream", [[], ["--stream"]], ids=["memory", "streamed"])
+def test_an_export_is_judged_by_one_scheme(path, tmp_path, stream):
+    def call(*words):
+        return CliRunner().invoke(app, [str(word) for word in words])
+
+    whole, alone = tmp_path / "whole.csv", tmp_path / "alone.csv"
+    assert call("export", path, "--csv", whole).exit_code == 0
+    assert call("export", path, "--csv", alone, "--scheme", "plain").exit_code == 0
+    for file in (whole, alone):  # one data set suffices
+        header, *lines = file.read_text().splitlines(keepends=True)
+        file.write_text(header + "".join(line for line in lines if line.startswith('"d0"')))
+    assert "resampling" not in alone.read_text().splitlines()[0]
+    options = ["--csv", "--measure", "accuracy", "--resamples", "50", *stream]
+    refused = call("judge", whole, *options)
+    assert refused.exit_code == 2
+    assert refused.stderr == (
+        "fairtrial: the file must have one resampling scheme, got once, plain and twice: judge one of them with --scheme once\n"
+    )
+    judged = call("judge", whole, *options, "--scheme", "plain")
+    assert judged.exit_code == 0, judged.output
+    assert judged.stdout == call("judge", alone, *options).stdout
+    for command in (["judge", whole, *options], ["export", path, "--csv", tmp_path / "other.csv"]):
+        wrong = call(*command, "--scheme", "plan")
+        assert wrong.exit_code == 2
+        assert "did you mean 'plain'?" in wrong.stderr
+    without = call("judge", alone, *options, "--scheme", "plain")
+    assert without.exit_code == 2
+    assert "scheme must be omitted for a file without a column 'resampling'" in without.stderr
+
+
 def test_summary_and_report_name_the_schemes(results):
     text = str(results)
     assert "with once" in text.lower()
@@ -169,7 +215,12 @@ def test_summary_and_report_name_the_schemes(results):
     counts = next(table.frame for table in sections["what-was-run"].tables if "splits" in table.frame.index)
     assert counts.loc["splits", "count"] == 7 * (2 + 3 + 4)
     assert not any("could not be built" in str(sentence) for section in sections.values() for sentence in section.sentences)
+    for key in ("answer", "scores", "verdict", "folds"):
+        assert "Resampling scheme: once." in sections[key].notes
+    assert "Resampling schemes: once, plain and twice." in sections["time-memory"].notes
+    assert "With once and plain: " in " ".join(str(sentence) for sentence in sections["checks"].sentences)
     single = build_sections(results.for_resampling("plain"))
+    assert not any(note.startswith("Resampling scheme") for section in single for note in section.notes)
     assert "resampling" not in {section.key for section in single}
 
 

@@ -74,6 +74,25 @@ def test_a_condition_that_fits_no_data_set_is_refused(tmp_path):
         dry_run(study, tmp_path / "new.fairtrial")
 
 
+@pytest.mark.parametrize(
+    ("header", "data", "guessed"),
+    [
+        ("size,kind", 'sets = ["rows.csv"]', True),
+        ("size,class", 'sets = ["rows.csv"]', False),
+        ("size,kind", 'rows = { file = "rows.csv", target = "kind" }', False),
+    ],
+)
+def test_a_class_column_that_is_not_declared_is_stated(tmp_path, header, data, guessed):
+    (tmp_path / "rows.csv").write_text(f"{header}\n" + "\n".join(f"{row},{'ab'[row % 2]}" for row in range(12)))
+    file = tmp_path / "a.toml"
+    file.write_text(f"[data]\n{data}\n[learners]\ngaussian-nb = {{}}\ndecision-tree = {{}}\n[resampling]\nfolds = 2\n")
+    study = Study.read(file)
+    sentence = "The class of rows is the last column (kind), because none is declared. Declare target to choose another."
+    assert (sentence in str(dry_run(study, tmp_path / "a.fairtrial")).splitlines()) == guessed
+    if guessed:
+        assert sentence in study.run(tmp_path / "a.fairtrial", jobs=1, progress=False).notes
+
+
 # --- Trying conditions ---
 # Conditions tried on the data before a run.
 

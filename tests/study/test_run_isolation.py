@@ -75,7 +75,8 @@ class ThreadCounter(Majority):
 
 def run(tmp_path, learners, **options):
     options = {"resampling": {"folds": 3}, "measures": ["accuracy"], **options}
-    return Study(["iris"], learners, name="study", **options).run(tmp_path / "study.fairtrial", jobs=1, progress=False)
+    data = options.pop("data", ["iris"])
+    return Study(data, learners, name="study", **options).run(tmp_path / "study.fairtrial", jobs=1, progress=False)
 
 
 def accuracies(results, learner):
@@ -158,6 +159,19 @@ def _get_thread_parameters(results):
         elif isinstance(value, list):
             left += value
     return found
+
+
+@pytest.mark.parametrize("name", ["lightgbm", "xgboost", "catboost"])
+def test_a_boosting_library_runs_by_name_and_writes_nothing_into_the_working_folder(tmp_path, monkeypatch, name):
+    pytest.importorskip(name)
+    work = tmp_path / "work"
+    work.mkdir()
+    monkeypatch.chdir(work)
+    booster = {"learner": name, "parameters": {"n_estimators": 3}}
+    results = run(tmp_path, {"booster": booster}, data=["iris", "automobile"])  # automobile has nominal columns
+    assert results.trials()["status"].tolist() == ["ok"] * 6, results.failures()["message"].tolist()
+    assert results.wide("accuracy").loc["iris", "booster"] > 0.8
+    assert list(work.iterdir()) == []
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs 2 cores")

@@ -494,3 +494,13 @@ def test_rules_that_cannot_be_read_refuse_nothing():
     kind = type("Kind", (), {"_parameter_constraints": {"a": [object()]}})
     assert explain_refusal(kind, "a", 1) is None
     assert explain_refusal(kind, "b", 1) is None
+
+
+def test_a_learner_whose_parameters_cannot_be_read_is_refused_in_one_sentence():
+    class Broken(GaussianNB):
+        def get_params(self, deep=True):
+            raise RuntimeError("no parameters\ntoday")
+
+    message = r"^learners\.broken: get_params .*RuntimeError: no parameters today.*: correct its class$"
+    with pytest.raises(SpecError, match=message):
+        Study(data=["iris"], learners={"broken": Broken()}, allow_local_code=True)

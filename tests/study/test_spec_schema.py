@@ -129,6 +129,8 @@ CONDITIONS = {
             ),
         }
     ),
+    "train-size": LEVELS | table({"level": LEVELS | st.lists(whole(5, 20), min_size=1, max_size=2, unique=True)}),
+    "fewer-rows": table({"condition": st.just("train-size"), "level": LEVELS}, part=st.just("train")),
     "prior-shift": table({"priors": st.just({"setosa": 0.5, "versicolor": 0.25, "virginica": 0.25})}),
 }
 
@@ -198,6 +200,8 @@ FULL = {
             "condition": "sequence",
             "steps": [{"condition": "class-noise", "level": 0.2}, {"condition": "missing-values", "level": 0.3}],
         },
+        "train-size": [0.2, 20],
+        "fewer-rows": {"condition": "train-size", "level": [0.4], "part": "train"},
         "prior-shift": {"priors": {"setosa": 0.5, "versicolor": 0.25, "virginica": 0.25}},
     },
     "resampling": [

@@ -15,13 +15,14 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 from typer.testing import CliRunner
 
+from fairtrial import open_results
 from fairtrial.cli import app
 from fairtrial.errors import FairtrialError, FairtrialWarning, InputError, StoreError
-from fairtrial.study import check_results, forget_trials, open_store, repair_results
+from fairtrial.study import check_results, export, forget_trials, open_store, repair_results
 from fairtrial.study.records import CODES, INDICES, NUMBERS, TrialRecord, pack, unpack
 from fairtrial.study.run.coordinator import run_study
 from fairtrial.study.store import sqlite as sqlite_module
-from tests.study.small_store import SmallStudy
+from tests.study.small_store import SmallStudy, without_privileges
 from tests.study.small_studies import rows, study
 
 PAGE = 4096
@@ -130,6 +131,16 @@ def test_no_command_silently_uses_a_corrupted_file(tmp_path, whole, expected, se
     assert is_refusal(result) or compute_digest(tmp_path / "merged.fairtrial") == expected["digest"]
     path.write_bytes(content)
     assert_run_completes_or_refuses(path, content, expected)
+
+
+def test_export_in_python_refuses_a_corrupted_file(tmp_path, whole):
+    path = tmp_path / "small.fairtrial"
+    path.write_bytes(whole.read_bytes())
+    with sqlite3.connect(path) as connection:  # export does not read the times
+        connection.execute("UPDATE trial SET fit_time = fit_time + 1 WHERE id = (SELECT max(id) FROM trial)")
+    with pytest.raises(StoreError, match="corrupted"):
+        export(open_results(path).archive, tmp_path / "out.csv")
+    assert not (tmp_path / "out.csv").exists()
 
 
 def assert_run_completes_or_refuses(path, content, expected):
@@ -362,3 +373,29 @@ def test_class_or_row_out_of_range_is_refused(tmp_path, change, ending):
 def test_every_transaction_is_flushed_to_the_disk(path):
     with open_store(path, write=True) as store, store.file.read_connection() as connection:
         assert connection.execute("PRAGMA synchronous").fetchone() == (2,)
+
+
+@pytest.mark.parametrize(
+    ("name", "corrupted"),
+    [(b"CREATE TABLE split", b"CREATE TABL\xf9 split"), (b"CREATE TABLE study", b"CREATE TABLE [tudy")],
+    ids=["not UTF-8", "several lines"],
+)
+def test_a_corrupted_schema_is_refused_in_one_sentence(tmp_path, name, corrupted):
+    path = tmp_path / "a.fairtrial"
+    open_store(path, write=True, create=True).close()
+    content = path.read_bytes()
+    assert name in content
+    path.write_bytes(content.replace(name, corrupted))
+    for command in ("status", "check", "results"):
+        result = CliRunner().invoke(app, [command, str(path)])
+        assert result.exit_code == 2
+        assert len(result.stderr.splitlines()) == 1
+
+
+def test_a_folder_that_becomes_read_only_does_not_prevent_closing():
+    with without_privileges() as folder:
+        store = open_store(folder / "a.fairtrial", write=True, create=True)
+        folder.chmod(0o555)
+        store.close()
+        folder.chmod(0o755)
+        open_store(folder / "a.fairtrial", write=True).close()  # the lock file that is left does no harm

@@ -193,6 +193,8 @@ def test_report_has_a_section_and_a_figure(stored):
     assert learners["trials"].to_dict() == {"grid": 4, "random": 4}
     assert counts.groupby(["learner", "data set", "parameter"])["chosen"].sum().eq(2).all()
     chart = draw(results, "tuning", dataset="iris").to_dict()
+    legends = [panel["encoding"]["size"]["legend"] for panel in chart["vconcat"]]
+    assert all(legend["values"] in ([1], [1, 2]) and legend["format"] == "d" for legend in legends)  # 2 folds, never 0
     assert [panel["title"]["text"] for panel in chart["vconcat"]] == [
         "grid: n_neighbors",
         "random: n_neighbors",

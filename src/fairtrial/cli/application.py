@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import isnan
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 
 from fairtrial import __version__
 from fairtrial._narrative import name_options
-from fairtrial.errors import FairtrialError, FairtrialWarning
+from fairtrial.errors import FairtrialError, FairtrialWarning, InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,12 +77,58 @@ def errors_to_exit() -> Iterator[None]:
         raise typer.Exit(2) from None
 
 
+def refuse_with(context: typer.Context, name: str, *others: str) -> None:
+    """Refuse the option `name` if one of the other options is given too, because it would have no effect."""
+    option_names = _list_given_options(context)
+    for other in others:
+        if name in option_names and other in option_names:
+            raise InputError(f"{option_names[name]} has no effect with {option_names[other]}: remove one of them")
+
+
+def refuse_without(context: typer.Context, name: str, *needed: str) -> None:
+    """Refuse the option `name` if none of the needed options is given, because it would have no effect."""
+    option_names = _list_given_options(context)
+    if name in option_names and not option_names.keys() & set(needed):
+        names = [_name_option(context, other) for other in needed]
+        refuse_option(context, name, f"without {' or '.join(names)}", f"add {names[0]}")
+
+
+def refuse_option(context: typer.Context, name: str, where: str, remedy: str = "") -> None:
+    """Refuse the option `name` if it is given, because it would have no effect."""
+    option_names = _list_given_options(context)
+    if name in option_names:
+        instead = f"{remedy}, or remove" if remedy else "remove"
+        raise InputError(f"{option_names[name]} has no effect {where}: {instead} {option_names[name]}")
+
+
+def _list_given_options(context: typer.Context) -> dict[str, str]:
+    """Map the parameters that were given on the command line to the names of their options."""
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    names = [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
+    return {name: _name_option(context, name, context.params[name] is False) for name in names}
+
+
+def _name_option(context: typer.Context, name: str, negated: bool = False) -> str:
+    """Name the option or argument of a parameter as it is written on the command line."""
+    parameter = next(parameter for parameter in context.command.params if parameter.name == name)
+    if parameter.param_type_name == "argument":
+        return name.upper()
+    return str((parameter.secondary_opts if negated and parameter.secondary_opts else parameter.opts)[0])
+
+
 @contextmanager
 def warnings_to_stderr() -> Iterator[None]:
-    """Print fairtrial warnings as sentences as soon as they occur."""
+    """Print fairtrial warnings as sentences as soon as they occur, each sentence once."""
+    printed: set[str] = set()
+
+    def show(message: Warning | str, *_: object, **__: object) -> None:
+        if str(message) not in printed:
+            printed.add(str(message))
+            typer.echo(f"fairtrial: warning: {message}", err=True)
+
     with warnings.catch_warnings():
         warnings.simplefilter("always", FairtrialWarning)
-        warnings.showwarning = lambda message, *_, **__: typer.echo(f"fairtrial: warning: {message}", err=True)
+        warnings.showwarning = show
         yield
 
 
@@ -103,8 +149,8 @@ def on_interrupt(message: str) -> Iterator[None]:
         raise KeyboardInterrupt(str(error) or message) from None
 
 
-def print_frame(frame: pd.DataFrame) -> None:
-    """Print a frame as a plain-text table with 4 significant digits.
+def print_frame(frame: pd.DataFrame | Mapping[str, Sequence[Any]]) -> None:
+    """Print a frame, or columns by name, as a plain-text table with 4 significant digits.
 
     On a terminal, long text columns are dropped or shortened. If the table is still too wide, the columns that do not fit are
     continued on the next line.
@@ -114,8 +160,10 @@ def print_frame(frame: pd.DataFrame) -> None:
 
     console = Console()
     room = console.width if console.is_terminal else None
-    visible = frame if room is None else _drop_long_columns(frame, room)
-    columns = [[str(name), *map(format_cell, visible[name])] for name in visible.columns]
+    source: Any = frame
+    table: dict[str, Sequence[Any]] = {str(name): list(source[name]) for name in source}
+    visible = table if room is None else _drop_long_columns(table, room)
+    columns = [[name, *map(format_cell, values)] for name, values in visible.items()]
     header, *lines = _format_lines(columns, room)
     console.print(Text("\n").join([Text(header, style="bold"), *map(Text, lines)]), soft_wrap=True)
 
@@ -160,26 +208,28 @@ def _split_columns(widths: Sequence[int], room: int) -> list[list[int]]:
     return groups
 
 
-def _drop_long_columns(frame: pd.DataFrame, width: int) -> pd.DataFrame:
+def _drop_long_columns(table: Mapping[str, Sequence[Any]], width: int) -> dict[str, Sequence[Any]]:
     narrow = 1 + (width < 170) + (width < 110)
     left_out = [
         *["aliases", "reference", "description"][:narrow],
         *(["class", "parameters", "from"][:narrow] if narrow > 1 else []),
     ]
-    frame = frame.drop(columns=left_out, errors="ignore")
+    visible = {name: values for name, values in table.items() if name not in left_out}
     for column in ("description", "parameters"):
-        frame = _cut_column(frame, column, width)
-    return frame
+        visible = _cut_column(visible, column, width)
+    return visible
 
 
-def _cut_column(frame: pd.DataFrame, column: str, width: int) -> pd.DataFrame:
+def _cut_column(table: dict[str, Sequence[Any]], column: str, width: int) -> dict[str, Sequence[Any]]:
     """Shorten one column to the width that the other columns leave."""
     from fairtrial._text import collapse_whitespace
 
-    if column not in frame:
-        return frame
+    if column not in table:
+        return table
     widths = [
-        max(len(format_cell(value)) for value in [name, *frame[name]]) + len(_GAP) for name in frame.columns if name != column
+        max(len(format_cell(value)) for value in [name, *values]) + len(_GAP)
+        for name, values in table.items()
+        if name != column
     ]
     room = max(20, width - sum(widths))
-    return frame.assign(**{column: [collapse_whitespace(text, room) for text in frame[column]]})
+    return {**table, column: [collapse_whitespace(text, room) for text in table[column]]}

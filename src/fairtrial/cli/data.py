@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from fairtrial.cli.application import app, errors_to_exit, print_frame, warnings_to_stderr
+from fairtrial._files import format_csv
+from fairtrial.cli.application import app, errors_to_exit, print_frame, refuse_with, refuse_without, warnings_to_stderr
 from fairtrial.errors import InputError
 
 data_app = typer.Typer(no_args_is_help=True, help="List data sets, show one, or write one to a file.")
@@ -23,7 +24,7 @@ def list_datasets(csv: Annotated[bool, typer.Option("--csv", help="Print CSV ins
     with errors_to_exit():
         frame = catalogue()
         if csv:
-            typer.echo(frame.to_csv(index=False), nl=False)
+            typer.echo(format_csv(frame), nl=False)
         else:
             print_frame(frame.astype(object).where(frame.notna(), ""))
         if extras := describe_missing_extras():
@@ -63,6 +64,7 @@ def get_dataset(
 
 @app.command()
 def audit(
+    context: typer.Context,
     path: Annotated[str, typer.Argument(help="KEEL folds (zip or folder), or a data file or name with --splits or --scheme.")],
     splits: Annotated[
         Path | None, typer.Option(help="CSV file of the test fold of each row, with columns row, fold and optionally repeat.")
@@ -84,6 +86,8 @@ def audit(
     from fairtrial.study.audit import audit_file
 
     with errors_to_exit(), warnings_to_stderr():
+        refuse_without(context, "n_splits", "scheme")
+        refuse_without(context, "target", "splits", "scheme")
         if picture is not None:
             check_picture_path(picture)
         audit_result = audit_file(
@@ -97,7 +101,7 @@ def audit(
             n_permutations=permutations,
             alpha=alpha,
         )
-        typer.echo(audit_result.frame().to_csv(index=False) if csv else audit_result.summary, nl=not csv)
+        typer.echo(format_csv(audit_result.frame()) if csv else audit_result.summary, nl=not csv)
         if picture is not None:
             from fairtrial.report.figures.folds import draw_audit
 
@@ -107,6 +111,7 @@ def audit(
 
 @app.command()
 def measures(
+    context: typer.Context,
     name: Annotated[str | None, typer.Argument(help="Show one measure in full. Default: list all.")] = None,
     needs: Annotated[
         str | None, typer.Option(help="List only measures of labels, scores, probabilities, values or results.")
@@ -117,16 +122,19 @@ def measures(
     from fairtrial.measures import listing
 
     with errors_to_exit():
+        refuse_with(context, "needs", "name")
+        refuse_with(context, "csv", "name")
         if name is not None:
             typer.echo(listing.format_measure(name))
         elif csv:
-            typer.echo(listing.build_facts_frame(needs).to_csv(index=False), nl=False)
+            typer.echo(format_csv(listing.build_facts_frame(needs)), nl=False)
         else:
-            print_frame(listing.build_facts_frame(needs))
+            print_frame(listing.collect_facts(needs))
 
 
 @app.command()
 def learners(
+    context: typer.Context,
     name: Annotated[str | None, typer.Argument(help="Show one learner with its parameters. Default: list all.")] = None,
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")] = False,
 ) -> None:
@@ -134,9 +142,10 @@ def learners(
     from fairtrial.learners import catalogue
 
     with errors_to_exit():
+        refuse_with(context, "csv", "name")
         if name is not None:
             typer.echo(catalogue.describe_learner(name))
         elif csv:
-            typer.echo(catalogue.listing().to_csv(index=False), nl=False)
+            typer.echo(format_csv(catalogue.listing()), nl=False)
         else:
             print_frame(catalogue.listing())

@@ -7,9 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from fairtrial._files import format_csv
 from fairtrial._narrative import render
 from fairtrial._text import wrap_item, wrap_lines
-from fairtrial.cli.application import app, errors_to_exit, ignore_warnings, warnings_to_stderr
+from fairtrial.cli.application import (
+    app,
+    errors_to_exit,
+    ignore_warnings,
+    refuse_option,
+    refuse_with,
+    refuse_without,
+    warnings_to_stderr,
+)
 
 if TYPE_CHECKING:
     from fairtrial.significance import Verdict
@@ -17,6 +26,7 @@ if TYPE_CHECKING:
 
 @app.command()
 def judge(
+    context: typer.Context,
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="CSV, TSV, JSON Lines or Parquet files, or a pattern.")],
     report: Annotated[Path | None, typer.Option(help="Write the report to this HTML file.")] = None,
     y_true: Annotated[
@@ -67,6 +77,9 @@ def judge(
     drop_missing: Annotated[
         bool, typer.Option("--drop-missing", help="Remove rows with missing values instead of refusing the file.")
     ] = False,
+    scheme: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Resampling scheme, if the file was exported from a study with several.")
+    ] = None,
     stream: Annotated[
         bool, typer.Option("--stream", help="Do not read the file into memory. Default: for more than five million lines.")
     ] = False,
@@ -91,6 +104,9 @@ def judge(
     from fairtrial.report.report import write_files
 
     with errors_to_exit(), warnings_to_stderr():
+        refuse_without(context, "formats", "figures")
+        refuse_without(context, "title", "report")
+        refuse_with(context, "csv", "explain", "all_measures")
         check_targets(report, figures, formats, tables)
         if json is not None:
             check_text_path(json)
@@ -117,9 +133,10 @@ def judge(
             repeat=repeat,
             fold=fold,
             drop_missing=drop_missing,
+            scheme=scheme,
         )
         if csv:
-            typer.echo(judgement.frame().to_csv(index=False), nl=False)
+            typer.echo(format_csv(judgement.frame()), nl=False)
             for message in judgement.messages:
                 typer.echo(message, err=True)
         else:
@@ -146,6 +163,7 @@ def parse_columns(options: list[str] | None) -> Any:
 
 @app.command()
 def compare(
+    context: typer.Context,
     scores: Annotated[
         Path, typer.Argument(help="CSV, TSV, JSON Lines or Parquet file with one row per data set, fold or score.")
     ],
@@ -208,6 +226,9 @@ def compare(
     from fairtrial.significance.compare import compare
 
     with errors_to_exit(), ignore_warnings():
+        refuse_without(context, "formats", "out")
+        if rows == "datasets":
+            refuse_option(context, "test_fraction", "on scores of several data sets")
         if report is not None:
             check_page_path(report)
         verdict = compare(
@@ -225,6 +246,8 @@ def compare(
             equivalent=equivalent,
             hierarchical=hierarchical,
         )
+        if verdict.unit == "data set":
+            refuse_option(context, "test_fraction", "on scores of several data sets")
         written: dict[str, object] = {}
         if out is not None:
             from fairtrial.report.files import write_comparison

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fairtrial.cli.application import app, errors_to_exit, on_interrupt, print_frame, warnings_to_stderr
+from fairtrial.cli.application import app, errors_to_exit, on_interrupt, print_frame, refuse_without, warnings_to_stderr
 from fairtrial.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 @app.command()
 def reproduce(
+    context: typer.Context,
     name: Annotated[str | None, typer.Argument(help="Name of the experiment, or `all`. Default: list the experiments.")] = None,
     scale: Annotated[
         str, typer.Option(help="quick (about a minute), full, or smoke (seconds, with meaningless results).")
@@ -44,6 +45,8 @@ def reproduce(
     with errors_to_exit(), warnings_to_stderr(), on_interrupt("stopped: run the same command again to resume"):
         from fairtrial.reproduce import reproduce as run
 
+        for option in ("scale", "out", "jobs", "measure", "seed", "progress"):
+            refuse_without(context, option, "name")
         if name is None:
             print_frame(_list_experiments())
             raise typer.Exit

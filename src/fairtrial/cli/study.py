@@ -10,8 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fairtrial._files import format_csv
 from fairtrial._text import format_count, wrap_lines
-from fairtrial.cli.application import app, errors_to_exit, on_interrupt, print_frame, warnings_to_stderr
+from fairtrial.cli.application import (
+    app,
+    errors_to_exit,
+    on_interrupt,
+    print_frame,
+    refuse_option,
+    refuse_with,
+    refuse_without,
+    warnings_to_stderr,
+)
 from fairtrial.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,10 +31,22 @@ if TYPE_CHECKING:
     from fairtrial.study.results.results import Results
     from fairtrial.study.study import Study
 
-RESULT_VIEWS = (
-    *("summary", "table", "scores", "robustness", "deterioration", "verdict", "failures", "times"),
-    *("tuning", "resampling", "learning-curve", "generalisation"),
-)
+# The views of `fairtrial results`, with the options that each of them uses.
+_VIEW_OPTIONS = {
+    "summary": {"measure", "condition", "level", "resampling", "show_all", "explain", "csv"},
+    "table": {"measure", "condition", "level", "resampling", "csv"},
+    "scores": {"measure", "resampling", "csv"},
+    "robustness": {"measure", "condition", "resampling", "csv"},
+    "deterioration": {"resampling", "csv"},
+    "verdict": {"measure", "condition", "level", "resampling", "explain"},
+    "failures": {"resampling", "csv"},
+    "times": {"resampling", "csv"},
+    "tuning": {"resampling", "csv"},
+    "resampling": {"measure", "condition", "level", "csv"},
+    "learning-curve": {"measure", "resampling", "csv"},
+    "generalisation": {"measure", "condition", "level", "resampling", "csv"},
+}
+RESULT_VIEWS = tuple(_VIEW_OPTIONS)
 
 _MAX_REPEATED_ANSWER = 20_000  # with more trials, a run that found nothing to do does not compute the answer again
 
@@ -36,6 +58,7 @@ StudyName = Annotated[
 
 @app.command()
 def run(
+    context: typer.Context,
     study: Annotated[Path, typer.Argument(help="Study file (TOML).")],
     store: Annotated[Path | None, typer.Option(help="Results file. Default: NAME.fairtrial in the current folder.")] = None,
     jobs: Annotated[int | None, typer.Option(help="Trials run in parallel. Default: the number of cores.")] = None,
@@ -79,6 +102,7 @@ def run(
         from fairtrial.study.run.engine import check_engine
         from fairtrial.study.study import Study
 
+        refuse_with(context, "progress", "dry_run")
         declared = Study.read(study, allow_local_code=allow_local_code)
         path = store or Path(f"{declared.name}.fairtrial")
         part = parse_shard(shard)
@@ -149,6 +173,7 @@ def status(store: Store, study: StudyName = None) -> None:
 
 @app.command()
 def results(
+    context: typer.Context,
     store: Store,
     measure: Annotated[
         str | None, typer.Option(help="Any measure (see `fairtrial measures`). Default: the measures of the study.")
@@ -172,9 +197,12 @@ def results(
     from fairtrial.study.results.results import open_results
 
     with errors_to_exit(), warnings_to_stderr():
+        _check_view_options(
+            context, view, is_text=view == "verdict" or (view == "summary" and measure is None and condition is None)
+        )
         selection: dict[str, Any] = {"condition": condition, "level": level}
         opened = open_results(store, study)
-        if resampling is not None and view != "resampling":
+        if resampling is not None:
             opened = opened.for_resampling(resampling)
         if explain:
             typer.echo(_format_explanation(opened, measure, selection))
@@ -191,9 +219,23 @@ def results(
         if isinstance(result, str):
             typer.echo(result)
         elif csv:
-            typer.echo(result.to_csv(index=False), nl=False)
+            typer.echo(format_csv(result), nl=False)
         else:
             print_frame(result)
+
+
+def _check_view_options(context: typer.Context, view: str, is_text: bool) -> None:
+    """Refuse options of `fairtrial results` that the view does not use."""
+    from fairtrial._check import check_one_of
+
+    check_one_of("show", view, RESULT_VIEWS)
+    refuse_without(context, "level", "condition")
+    for name in sorted(_VIEW_OPTIONS["summary"] - _VIEW_OPTIONS[view]):
+        refuse_option(context, name, f"on --show {view}")
+    refuse_with(context, "show_all", "measure", "condition", "explain", "csv")
+    refuse_with(context, "csv", "explain")
+    if is_text:
+        refuse_option(context, "csv", "on text", "choose a table with --show table")
 
 
 def _print_wide_table(results: Results, measure: str | None, selection: dict[str, Any]) -> None:
@@ -206,6 +248,7 @@ def _print_wide_table(results: Results, measure: str | None, selection: dict[str
 
 @app.command()
 def report(
+    context: typer.Context,
     store: Store,
     out: Annotated[
         Path | None, typer.Option(help="HTML file. Default: the name of the results file, in the current folder.")
@@ -223,6 +266,7 @@ def report(
     from fairtrial.report.report import write_files
 
     with errors_to_exit(), warnings_to_stderr():
+        refuse_without(context, "formats", "figures")
         page = out or Path(f"{store.stem}.html")
         written = write_files(open_results(store, study), page, title=title, figures=figures, formats=formats, tables=tables)
         for path, count in written.items():
@@ -234,12 +278,15 @@ def export(
     store: Store,
     csv: Annotated[Path | None, typer.Option("--csv", help="Write a CSV file.")] = None,
     parquet: Annotated[Path | None, typer.Option("--parquet", help="Write a Parquet file.")] = None,
+    scheme: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Export only this resampling scheme of the study. Default: all.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     study: StudyName = None,
 ) -> None:
     """Export predictions: one line per trial and test row, with row id, true label, prediction and scores."""
     from fairtrial.study.store.store import open_store
-    from fairtrial.study.store.transfer import export as write
+    from fairtrial.study.store.transfer import write_predictions
 
     with errors_to_exit(), warnings_to_stderr():
         if csv is None and parquet is None:
@@ -252,9 +299,10 @@ def export(
         with open_store(store) as results_store:
             results_store.check()
             archive = results_store.open_archive(study)
+            archive = archive if scheme is None else archive.select_scheme(scheme)
             for path, kind in ((csv, "csv"), (parquet, "parquet")):
                 if path is not None:
-                    lines = write(archive, path, format=kind, overwrite=force)  # type: ignore[arg-type]
+                    lines = write_predictions(archive, path, format=kind, overwrite=force)  # type: ignore[arg-type]
                     typer.echo(f"written: {path} ({format_count(lines, 'line')})")
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -381,21 +382,16 @@ def read_parquet(
     ...     read_parquet(Path(folder) / "two.parquet")
     <Dataset two: 2 rows, 1 attributes, 2 classes>
     """
-    import pyarrow as pa
     from pyarrow import parquet
 
     path = Path(path)
-    try:
+    with report_parquet_errors(path):
         file = parquet.ParquetFile(path)
         names = file.schema_arrow.names
         left_out = check_column_names("drop", drop, names, str(path))
-        table = file.read(columns=[column for column in names if column not in left_out])
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"{path} cannot be read as Parquet: {str(error).strip().splitlines()[0]}") from None
+        frame = convert_arrow_table(file.read(columns=[column for column in names if column not in left_out]))
     return read_frame(
-        convert_arrow_table(table),
+        frame,
         target=target,
         name=name or path.stem,
         nominal=nominal,
@@ -404,3 +400,17 @@ def read_parquet(
         time=time,
         source=str(path),
     )
+
+
+@contextmanager
+def report_parquet_errors(path: Path) -> Iterator[None]:
+    """Convert any error in reading a Parquet file to an input error. A corrupted file may raise any class of error."""
+    try:
+        yield
+    except InputError:
+        raise
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except Exception as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+        raise InputError(f"{path} cannot be read as Parquet: {reason}; write the file again") from None

@@ -166,6 +166,10 @@ def _read_bytes(stream: IO[Any], size: int, name: str, encoding: str) -> bytes:
 
 
 def _decode_block(raw: bytes, name: str, first: int, codec: _Codec) -> str:
+    if first == 1 and raw.startswith(b"SQLite format 3\0"):
+        raise InputError(
+            f"{name} is a SQLite file, not a text file: export a results file with fairtrial export FILE --csv CSV"
+        )
     if b"\0" in raw:
         line = first + raw.count(b"\n", 0, raw.index(b"\0"))
         raise make_line_error(name, line, "a text file must not contain NUL bytes: save it as UTF-8 if it is UTF-16")

@@ -93,7 +93,7 @@ def read(
     common = {"nominal": nominal, "numeric": numeric, "drop": drop}
     if isinstance(source, (str, os.PathLike)):
         path = _check_file_exists(Path(source))
-        reader = _READERS[_detect_format(path, format)]
+        reader = _READERS[detect_format(path, format)]
         return reader(path, target=target, name=name, groups=groups, time=time, **common, **layout)
     _check_no_layout(layout)
     return _from_memory(source, target, name or "data", {"groups": groups, "time": time}, common)
@@ -126,7 +126,8 @@ def _check_file_exists(path: Path) -> Path:
     return path
 
 
-def _detect_format(path: Path, declared: str | None) -> str:
+def detect_format(path: Path, declared: str | None) -> str:
+    """Detect the format of a file by its suffix, unless the format is declared."""
     if declared is not None:
         declared = "delimited" if declared == "csv" else declared
         check_one_of("format", declared, list(FORMATS))

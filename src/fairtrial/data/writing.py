@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from fairtrial._check import check_one_of
+from fairtrial._files import write_atomically
 from fairtrial.data.dataset import Dataset
 from fairtrial.data.text_tables import MISSING
 from fairtrial.errors import InputError
@@ -65,32 +65,9 @@ def write(data: Dataset, path: str | os.PathLike[str], *, format: str | None = N
         raise InputError(f"{path} must end in .{chosen} for the format {chosen}: pass another file or no format")
     if path.exists() and not overwrite:
         raise InputError(f"{path} already exists: choose another file, or pass overwrite=True")
-    return _replace_file(path, lambda part: _WRITERS[chosen](data, part))
-
-
-def _replace_file(path: Path, fill: Callable[[Path], None]) -> Path:
-    """Write a temporary file and move it to the path; a failure leaves no incomplete file."""
-    try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".fairtrial-")
-        os.close(handle)
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror or error}") from None
-    temporary = Path(name)
-    try:
-        fill(temporary)
-        temporary.chmod(0o666 & ~_get_umask())
-        temporary.replace(path)
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror or error}") from None
-    finally:
-        temporary.unlink(missing_ok=True)
+    with write_atomically(path) as temporary:
+        _WRITERS[chosen](data, temporary)
     return path
-
-
-def _get_umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _check_no_infinity(data: Dataset, form: str) -> None:

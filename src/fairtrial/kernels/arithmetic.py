@@ -66,7 +66,12 @@ class Binning:
         """
         previous_weights, out = self._latest.get(get_ident(), (None, _ONES))
         if previous_weights is not row_weights:
-            out = np.zeros((len(row_weights), self.size))
-            add_to_bins(row_weights, *self._by_bin, out)
+            if len(row_weights) == 1:
+                # A single line is not worth sorting the rows by bin; the sums are the same.
+                weights = row_weights[0] if self.weights is None else row_weights[0] * self.weights
+                out = np.asarray(np.bincount(self.codes, weights, minlength=self.size)[None], dtype=np.float64)
+            else:
+                out = np.zeros((len(row_weights), self.size))
+                add_to_bins(row_weights, *self._by_bin, out)
             self._latest[get_ident()] = row_weights, out
         return out

@@ -77,12 +77,3 @@ def run_in_chunks(work: Callable[[int, int], R], n: int, chunk: int) -> list[R]:
         return [work(start, min(start + chunk, n)) for start in starts]
     pool = _get_pool(threads, os.getpid())
     return list(pool.map(lambda start: work(start, min(start + chunk, n)), starts))
-
-
-def run_both(first: Callable[[], R], second: Callable[[], R]) -> tuple[R, R]:
-    """Run two calls in parallel."""
-    threads = _count_free_threads()
-    if threads == 1:
-        return first(), second()
-    future = _get_pool(threads, os.getpid()).submit(second)
-    return first(), future.result()

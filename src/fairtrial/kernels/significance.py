@@ -17,12 +17,6 @@ Counts = npt.NDArray[np.int16]
 Masks = npt.NDArray[np.int64]
 
 
-def compute_adjacency(joined: npt.NDArray[np.bool_]) -> Masks:
-    """Return the learners joined to each learner as bits, excluding the learner itself."""
-    bits = np.int64(1) << np.arange(len(joined), dtype=np.int64)
-    return np.asarray((joined & ~np.eye(len(joined), dtype=bool)) @ bits)
-
-
 @kernel
 def compute_max_pairs(adjacent: Masks, k: int) -> Counts:
     """For each pair, return the maximal number of pairs within blocks of a clique partition that contains the pair; 0 if there
@@ -64,6 +58,29 @@ def compute_max_pairs(adjacent: Masks, k: int) -> Counts:
                 for j in range(i + 1, k):
                     if (s >> j) & 1 and total > out[i, j]:
                         out[i, j] = total
+    return out
+
+
+@kernel
+def scale_thresholds(p_values: FloatArray, thresholds: FloatArray, most: int) -> FloatArray:
+    """For each pair, return the largest product of a threshold and the number of pairs that can be equal with this pair.
+
+    `p_values` is a symmetric table. At a threshold, learners are joined if their p-value is at least the threshold. A number of
+    pairs is at most `most`.
+    """
+    k = len(p_values)
+    out = np.zeros((k, k))
+    adjacent = np.empty(k, dtype=np.int64)
+    for threshold in thresholds:
+        for i in range(k):
+            adjacent[i] = 0
+            for j in range(k):
+                if i != j and p_values[i, j] >= threshold:
+                    adjacent[i] |= 1 << j
+        max_pairs = compute_max_pairs(adjacent, k)
+        for i in range(k):
+            for j in range(i + 1, k):
+                out[i, j] = max(out[i, j], threshold * min(max_pairs[i, j], most))
     return out
 
 
@@ -155,6 +172,15 @@ def set_next_order(order: IntArray) -> None:
     while left < right:
         order[left], order[right] = order[right], order[left]
         left, right = left + 1, right - 1
+
+
+@kernel
+def fill_uniform(words: npt.NDArray[np.uint32], out: npt.NDArray[np.float32]) -> None:
+    """Convert random 32-bit words to uniform numbers in (0, 1], row by row; words that remain are not used."""
+    rows, n = out.shape
+    for r in range(rows):
+        for i in range(n):
+            out[r, i] = np.float32(1) - np.float32(np.int32(words[r * n + i] >> np.uint32(8))) * np.float32(2.0**-24)
 
 
 @kernel

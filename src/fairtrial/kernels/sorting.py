@@ -1,6 +1,6 @@
-"""Sort and order floats by their bits.
+"""Order floats by their bits.
 
-NumPy's SIMD sort is fastest for short columns. For long columns, a radix sort was at least as fast on all tested CPUs. It was
+NumPy's sort is fastest for short columns. For long columns, a radix sort was at least as fast on all tested CPUs. It was
 six times faster on AMD Zen 4, whose AVX-512 compress instructions are microcoded.
 """
 
@@ -12,33 +12,17 @@ import numpy.typing as npt
 from fairtrial._check import FloatArray
 from fairtrial.kernels import compiling
 
-_LONG = 4_000
-_WORTH_A_THREAD = 50_000
+LONG = 4_000
 _DIGITS = 6
 _BITS = 11
 _SIZE = 1 << _BITS
-
-
-def sort_scores(scores: FloatArray) -> None:
-    """Sort a contiguous column in place, ascending; NaN goes to the ends."""
-    if len(scores) < _LONG:
-        scores.sort()
-    else:
-        sort_by_radix(scores)
-
-
-def sort_both(first: FloatArray, second: FloatArray) -> None:
-    """Sort two columns, in parallel if they are long."""
-    if len(first) + len(second) < _WORTH_A_THREAD:
-        sort_scores(first)
-        sort_scores(second)
-    else:
-        compiling.run_both(lambda: sort_scores(first), lambda: sort_scores(second))
+_SHORT_BITS = 10  # digits of `sort_packed_keys`
+_LEADING_DIGITS = 3
 
 
 def order_scores(scores: FloatArray) -> npt.NDArray[np.uint32]:
     """Return the indices that sort a contiguous column (of fewer than 2^32 rows); the sort is stable."""
-    if len(scores) < _LONG:
+    if len(scores) < LONG:
         return np.argsort(scores, kind="stable").astype(np.uint32)
     return order_by_radix(scores)
 
@@ -70,29 +54,8 @@ def convert_counts_to_starts(starts: npt.NDArray[np.int64], n: int) -> bool:
 
 
 @compiling.kernel
-def sort_by_radix(scores: FloatArray) -> None:
-    """Sort by the least significant digit first; skip digits that all keys share."""
-    n = scores.size
-    starts = np.zeros((_DIGITS, _SIZE), np.int64)
-    keys, moved = make_sort_keys(scores, starts), np.empty(n, np.uint64)
-    mask = np.uint64(_SIZE - 1)
-    for digit in range(_DIGITS):
-        if convert_counts_to_starts(starts[digit], n):
-            continue
-        for i in range(n):
-            value = (keys[i] >> np.uint64(_BITS * digit)) & mask
-            moved[starts[digit, value]] = keys[i]
-            starts[digit, value] += 1
-        keys, moved = moved, keys
-    bits = scores.view(np.uint64)
-    sign = np.uint64(0x8000000000000000)
-    for i in range(n):
-        bits[i] = keys[i] ^ sign if keys[i] & sign else ~keys[i]
-
-
-@compiling.kernel
 def order_by_radix(scores: FloatArray) -> npt.NDArray[np.uint32]:
-    """Sort like `sort_by_radix` and move the indices with the keys."""
+    """Sort by the least significant digit first; skip digits that all keys share."""
     n = scores.size
     starts = np.zeros((_DIGITS, _SIZE), np.int64)
     keys, moved = make_sort_keys(scores, starts), np.empty(n, np.uint64)
@@ -112,3 +75,63 @@ def order_by_radix(scores: FloatArray) -> npt.NDArray[np.uint32]:
         keys, moved = moved, keys
         indices, moved_indices = moved_indices, indices
     return indices
+
+
+Keys = npt.NDArray[np.uint64]
+
+
+@compiling.helper
+def sort_packed_keys(keys: Keys, spare: Keys, bits: int) -> Keys:
+    """Sort fewer than 2^32 keys of at most `bits` bits, ignoring bit 0; return `keys` or `spare`.
+
+    Three leading digits put most keys in order, and an insertion sort corrects the rest. If too many keys share these digits,
+    the other digits are sorted too.
+    """
+    digits = (bits - 1 + _SHORT_BITS - 1) // _SHORT_BITS
+    lowest = max(1, bits - _LEADING_DIGITS * _SHORT_BITS)
+    keys, spare = sort_digits(keys, spare, lowest, min(digits, _LEADING_DIGITS))
+    if not insert_keys(keys):
+        keys, spare = sort_digits(keys, spare, 1, digits)
+    return keys
+
+
+@compiling.helper
+def sort_digits(keys: Keys, spare: Keys, lowest: int, digits: int) -> tuple[Keys, Keys]:
+    """Sort by the digits from bit `lowest` upwards; return the sorted array and the other one."""
+    size = 1 << _SHORT_BITS
+    mask = np.uint64(size - 1)
+    starts = np.zeros((digits, size), np.uint32)
+    for i in range(keys.size):
+        for digit in range(digits):
+            starts[digit, (keys[i] >> np.uint64(lowest + _SHORT_BITS * digit)) & mask] += np.uint32(1)
+    for digit in range(digits):
+        total = np.uint32(0)
+        for value in range(size):
+            count = starts[digit, value]
+            starts[digit, value] = total
+            total += count
+        shift = np.uint64(lowest + _SHORT_BITS * digit)
+        for i in range(keys.size):
+            value = (keys[i] >> shift) & mask
+            position = starts[digit, value]
+            spare[position] = keys[i]
+            starts[digit, value] = position + np.uint32(1)
+        keys, spare = spare, keys
+    return keys, spare
+
+
+@compiling.helper
+def insert_keys(keys: Keys) -> bool:
+    """Sort nearly sorted keys, ignoring bit 0; return False, with the keys in any order, after too many moves."""
+    one = np.uint64(1)
+    moves = 8 * keys.size
+    for i in range(1, keys.size):
+        key, j = keys[i], i - 1
+        while j >= 0 and keys[j] >> one > key >> one:
+            keys[j + 1] = keys[j]
+            j -= 1
+        keys[j + 1] = key
+        moves -= i - 1 - j
+        if moves < 0:
+            return False
+    return True

@@ -1,4 +1,8 @@
-"""Build the tally of scores: positives and negatives are sorted separately (SIMD) and merged, highest score first."""
+"""Build the tally of scores, highest score first.
+
+Short columns of positives and negatives are sorted separately and merged. In long columns, each score is packed with its class
+into one integer, and the integers are sorted.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial._check import FloatArray
-from fairtrial.kernels.compiling import kernel
+from fairtrial.kernels.compiling import helper, kernel
+from fairtrial.kernels.sorting import Keys, sort_packed_keys
+
+NOT_FINITE, TOO_WIDE = -1, -2
 
 
 @kernel
@@ -83,3 +90,63 @@ def sum_equal_scores(
         else:
             neg[m] += weights[i]
     return m + 1
+
+
+@kernel
+def tally_by_radix(
+    is_positive: npt.NDArray[np.bool_],
+    scores: FloatArray,
+    keys: Keys,
+    spare: Keys,
+    values: FloatArray,
+    pos: FloatArray,
+    neg: FloatArray,
+) -> int:
+    """Tally fewer than 2^32 scores; return the number of distinct scores.
+
+    Return NOT_FINITE if a score is not finite, and TOO_WIDE if a score and its class do not fit into 64 bits, which happens
+    only if the scores have both signs and very different magnitudes. `keys` and `spare` are working memory of n entries.
+    """
+    one, sign = np.uint64(1), np.uint64(0x8000000000000000)
+    low, high, any_negative = find_magnitudes(scores)
+    if high >= np.uint64(0x7FF0000000000000):
+        return NOT_FINITE
+    # Negative scores lie below `offset`, larger magnitudes further down.
+    offset = high - low + one if any_negative else np.uint64(0)
+    if offset >> np.uint64(62):
+        return TOO_WIDE
+    bits, rest = 1, offset + (high - low)
+    while rest:
+        bits += 1
+        rest >>= one
+    raw = scores.view(np.uint64)
+    for i in range(scores.size):
+        distance = (raw[i] & ~sign) - low
+        key = offset - one - distance if raw[i] > sign else offset + distance
+        keys[i] = key << one | np.uint64(is_positive[i])
+    keys = sort_packed_keys(keys, spare, bits)
+    raw_values = values.view(np.uint64)
+    m, last, p, q = -1, np.uint64(0), 0, 0
+    for i in range(keys.size - 1, -1, -1):
+        key = keys[i] >> one
+        if m < 0 or key != last:
+            m, last, p, q = m + 1, key, 0, 0
+            raw_values[m] = key - offset + low if key >= offset else (offset - one - key + low) | sign
+        p += int(keys[i] & one)
+        q += int(~keys[i] & one)
+        pos[m] = p
+        neg[m] = q
+    return m + 1
+
+
+@helper
+def find_magnitudes(scores: FloatArray) -> tuple[np.uint64, np.uint64, bool]:
+    """Return the bits of the smallest and the largest absolute score, and whether a score is below 0 (-0.0 is not)."""
+    sign = np.uint64(0x8000000000000000)
+    raw = scores.view(np.uint64)
+    low, high, any_negative = ~sign, np.uint64(0), False
+    for i in range(raw.size):
+        low = min(low, raw[i] & ~sign)
+        high = max(high, raw[i] & ~sign)
+        any_negative |= raw[i] > sign
+    return low, high, any_negative

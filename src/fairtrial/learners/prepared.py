@@ -401,6 +401,8 @@ class Prepared(TypedClassifier):
         """Predict the class of each row."""
         rows = self._prepare_rows(X)
         predictions = np.asarray(self.learner_.predict(rows))
+        if predictions.ndim == 2 and predictions.shape[1] == 1:  # CatBoost returns a column for three or more classes
+            predictions = predictions[:, 0]
         return self._seen_classes[predictions.astype(np.intp)] if self._needs.numbered else predictions
 
     @available_if(has_inner_method("predict_proba"))  # type: ignore[untyped-decorator]  # scikit-learn has no types

@@ -230,7 +230,9 @@ class AucContrast:
         return max(positives, self.positives / design_effect), max(negatives, self.negatives / design_effect)
 
     def compute_limits(self, level: float) -> tuple[float, float]:
-        """Compute the confidence limits of the difference."""
+        """Compute the confidence limits of the difference; NaN if a class has no cases."""
+        if not self.parts:
+            return math.nan, math.nan
         if self.is_alike:
             return 0.0, 0.0
         return self._compute_t_limits(compute_t_quantile(level, self.df))

@@ -59,13 +59,25 @@ class ScoreCurve:
         rows = _read_curve_rows(y_true, y_score, positive, labels, sample_weight, probabilities=self.needs_probabilities)
         return self._build_frame(self.formula(rows.tally))
 
-    def of(self, tally: ScoreTally) -> pd.DataFrame:
-        """Compute the curve from a tally of scores."""
+    def of(self, tally: ScoreTally, *, max_points: int | None = None) -> pd.DataFrame:
+        """Compute the curve from a tally of scores.
+
+        Parameters
+        ----------
+        tally : ScoreTally
+            Tally of scores.
+        max_points : int, optional
+            Thin the curve evenly to this number of points; both ends are kept. Default: all points.
+
+        Returns
+        -------
+        DataFrame
+        """
         if tally.pos.ndim > 1:
             raise InputError(f"{self.name} needs a single tally, got a batch: select one tally")
         if self.needs_probabilities:
             _check.check_probabilities("scores of the tally", tally.values)
-        return self._build_frame(self.formula(_drop_empty_bins(tally)))
+        return self._build_frame(self.formula(_drop_empty_bins(tally)), max_points)
 
     def __repr__(self) -> str:
         return f"<curve {self.name}>"
@@ -73,14 +85,18 @@ class ScoreCurve:
     def __reduce__(self) -> str:
         return self.name
 
-    def _build_frame(self, columns: CurveColumns) -> pd.DataFrame:
+    def _build_frame(self, columns: CurveColumns, max_points: int | None = None) -> pd.DataFrame:
         import pandas as pd
 
         undefined = [name for name, values in columns.items() if np.isnan(values).any()]
         if undefined:
             message = f"{self.name} is undefined (NaN) in {join_names(undefined)} because only one of the two classes occurs"
             warnings.warn(message, UndefinedMeasureWarning, stacklevel=3)
-        return pd.DataFrame(dict(columns))
+        size = len(next(iter(columns.values())))
+        if max_points is None or size <= max_points:
+            return pd.DataFrame(dict(columns))
+        indices = np.unique(np.linspace(0, size - 1, max_points).round().astype(np.intp))
+        return pd.DataFrame({name: values[indices] for name, values in columns.items()})
 
 
 def _read_curve_rows(

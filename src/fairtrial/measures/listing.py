@@ -22,11 +22,17 @@ def build_facts_frame(needs: str | None = None) -> pd.DataFrame:
     """
     import pandas as pd
 
+    return pd.DataFrame(collect_facts(needs))
+
+
+def collect_facts(needs: str | None = None) -> dict[str, list[str]]:
+    """Return the columns of `build_facts_frame`, without importing pandas."""
     if needs is not None:
         _check.check_one_of("needs", needs, _NEEDS)
     chosen = [measure.facts for measure in registry.values() if needs in (None, measure.facts.needs)]
     chosen.sort(key=lambda facts: _NEEDS.index(facts.needs))
-    return pd.DataFrame([_describe_facts(facts) for facts in chosen])
+    rows = [_describe_facts(facts) for facts in chosen]
+    return {name: [row[name] for row in rows] for name in rows[0]}
 
 
 def format_measure(name: str) -> str:

@@ -192,7 +192,9 @@ def calibration_error(
     if norm == "max":
         return np.asarray(gap.max(axis=1))
     power = 1 if norm == "l1" else 2
-    return np.asarray(((gap**power * weight).sum(axis=1) / weight.sum(axis=1)) ** (1 / power))
+    total = weight.sum(axis=1)  # 0 if the jackknife leaves out the only row
+    mean = np.divide((gap**power * weight).sum(axis=1), total, out=np.full_like(total, np.nan), where=total > 0)
+    return np.asarray(mean ** (1 / power))
 
 
 def resample_calibration_error(rows: ProbabilityRows, resamples: int, seed: int, bins: int = 10) -> FloatArray:

@@ -200,16 +200,23 @@ class ScoreTally:
 
 
 def tally_scores(is_positive: npt.NDArray[np.bool_], scores: FloatArray, weights: FloatArray | None) -> ScoreTally:
-    """Tally one column of scores; without weights, the two classes are sorted separately with SIMD."""
+    """Tally one column of scores."""
     n = len(scores)
     values, pos, neg = np.empty((1, n)), np.empty((1, n)), np.empty((1, n))
     if weights is None:
-        positives, negatives = kernels.split_scores(is_positive, scores)
-        sorting.sort_both(positives, negatives)
-        _check_finite_ends(positives, negatives, scores)
-        size = kernels.merge_tallies(
-            positives[None], negatives[None], _wrap_length(positives), _wrap_length(negatives), values, pos, neg
-        )
+        size = kernels.TOO_WIDE
+        if sorting.LONG <= n < 2**32:
+            # NumPy's memory is faster to fill than that of a kernel, because it has large pages.
+            keys, spare = np.empty(n, np.uint64), np.empty(n, np.uint64)
+            size = kernels.tally_by_radix(is_positive, scores, keys, spare, values[0], pos[0], neg[0])
+        if size < 0:
+            _check.check_finite("y_score", scores)
+            positives, negatives = kernels.split_scores(is_positive, scores)
+            positives.sort()
+            negatives.sort()
+            size = kernels.merge_tallies(
+                positives[None], negatives[None], _wrap_length(positives), _wrap_length(negatives), values, pos, neg
+            )
     else:
         _check.check_finite("y_score", scores)
         descending = sorting.order_scores(scores)[::-1]
@@ -240,13 +247,6 @@ def tally_models(is_positive: npt.NDArray[np.bool_], scores: FloatArray) -> Scor
 
 def _wrap_length(array: FloatArray) -> npt.NDArray[np.intp]:
     return np.array([len(array)], dtype=np.intp)
-
-
-def _check_finite_ends(positives: FloatArray, negatives: FloatArray, scores: FloatArray) -> None:
-    """Check that scores are finite. Sorting puts NaN and infinity at the ends, so no further pass is needed."""
-    for part in (positives, negatives):
-        if len(part) and not (np.isfinite(part[0]) and np.isfinite(part[-1])):
-            _check.check_finite("y_score", scores)
 
 
 _BATCH = 1 << 18

@@ -65,8 +65,8 @@ from fairtrial.predictions.tables import (
 from fairtrial.predictions.validate import Notes, Subject
 from fairtrial.significance import Verdict
 from fairtrial.significance.compare import compare
-from fairtrial.significance.methodology import check_class_counts, check_dataset_count
 from fairtrial.significance.margins import check_margin
+from fairtrial.significance.methodology import check_class_counts, check_dataset_count
 from fairtrial.significance.names import get_display_name
 
 if TYPE_CHECKING:
@@ -578,7 +578,7 @@ def judge(
         lines.
     **roles
         Columns, as in `read_predictions`: y_true, prediction, model, scores, dataset, row, weight, subgroup, repeat, fold; and
-        `drop_missing`.
+        `drop_missing` and `scheme`.
 
     Returns
     -------
@@ -710,7 +710,11 @@ def _judge(
     findings = rank_by_rows(scores, pairs, obstacles, main, settings, clusters)
     has_doubtful_rows = any(note.kind == "undeclared_clusters" for note in file.roles.reasons)
     cluster = file.roles.get("cluster") or ""
-    findings = tuple(replace(ranking, cluster=cluster, if_independent=has_doubtful_rows) for ranking in findings)
+    per_row = file.count_predictions_per_row()
+    findings = tuple(
+        replace(ranking, cluster=cluster, if_independent=has_doubtful_rows, predictions_per_row=per_row[dataset])
+        for ranking, dataset in zip(findings, dict.fromkeys(map(str, scores["dataset"])), strict=True)
+    )
     return Judgement(
         source=file.source,
         roles=file.roles,

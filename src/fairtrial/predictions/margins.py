@@ -20,7 +20,7 @@ from fairtrial.significance.names import get_display_name
 _MIN_CASES = 5
 """With fewer cases of a class, no procedure has limits with a confirmed coverage."""
 
-_MIN_BOOTSTRAP_CASES = 50
+MIN_BOOTSTRAP_CASES = 50
 """With fewer cases of a class, bootstrap limits are too narrow for a decision at a margin."""
 
 _EXACT_LIMITS = ("auc_test", "mcnemar")
@@ -156,7 +156,7 @@ def compare_at_margin(
 def _find_obstacle(pair: PairStatistics, test: str) -> Finding | None:
     """Find why the limits may not have their nominal coverage: a class with too few cases."""
     fewest = pair.effective_units[1]
-    needed = _MIN_CASES if test in _EXACT_LIMITS else _MIN_BOOTSTRAP_CASES
+    needed = _MIN_CASES if test in _EXACT_LIMITS else MIN_BOOTSTRAP_CASES
     return Finding.of("gate_few_cases", cases=fewest, needed=needed) if fewest < needed else None
 
 

@@ -34,6 +34,7 @@ from fairtrial.predictions.columns import (
 from fairtrial.predictions.validate import (
     EXACT_TOLERANCE,
     ROUNDING_TOLERANCE,
+    SCHEME_COLUMN,
     LabelSource,
     Notes,
     Subject,
@@ -42,6 +43,7 @@ from fairtrial.predictions.validate import (
     check_predicted,
     choose_condition,
     choose_positive,
+    choose_scheme,
     note_condition,
     note_dropped_rows,
     note_duplicate_labels,
@@ -248,6 +250,7 @@ def read_predictions(
     fold: str | None = None,
     positive: object = None,
     drop_missing: bool = False,
+    scheme: str | None = None,
 ) -> PredictionFile:
     """Read predictions of one or more models from a file or a frame.
 
@@ -273,6 +276,8 @@ def read_predictions(
         name such as yes, fraud or churn, else the second of two in sort order.
     drop_missing : bool, default False
         Remove rows with missing values for all models instead of refusing them; a note says how many.
+    scheme : str, optional
+        Resampling scheme to read. Required if the file was exported from a study with several schemes.
 
     Returns
     -------
@@ -297,7 +302,8 @@ def read_predictions(
     table, name, file_notes = read_source(source)
     specified = {"y_true": y_true, "prediction": prediction, "model": model, "dataset": dataset, "row": row}
     specified |= {"weight": weight, "cluster": cluster, "subgroup": subgroup, "repeat": repeat, "fold": fold}
-    table, percentages = _convert_percentages(_index_by_line(table, list_paths(source)), specified)
+    table = _select_scheme(_index_by_line(table, list_paths(source)), scheme)
+    table, percentages = _convert_percentages(table, specified)
     roles = guess_roles(
         table,
         positive=positive,
@@ -389,6 +395,12 @@ def _index_by_line(table: pd.DataFrame, paths: Sequence[Path]) -> pd.DataFrame:
     return table.set_axis(np.arange(len(table)) + (2 if has_header else 1), axis=0)
 
 
+def _select_scheme(table: pd.DataFrame, scheme: str | None) -> pd.DataFrame:
+    """Keep the lines of one resampling scheme, if the file was exported from a study with several."""
+    name = choose_scheme(scheme, table.columns, lambda: table[SCHEME_COLUMN].dropna().unique())
+    return table if name is None else table[table[SCHEME_COLUMN].map(format_label) == name]
+
+
 def _convert_percentages(table: pd.DataFrame, specified: Mapping[str, Any]) -> tuple[pd.DataFrame, tuple[Finding, ...]]:
     """Turn percentages into numbers between 0 and 1, and note it."""
     columns = find_percentages(table, specified)
@@ -416,11 +428,13 @@ def _read_file(path: Path, peculiarities: dict[str, None]) -> pd.DataFrame:
     """Read a file; what is unusual in the format of a text table is added to `peculiarities`."""
     import pandas as pd
 
+    from fairtrial.data.frames import report_parquet_errors
     from fairtrial.data.text_tables import read_formatted_table, read_json_lines
 
     try:
         if path.suffix.lower() in PARQUET:
-            return pd.read_parquet(path)
+            with report_parquet_errors(path):
+                return pd.read_parquet(path)
         if path.suffix.lower() in JSON_LINES:
             return read_json_lines(path)
         table, text_format = read_formatted_table(path, MISSING_STRINGS)
@@ -539,7 +553,10 @@ class EncodedColumn:
         import pandas as pd
 
         codes, values = pd.factorize(column, use_na_sentinel=True)
-        return cls(codes.astype(np.intp), [normalize_label(value) for value in values.tolist()])
+        is_integer = getattr(values.dtype, "kind", "O") in "iu"
+        return cls(
+            codes.astype(np.intp), values.tolist() if is_integer else [normalize_label(value) for value in values.tolist()]
+        )
 
     @property
     def texts(self) -> list[str]:
@@ -731,6 +748,8 @@ class _DatasetBuilder:
     def _check_repeated_rows(self, row_indices: IntArray, repeat: IntArray, fold: IntArray, subject: Subject) -> None:
         """Check that a model predicts each row once per repeat and fold. Without these columns, lines are repeated predictions
         of a row, in file order."""
+        if (np.diff(row_indices) > 0).all():
+            return
         roles = self.columns.roles
         order = np.lexsort((fold, repeat, row_indices))
         keys = np.column_stack([row_indices, repeat, fold])[order]

@@ -71,6 +71,8 @@ MEAN_LOSSES = ("brier", "log_loss")
 BINS = 4096
 
 _BATCH_SIZE, _JACKKNIFE_GROUPS = 250, 500
+
+_MAX_STORED_COUNTS = 1 << 23
 _MAX_ANSWERS = 1 << 20
 _MEANS_OF_RECALLS = ("balanced_accuracy", "g_mean")
 
@@ -225,6 +227,9 @@ class FileStatistics(Protocol):
 
     def count_classes(self, unequal_datasets: Collection[str]) -> dict[str, dict[str, int]]:
         """Count the rows of each class of each data set; models of `unequal_datasets` predict different rows."""
+
+    def count_predictions_per_row(self) -> dict[str, tuple[int, int]]:
+        """Count the predictions of a row by the same model, for each data set: the smallest and the largest number."""
 
     def compute_split_values(self, measure: Measure) -> list[SplitValue]:
         """Compute a measure on each split of each data set; empty if rows are not in memory."""
@@ -517,14 +522,18 @@ class InMemoryModel:
         if self.scores is None:
             return [float("nan")] * len(self.classes)
         with ignore_warnings():
-            return [
-                float(auc(self.y_true == code, np.ascontiguousarray(column), sample_weight=self.weights))
-                for code, column in enumerate(self.scores.T)
-            ]
+            return [float(auc.of(self.tally(code, MANY_ROWS))) for code in range(len(self.classes))]  # type: ignore[attr-defined]
 
     def tally(self, code: int, max_scores: int) -> ScoreTally:
         """Tally all scores of a class, regardless of `max_scores`."""
         del max_scores
+        return self._positive_tally if code == self.positive else self._tally_class(code)
+
+    @cached_property
+    def _positive_tally(self) -> ScoreTally:
+        return self._tally_class(self.positive or 0)
+
+    def _tally_class(self, code: int) -> ScoreTally:
         scores = np.empty((0, len(self.classes))) if self.scores is None else self.scores
         return tally_scores(self.y_true == code, np.ascontiguousarray(scores[:, code]), self.weights)
 
@@ -617,8 +626,7 @@ class InMemoryModel:
             results += [intervals.from_table(measure, table) for measure in label_measures]
         score_measures = [measure for measure in measures if measure.facts.needs == "scores"]
         if score_measures and self.positive is not None and self.scores is not None:
-            tally = tally_scores(self.y_true == self.positive, np.ascontiguousarray(self.scores[:, self.positive]), None)
-            results += [intervals.from_tally(measure, tally) for measure in score_measures]
+            results += [intervals.from_tally(measure, self._positive_tally) for measure in score_measures]
         for measure in measures:
             if measure.name in MEAN_LOSSES and self.scores is not None:
                 losses = compute_losses(self.scores, self.y_true, self.positive, measure.name)
@@ -925,9 +933,27 @@ class InMemoryModels:
         del unequal_datasets
         return {dataset.name: _count_classes(dataset) for dataset in self.predictions.datasets}
 
+    def count_predictions_per_row(self) -> dict[str, tuple[int, int]]:
+        """Count the predictions of a row by the same model, for each data set: the smallest and the largest number."""
+        counts = {}
+        for dataset in self.predictions.datasets:
+            repeated = [model for model in dataset.models.values() if model.has_repeats]
+            numbers = [np.bincount(model.row_indices) for model in repeated]
+            counts_by_row = [number[number > 0] for number in numbers] + [np.ones(1, int)] * (
+                len(repeated) < len(dataset.models)
+            )
+            counts[dataset.name] = (
+                int(min(part.min() for part in counts_by_row)),
+                int(max(part.max() for part in counts_by_row)),
+            )
+        return counts
+
     def compute_split_values(self, measure: Measure) -> list[SplitValue]:
-        """Compute a measure on each split of each data set, from the predictions of that split alone."""
+        """Compute a measure on each split of each data set, from the predictions of that split alone; none if there is only one
+        split."""
         datasets = {dataset.name: dataset for dataset in self.predictions.datasets}
+        if len({(model.dataset, *split) for model in self.models for split in _list_splits(datasets, model)}) < 2:
+            return []
         return [value for model in self.models for value in _compute_split_values(datasets[model.dataset], model, measure)]
 
 
@@ -938,9 +964,18 @@ def _count_classes(dataset: DatasetPredictions) -> dict[str, int]:
     return replace(dataset, y_true=dataset.y_true[dataset.weights > 0]).count_classes()
 
 
+def _list_splits(datasets: Mapping[str, DatasetPredictions], model: InMemoryModel) -> list[tuple[int, int]]:
+    """List repeat and fold of each split of a model, in sort order."""
+    predictions = datasets[model.dataset].models[model.name]
+    repeat, fold = predictions.repeat, predictions.fold
+    if len(repeat) and (repeat == repeat[0]).all() and (fold == fold[0]).all():
+        return [(int(repeat[0]), int(fold[0]))]
+    return sorted(set(zip(repeat.tolist(), fold.tolist(), strict=True)))
+
+
 def _compute_split_values(dataset: DatasetPredictions, model: InMemoryModel, measure: Measure) -> list[SplitValue]:
     predictions, values = dataset.models[model.name], []
-    for repeat, fold in sorted(set(zip(predictions.repeat.tolist(), predictions.fold.tolist(), strict=True))):
+    for repeat, fold in _list_splits({dataset.name: dataset}, model):
         lines = np.flatnonzero((predictions.repeat == repeat) & (predictions.fold == fold))
         lines = _drop_unweighted_lines(lines, predictions.row_indices, dataset.weights)
         row_indices = predictions.row_indices[lines]
@@ -1026,7 +1061,7 @@ class CountIntervals:
         """Compute limits from redrawn counts: BCa as for rows in memory, or percentiles if there are very many rows."""
         is_small = bool(cells.sum() <= MANY_ROWS)
         resamples = self.settings.resamples if is_small else min(self.settings.resamples, MAX_COUNT_RESAMPLES)
-        values = np.concatenate([compute(drawn) for drawn in draw_counts(cells, resamples, self.settings.seed)])
+        values = np.concatenate([compute(drawn) for drawn in self._draw_counts(cells, resamples)])
         defined = values[~np.isnan(values)]
         if np.isnan(estimate) or not len(defined):
             return self._make_empty(name, estimate)
@@ -1039,6 +1074,20 @@ class CountIntervals:
             if limits is not None:
                 return self._make(name, estimate, limits, "bca", note)
         return self._make(name, estimate, compute_percentile_limits(defined, self.settings.level), "percentile", note)
+
+    @cached_property
+    def _latest_draws(self) -> dict[str, tuple[FloatArray, list[FloatArray]]]:
+        return {}
+
+    def _draw_counts(self, cells: FloatArray, resamples: int) -> Iterable[FloatArray]:
+        """Draw counts. The latest draws are stored, unless they are large, because several measures use the same cells."""
+        if cells.size * resamples > _MAX_STORED_COUNTS:
+            return draw_counts(cells, resamples, self.settings.seed)
+        latest = self._latest_draws.get("counts")
+        if latest is None or not np.array_equal(latest[0], cells):
+            latest = cells, list(draw_counts(cells, resamples, self.settings.seed))
+            self._latest_draws["counts"] = latest
+        return latest[1]
 
     def _make(self, name: str, estimate: float, limits: tuple[float, float], method: str, note: str = "") -> Interval:
         return Interval(name, estimate, *limits, self.settings.level, method, note)

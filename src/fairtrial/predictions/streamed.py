@@ -67,12 +67,14 @@ from fairtrial.predictions.statistics import (
 from fairtrial.predictions.validate import (
     EXACT_TOLERANCE,
     ROUNDING_TOLERANCE,
+    SCHEME_COLUMN,
     Notes,
     Subject,
     check_classes,
     check_labels,
     check_predicted,
     choose_condition,
+    choose_scheme,
     note_condition,
     note_dropped_rows,
     note_duplicate_labels,
@@ -133,7 +135,15 @@ class StreamedFile:
     >>> folder.cleanup()
     """
 
-    def __init__(self, paths: list[Path], *, drop_missing: bool = False, positive: object = None, **specified: Any) -> None:
+    def __init__(
+        self,
+        paths: list[Path],
+        *,
+        drop_missing: bool = False,
+        positive: object = None,
+        scheme: str | None = None,
+        **specified: Any,
+    ) -> None:
         import duckdb
 
         self.drop_missing = drop_missing
@@ -152,7 +162,9 @@ class StreamedFile:
         try:
             self._reader = self._build_reader_sql(paths)
             self._replacements: dict[str, str] = {}
+            self._line_filter = "TRUE"
             self._create_lines()
+            self._select_scheme(scheme)
             self._convert_percentages(specified)
             self.roles = self._guess_roles(specified, positive)
             if self.roles.missing_labels:
@@ -170,8 +182,19 @@ class StreamedFile:
         """Create the view of all lines; some columns are replaced by SQL expressions."""
         parts = ", ".join(f"{sql} AS {quote_identifier(column)}" for column, sql in self._replacements.items())
         columns = f"* REPLACE ({parts})" if parts else "*"
-        self._connection.execute(f"CREATE OR REPLACE VIEW lines AS SELECT {columns} FROM {self._reader}")
+        self._connection.execute(
+            f"CREATE OR REPLACE VIEW lines AS SELECT {columns} FROM {self._reader} WHERE {self._line_filter}"
+        )
         self.column_types = {column: kind for column, kind, *_ in self.fetch_rows("DESCRIBE lines")}
+
+    def _select_scheme(self, scheme: str | None) -> None:
+        """Keep the lines of one resampling scheme, if the file was exported from a study with several."""
+        column = quote_identifier(SCHEME_COLUMN)
+        query = f"SELECT DISTINCT CAST({column} AS VARCHAR) FROM lines WHERE {column} IS NOT NULL"
+        name = choose_scheme(scheme, self.column_types, lambda: [name for (name,) in self.fetch_rows(query)])
+        if name is not None:
+            self._line_filter = f"CAST({column} AS VARCHAR) = {quote_literal(name)}"
+            self._create_lines()
 
     def _convert_percentages(self, specified: Mapping[str, Any]) -> None:
         """Turn percentages into numbers between 0 and 1, and note it."""
@@ -887,6 +910,15 @@ class StreamedModels:
                     counts[code] = count
             counts_by_dataset[model.dataset] = {text: int(counts[code]) for code, text in enumerate(model.class_names)}
         return {dataset: counts_by_dataset[dataset] for dataset in dict.fromkeys(model.dataset for model in self.models)}
+
+    def count_predictions_per_row(self) -> dict[str, tuple[int, int]]:
+        """Count the predictions of a row by the same model, for each data set: the smallest and the largest number."""
+        datasets = dict.fromkeys(model.dataset for model in self.models)
+        if not self.file.has_answers:
+            return dict.fromkeys(datasets, (1, 1))
+        filters = self._map_names_to_filters("dataset")
+        query = f"SELECT min({_ANSWERS}), max({_ANSWERS}) FROM judged WHERE "
+        return {dataset: self.file.fetch_rows(query + filters[dataset])[0] for dataset in datasets}
 
     def build_join_sql(self, first: StreamedModel, second: StreamedModel) -> str | None:
         """Build SQL for the rows that both models predict; None if no column identifies the rows.

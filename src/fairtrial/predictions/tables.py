@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from fairtrial import measures as curve_measures
 from fairtrial._check import FloatArray
 from fairtrial._findings import Finding
@@ -247,18 +245,10 @@ def _compute_curves(model: ModelStatistics, code: int) -> dict[str, pd.DataFrame
         return {}
     with ignore_warnings():
         return {
-            name: limit_curve_points(curve.of(tally))
+            name: curve.of(tally, max_points=MAX_CURVE_POINTS)
             for name, curve in CURVES.items()
             if model.kind == "probability" or not curve.needs_probabilities
         }
-
-
-def limit_curve_points(points: pd.DataFrame) -> pd.DataFrame:
-    """Thin a curve evenly to the maximum number of points; keep both ends."""
-    if len(points) <= MAX_CURVE_POINTS:
-        return points
-    indices = np.unique(np.linspace(0, len(points) - 1, MAX_CURVE_POINTS).round().astype(np.intp))
-    return points.iloc[indices].reset_index(drop=True)
 
 
 def rank_models(scores: pd.DataFrame, dataset: str, main: str | Measure) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from fairtrial._findings import Finding
@@ -18,6 +18,9 @@ LabelSource = Literal["file", "probabilities", "scores", "none"]
 ROUNDING_TOLERANCE = 0.005 + 1e-9
 
 EXACT_TOLERANCE = 1e-5
+
+# The column that `fairtrial export` writes for a study with several resampling schemes.
+SCHEME_COLUMN = "resampling"
 
 # Up to this many unknown labels of a model are noted one by one.
 _MAX_UNKNOWN_NOTES = 3
@@ -181,6 +184,26 @@ def resolve_positive_index(texts: Sequence[str], positive: object, dataset: str,
 def choose_condition(conditions: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
     """Choose one of several conditions, whose first entry is the name: the unperturbed one, else the first in sort order."""
     return min(conditions, key=lambda condition: (str(condition[0]) != "clean", *map(str, condition)))
+
+
+def choose_scheme(scheme: str | None, columns: Collection[str], list_schemes: Callable[[], Iterable[Any]]) -> str | None:
+    """Choose the resampling scheme of an export (column `resampling`) that is judged. Return None if there is no choice.
+
+    The schemes of a study predict the same rows, so a file with several schemes must be restricted to one.
+    """
+    if SCHEME_COLUMN not in columns:
+        if scheme is not None:
+            raise InputError(f"scheme must be omitted for a file without a column {SCHEME_COLUMN!r}, got {scheme!r}: remove it")
+        return None
+    if scheme is None and not {"repeat", "fold"} <= set(columns):
+        return None  # not an export of a study
+    schemes = sorted(map(format_label, list_schemes()))
+    if scheme is not None and scheme not in schemes:
+        raise InputError(f"scheme must be a resampling scheme of the file, got {scheme!r}: {suggest_name(scheme, schemes)}")
+    if scheme is None and len(schemes) > 1:
+        remedy = f"judge one of them with {name_argument('scheme', schemes[0])}"
+        raise InputError(f"the file must have one resampling scheme, got {join_names(schemes)}: {remedy}")
+    return scheme
 
 
 def note_condition(n_conditions: int, lines: int, condition: Sequence[Any], notes: Notes) -> None:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
 from fairtrial._findings import Finding
 from fairtrial._narrative import register_text, render
 from fairtrial._registry import Registry
+from fairtrial._text import join_names
 from fairtrial.errors import InputError
 from fairtrial.report.section import ReportKind
 from fairtrial.report.source import ReportSource, describe_source
@@ -48,6 +49,8 @@ class CheckFinding:
         Number format of each column of `details`.
     noun : str
         "learner" or "model".
+    by_scheme : dict
+        Findings with this outcome by the resampling schemes for which they hold, if a study has several and they differ.
 
     Examples
     --------
@@ -63,11 +66,14 @@ class CheckFinding:
     details: pd.DataFrame | None = None
     formats: Mapping[str, str] = field(default_factory=dict)
     noun: str = "learner"
+    by_scheme: Mapping[tuple[str, ...], Finding] = field(default_factory=dict)
 
     @property
     def text(self) -> str:
-        """The finding as a sentence."""
-        return render(self.finding, self.noun)
+        """The finding as a sentence. If it differs between resampling schemes, name the schemes."""
+        if not self.by_scheme:
+            return render(self.finding, self.noun)
+        return " ".join(f"With {join_names(names)}: {render(part, self.noun)}" for names, part in self.by_scheme.items())
 
 
 class CheckAnswer(NamedTuple):
@@ -212,8 +218,11 @@ class Check:
         return f"checks-{self.number.lower()}"
 
     def __call__(self, results: Any) -> CheckFinding:
-        """Run the check on results, a judgement or a verdict."""
+        """Run the check on results, a judgement or a verdict. A study is checked with each of its resampling schemes."""
         source = _get_source(results)
+        sources = source.split_by_scheme()
+        if sources:
+            return _join_findings({name: self(scheme_source) for name, scheme_source in sources.items()})
         answer = self.function(source)
         finding = Finding(f"{self.number}/{answer.text}", answer.values)
         return CheckFinding(answer.outcome, finding, answer.details, answer.formats, source.noun)
@@ -370,6 +379,38 @@ def _run_check(current_check: Check, source: ReportSource) -> CheckFinding:
     except Exception as error:
         values = {"error": type(error).__name__, "message": str(error).rstrip(".")}
         return CheckFinding("failed to run", Finding("check_failed", values))
+
+
+def _join_findings(findings: Mapping[str, CheckFinding]) -> CheckFinding:
+    """Join the findings of several resampling schemes: the most serious outcome, and the schemes that have it."""
+    outcome = min((finding.outcome for finding in findings.values()), key=OUTCOMES.index)
+    serious = {name: finding for name, finding in findings.items() if finding.outcome == outcome}
+    names_by_text: dict[str, list[str]] = {}
+    for name, finding in serious.items():
+        names_by_text.setdefault(finding.text, []).append(name)
+    first = next(iter(serious.values()))
+    if list(names_by_text.values()) == [list(findings)]:
+        by_scheme = {}
+    else:
+        by_scheme = {tuple(names): serious[names[0]].finding for names in names_by_text.values()}
+    return replace(first, by_scheme=by_scheme, details=_join_details(serious))
+
+
+def _join_details(findings: Mapping[str, CheckFinding]) -> pd.DataFrame | None:
+    """Join the numbers behind the findings of several resampling schemes, in a frame with a column for the scheme."""
+    import pandas as pd
+
+    frames = {name: finding.details for name, finding in findings.items() if finding.details is not None}
+    if not frames:
+        return None
+    first, *others = frames.values()
+    if len(frames) == len(findings) and all(frame.equals(first) for frame in others):
+        return first
+    named = all(frame.index.name is not None for frame in frames.values())
+    plain = [frame.reset_index() if named else frame.reset_index(drop=True) for frame in frames.values()]
+    parts = [frame.assign(scheme=name) for name, frame in zip(frames, plain, strict=True)]
+    joined = pd.concat(parts, ignore_index=True)
+    return joined[["scheme", *(column for column in joined.columns if column != "scheme")]]
 
 
 def list_unique(names: Iterable[object]) -> tuple[str, ...]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from fairtrial import _check
-from fairtrial._text import format_number, is_p_format
+from fairtrial._files import format_csv, write_atomically
+from fairtrial._text import format_number, is_p_format, join_names
 from fairtrial.errors import InputError
 from fairtrial.report.figures.comparison import list_comparison_figures
 from fairtrial.report.section import Figure, ReportTable, Section
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("svg", "png", "pdf", "html", "json")
 SUFFIXES = tuple(f".{name}" for name in FORMATS)
+_OTHER_PICTURES = ("jpg", "jpeg", "gif", "bmp", "tif", "tiff", "webp")
 TABLE_FORMATS = ("csv", "md", "tex")
 _OPTIONS: dict[str, dict[str, Any]] = {".html": {"inline": True}, ".png": {"scale_factor": 2}}
 
@@ -64,8 +64,8 @@ def save(chart: Any, path: str | Path) -> Path:
     path = Path(path)
     suffix = path.suffix.lower()
     check_picture_path(path)
-    with _report_write_errors(path):
-        chart.save(str(path), format=suffix[1:], **_OPTIONS.get(suffix, {}))
+    with write_atomically(path) as temporary:
+        chart.save(str(temporary), format=suffix[1:], **_OPTIONS.get(suffix, {}))
     return path
 
 
@@ -165,7 +165,7 @@ def write_tables(sections: Sequence[Section], folder: str | Path, formats: str |
 
 
 def _format_csv(table: ReportTable) -> str:
-    return str(table.frame.to_csv(index=table.frame.index.name is not None, lineterminator="\n"))
+    return format_csv(table.frame, index=table.frame.index.name is not None)
 
 
 def _format_markdown(table: ReportTable) -> str:
@@ -256,11 +256,11 @@ def format_comparison_files(verdict: Verdict) -> dict[str, str]:
         "note": f"{verdict.choice}, alpha {verdict.alpha:.15g}",
     }
     return {
-        "scores.csv": scores.to_csv(),
-        "pairs.csv": verdict.pairs().to_csv(index=False),
-        "ranks.csv": verdict.ranks().rename_axis(index=verdict.unit).to_csv(),
-        **({"margins.csv": verdict.margin_frame().to_csv(index=False)} if verdict.margins else {}),
-        **({"posteriors.csv": verdict.posterior_frame().to_csv(index=False)} if len(verdict.posteriors) > 1 else {}),
+        "scores.csv": format_csv(scores, index=True),
+        "pairs.csv": format_csv(verdict.pairs()),
+        "ranks.csv": format_csv(verdict.ranks().rename_axis(index=verdict.unit), index=True),
+        **({"margins.csv": format_csv(verdict.margin_frame())} if verdict.margins else {}),
+        **({"posteriors.csv": format_csv(verdict.posterior_frame())} if len(verdict.posteriors) > 1 else {}),
         "table.tex": to_latex(scores, **table_options),
         "table.md": to_markdown(scores, **table_options),
         "verdict.txt": f"{verdict.summary}\n\n{verdict.explain()}\n",
@@ -297,7 +297,8 @@ def check_targets(page: Path | None, figures: Path | None, formats: str, tables:
 def check_page_path(path: Path) -> Path:
     """Raise an error if a page cannot be written to the path."""
     if path.suffix.lower() not in (".html", ".htm"):
-        raise InputError(f"path must end in .html, got {str(path)!r}")
+        instead = str(path.parent / f"{path.stem or 'report'}.html")
+        raise InputError(f"path must end in .html, got {str(path)!r}: use {instead!r}")
     return check_text_path(path)
 
 
@@ -307,26 +308,23 @@ def check_text_path(path: Path) -> Path:
         raise InputError(f"path must be in an existing folder, got {str(path)!r}: create {str(path.parent)!r} first")
     if path.is_dir():
         raise InputError(f"path must be a file, got the folder {str(path)!r}: choose a file in it")
+    _check_folder(path.parent)
     return path
 
 
 def write_text(path: Path, text: str) -> Path:
     """Write a text file. An existing file is replaced only when the new one is complete."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
+    with write_atomically(path) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
-        temporary.replace(path)
-    except OSError as error:
-        raise InputError(f"path must be writable, got {str(path)!r} ({error.strerror}): choose another path") from None
-    finally:
-        temporary.unlink(missing_ok=True)
     return path
 
 
 def check_picture_path(path: Path) -> None:
     """Raise an error if a picture cannot be written to the path."""
     if path.suffix.lower() not in SUFFIXES:
-        raise InputError(f"path must end in one of {', '.join(SUFFIXES)}, got {str(path)!r}")
+        suffix = "png" if path.suffix.lower()[1:] in _OTHER_PICTURES else "svg"
+        instead = str(path.parent / f"{path.stem or 'figure'}.{suffix}")
+        raise InputError(f"path must end in {join_names(SUFFIXES, conjunction='or')}, got {str(path)!r}: use {instead!r}")
     if not path.parent.is_dir():
         raise InputError(f"path must be in an existing folder, got {str(path)!r}: create {str(path.parent)!r} first")
 
@@ -336,9 +334,13 @@ def _check_folder(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise InputError(f"folder must be a folder, got the file {str(folder)!r}: choose another folder")
     nearest = next((parent for parent in (folder, *folder.parents) if parent.exists()), folder)
-    if not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
+    if not nearest.is_dir() or not _is_writable(nearest):
         reason = "Not a directory" if not nearest.is_dir() else "Permission denied"
         raise InputError(f"folder must be writable, got {str(folder)!r} ({reason}): choose another folder")
+
+
+def _is_writable(folder: Path) -> bool:
+    return os.access(folder, os.W_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids)
 
 
 def create_folder(folder: Path) -> Path:
@@ -360,22 +362,14 @@ def parse_formats(formats: str | Iterable[str], allowed: Sequence[str] = FORMATS
     names = formats.split(",") if isinstance(formats, str) else [str(name) for name in formats]
     normalised = [name.strip().lower().removeprefix(".") for name in names]
     for name in normalised:
-        _check.check_one_of("formats", name, allowed)
+        if name not in allowed:
+            instead = "png" if name in _OTHER_PICTURES and "png" in allowed else allowed[0]
+            raise InputError(f"formats must be {join_names(allowed, conjunction='or')}, got {name!r}: use {instead}")
     return list(dict.fromkeys(normalised))
 
 
 def save_text(text: str, path: Path) -> Path:
     """Write text in UTF-8 with Unix line endings."""
-    with _report_write_errors(path):
-        path.write_text(text, encoding="utf-8", newline="\n")
+    with write_atomically(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
     return path
-
-
-@contextmanager
-def _report_write_errors(path: Path) -> Iterator[None]:
-    """Convert errors of the operating system to input errors."""
-    try:
-        yield
-    except OSError as error:
-        reason = error.strerror or error
-        raise InputError(f"path must be writable, got {str(path)!r} ({reason}): choose another path") from None

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from fairtrial._files import format_csv
 from fairtrial._text import format_number
 from fairtrial.errors import InputError
 from fairtrial.report.section import Figure, ReportTable, Section
@@ -222,7 +223,7 @@ def _export_frames(figures: Sequence[Figure]) -> Iterator[tuple[str, str]]:
     """Yield the frames of figures as CSV. Downloads of figures without a frame use the data of the chart."""
     for figure in figures:
         if figure.frame is not None and len(figure.frame) <= _FRAME_LINES:
-            yield figure.key, with_index(figure.frame).to_csv(index=False, lineterminator="\n")
+            yield figure.key, format_csv(with_index(figure.frame))
 
 
 def _describe_section(section: Section, charts: dict[str, Any]) -> dict[str, Any]:

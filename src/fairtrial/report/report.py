@@ -9,7 +9,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fairtrial.errors import FairtrialWarning, InputError
+from fairtrial.errors import FairtrialWarning
 from fairtrial.report.files import check_page_path, check_targets, write_figures, write_tables, write_text
 from fairtrial.report.page import render
 from fairtrial.report.section import ReportKind, Section, SectionBuilder, Sentence, builders

@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import string
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from fairtrial import _text
@@ -178,6 +178,7 @@ class Section:
             yield from subsection.walk()
 
 
+ShownSchemes = Literal["first", "all", "none"]
 ReportKind = Literal["study", "judgement", "comparison", "gate"]
 """The kinds of reports: on the results of a study, a judgement of predictions, a comparison of scores, or a decision."""
 
@@ -186,7 +187,8 @@ ReportKind = Literal["study", "judgement", "comparison", "gate"]
 class SectionBuilder:
     """A function that builds a section, with the key, title and order of the section and the kinds of reports that contain it.
 
-    The function takes the `ReportSource` and returns None if the section does not apply.
+    The function takes the `ReportSource` and returns None if the section does not apply. `schemes` says which resampling
+    schemes of a study the section shows: the first one, all, or none. A section of a study with several schemes notes this.
     """
 
     key: str
@@ -194,24 +196,29 @@ class SectionBuilder:
     order: int
     serves: tuple[ReportKind, ...]
     function: Callable[[Any], Section | None]
+    schemes: ShownSchemes = "first"
 
     def __post_init__(self) -> None:
         functools.update_wrapper(self, self.function)  # lets a rerun notebook cell replace the builder that it defines
 
     def __call__(self, source: Any) -> Section | None:
         """Build the section."""
-        return self.function(source)
+        built = self.function(source)
+        note = None if built is None or self.schemes == "none" else source.describe_schemes(self.schemes)
+        return built if built is None or note is None else replace(built, notes=(note, *built.notes))
 
 
 builders: Registry[SectionBuilder] = Registry("section", group="fairtrial.sections", package="fairtrial.report.sections")
 BuildFunction = TypeVar("BuildFunction", bound=Callable[[Any], Section | None])
 
 
-def section(key: str, *, title: str, order: int, serves: tuple[ReportKind, ...]) -> Callable[[BuildFunction], BuildFunction]:
+def section(
+    key: str, *, title: str, order: int, serves: tuple[ReportKind, ...], schemes: ShownSchemes = "first"
+) -> Callable[[BuildFunction], BuildFunction]:
     """Register the function that builds a section for the given kinds of reports. Sections are sorted by `order`."""
 
     def register(function: BuildFunction) -> BuildFunction:
-        builders.add(f"{serves[0]}/{key}", SectionBuilder(key, title, order, serves, function))
+        builders.add(f"{serves[0]}/{key}", SectionBuilder(key, title, order, serves, function, schemes))
         return function
 
     return register

@@ -18,7 +18,7 @@ from fairtrial.predictions.gate import GateResult
 from fairtrial.predictions.judgement import Judgement
 from fairtrial.report.cache import compute_verdict, get_verdict_measure
 from fairtrial.report.judgement import build_facts_frame
-from fairtrial.report.section import ReportKind
+from fairtrial.report.section import ReportKind, ShownSchemes
 from fairtrial.significance.verdict import Verdict
 from fairtrial.study.results.results import Results
 
@@ -85,6 +85,14 @@ class ReportSource(ABC):
         """Return the result of a gate. Raise an error for other sources."""
         return self._refuse("the result of a gate")
 
+    def describe_schemes(self, selection: ShownSchemes) -> str | None:
+        """Name the resampling schemes that a section shows. Return None if there is only one."""
+        return None
+
+    def split_by_scheme(self) -> Mapping[str, ReportSource]:
+        """Split the source by resampling scheme. The mapping is empty if there is only one."""
+        return {}
+
     def _refuse(self, needed: str) -> NoReturn:
         raise InputError(f"this section needs {needed}, got a {self.kind}")
 
@@ -132,8 +140,8 @@ class StudySource(ReportSource):
 
     @property
     def identity(self) -> Results:
-        """The results of the first resampling scheme."""
-        return self.results.for_resampling()
+        """The results."""
+        return self.results
 
     @property
     def measure(self) -> str:
@@ -164,6 +172,18 @@ class StudySource(ReportSource):
     def get_all_results(self) -> Results:
         """Return the results of all resampling schemes."""
         return self.results
+
+    def describe_schemes(self, selection: ShownSchemes) -> str | None:
+        """Name the resampling schemes that a section shows. Return None if the study has only one."""
+        schemes = self.results.schemes
+        if len(schemes) == 1:
+            return None
+        return f"Resampling scheme: {schemes[0]}." if selection == "first" else f"Resampling schemes: {join_names(schemes)}."
+
+    def split_by_scheme(self) -> Mapping[str, ReportSource]:
+        """Split the source by resampling scheme. The mapping is empty if the study has only one."""
+        schemes = self.results.schemes
+        return {name: StudySource(self.results.for_resampling(name)) for name in schemes} if len(schemes) > 1 else {}
 
 
 @describe_source.register(Judgement)

@@ -303,7 +303,8 @@ def bayes_signed_rank(
         raise InputError(f"prior_strength must be a finite number above 0, got {prior_strength!r}")
     delta = compute_differences(first, second) if better == "max" else compute_differences(second, first)
     draws = _draw_signed_ranks(delta, np.concatenate([first, second]), rope, prior_strength, prior_position, samples, seed)
-    chances, theta = compute_most_probable(draws), draws.mean(axis=0)
+    # The sums of np.einsum are those of np.sum over the first axis, four times faster.
+    chances, theta = compute_most_probable(draws), np.einsum("ij->j", draws) / samples
     return Posterior(
         "bayes_signed_rank",
         *chances,
@@ -368,10 +369,15 @@ def _draw_weights(
     Single precision suffices: rounding errors of 2^-24 are far below a sampling error of about 0.001.
     """
     # Minus the logarithm of a uniform number is exponential. NumPy's vectorized log is faster than its ziggurat.
-    rng.random(out=buffer, dtype=np.float32)
-    np.log(np.subtract(np.float32(1), buffer, out=buffer), out=buffer)
+    # Each 64-bit word gives two uniform numbers, which is faster than drawing them singly.
+    words = rng.integers(0, 1 << 64, -(-buffer.size // 2), dtype=np.uint64)
+    kernels.fill_uniform(words.view(np.uint32), buffer)
+    np.log(buffer, out=buffer)
     np.negative(buffer, out=buffer)
-    buffer[:, prior] = rng.standard_gamma(strength, len(buffer))
+    if strength == 0.5:  # half the square of a normal number has this gamma distribution and is faster to draw
+        buffer[:, prior] = rng.standard_normal(len(buffer)) ** 2 / 2
+    else:
+        buffer[:, prior] = rng.standard_gamma(strength, len(buffer))
     return buffer
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -35,9 +34,6 @@ from fairtrial.significance.posthoc import (
 )
 from fairtrial.significance.scores import Better, Design, Scores, ScoreTable, compute_differences, round_noise
 from fairtrial.significance.wilcoxon import wilcoxon
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _FEWEST, _MOST = 3, 5000
 
@@ -496,7 +492,7 @@ def _compare_many_learners(
     n, k = table.shape
     parametric, reasons = _choose_parametric(table, options)
     if parametric:
-        name, anova_outcome = "anova", omnibus.anova(_to_score_frame(table))
+        name, anova_outcome = "anova", omnibus.anova(table)
         outcome = replace(
             anova_outcome,
             p_value=anova_outcome.details["p_corrected"],
@@ -508,17 +504,16 @@ def _compare_many_learners(
         )
         reasons.append(Finding.of("test_anova", k=k, n=n))
     else:
-        name, outcome = "friedman (iman_davenport)", omnibus.iman_davenport(_to_score_frame(table), better=options.better)
-        if outcome.effect is not None and np.isfinite(outcome.effect.low):
-            effect = omnibus.compute_concordance(table, options.better, outcome.p_value, 1 - options.alpha)
+        name, outcome = "friedman (iman_davenport)", omnibus.iman_davenport(table, better=options.better)
+        level = 1 - options.alpha
+        if outcome.effect is not None and np.isfinite(outcome.effect.low) and outcome.effect.level != level:
+            effect = omnibus.compute_concordance(table, options.better, outcome.p_value, level)
             outcome = replace(outcome, effect=effect)
         reasons.append(Finding.of("test_friedman", k=k, n=n))
     exact = not parametric and omnibus.permutes_by_default(n, k)
     method, method_reasons = choose_posthoc(options, k, parametric, exact=exact)
     omnibus_name: Omnibus = "anova" if parametric else "friedman"
-    comparisons = posthoc(
-        _to_score_frame(table), method, options.control, better=options.better, omnibus=omnibus_name, alpha=options.alpha
-    )
+    comparisons = posthoc(table, method, options.control, better=options.better, omnibus=omnibus_name, alpha=options.alpha)
     reasons += [Finding.of("posthoc_test", test=comparisons.pair_test), *method_reasons]
     return ChosenTest(
         f"{name} + {method}",
@@ -541,20 +536,14 @@ def _find_undecidable(result: PostHoc) -> Finding | None:
     return Finding.of("cannot_decide", n=result.n, smallest=result.smallest_p, needed=needed, alpha=result.alpha)
 
 
-def _to_score_frame(table: ScoreTable) -> pd.DataFrame:
-    import pandas as pd
-
-    return pd.DataFrame(table.values, index=list(table.datasets), columns=list(table.learners))
-
-
 def _choose_parametric(table: ScoreTable, options: ComparisonOptions) -> tuple[bool, list[Finding]]:
     """Choose the test: parametric if it was requested and its assumptions are not rejected, else rank-based."""
-    assumptions = check_differences(table.values)
     if not options.parametric:
         return False, [Finding.of("rank_test_default")]
     n = len(table.datasets)
     if n < MIN_PARAMETRIC_DATASETS:
         return False, [Finding.of("few_datasets_parametric", n=n)]
+    assumptions = check_differences(table.values)
     holds = assumptions.hold(options.alpha)
     kind = "parametric_used" if holds else "parametric_refused"
     return holds, [*assumptions.list_findings(options.alpha), Finding.of(kind)]

@@ -112,6 +112,8 @@ def resolve_name(argument: str, value: object, options: Iterable[N]) -> N:
     options = list(options)
     if not isinstance(value, str):
         _check.check_one_of(argument, value, options)
+    if value in options:
+        return options[options.index(value)]
     names = {alias: option for alias, target in ALIASES.items() for option in options if option == target}
     names |= {_normalise_name(option): option for option in options}
     name = _normalise_name(str(value))

@@ -225,7 +225,7 @@ def aligned_ranks(
 
 
 def iman_davenport(
-    scores: pd.DataFrame | npt.ArrayLike,
+    scores: ScoreTable | pd.DataFrame | npt.ArrayLike,
     *,
     better: Better = "max",
     ties: Ties = "corrected",
@@ -331,7 +331,7 @@ def quade(
     return _build_f_outcome("quade", table, rank_scores, f, better, "corrected", PermutationPlan(distribution, resamples, seed))
 
 
-def anova(scores: pd.DataFrame | npt.ArrayLike) -> Outcome:
+def anova(scores: ScoreTable | pd.DataFrame | npt.ArrayLike) -> Outcome:
     """Test whether any of several learners differ by one-way repeated-measures ANOVA.
 
     Parameters
@@ -526,7 +526,7 @@ def compute_sphericity(values: FloatArray) -> float:
     return min(1.0, float(np.trace(spread) ** 2 / ((k - 1) * (spread**2).sum())))
 
 
-def _read_rank_table(scores: pd.DataFrame | npt.ArrayLike, better: str, ties: str) -> ScoreTable:
+def _read_rank_table(scores: ScoreTable | pd.DataFrame | npt.ArrayLike, better: str, ties: str) -> ScoreTable:
     _check.check_one_of("better", better, ("max", "min"))
     _check.check_one_of("ties", ties, ("corrected", "uncorrected"))
     return read_table(scores)

@@ -121,6 +121,7 @@ def count_learners(pairs: int) -> int:
 
 
 MAX_LEARNERS = 16
+_MAX_ONE_THREAD = 10  # up to this many learners, threads cost more than they save
 
 
 def bergmann(p_values: npt.ArrayLike, *, p_overall: float | None = None) -> FloatArray:
@@ -163,16 +164,11 @@ def bergmann(p_values: npt.ArrayLike, *, p_overall: float | None = None) -> Floa
     thresholds = np.unique(p)
     # If the overall test decides whether all learners are equal, the next largest set of pairs leaves one learner out.
     most = comb(k, 2) if p_overall is None or k == 2 else comb(k - 1, 2)
-
-    def compute_chunk(start: int, stop: int) -> FloatArray:
-        scaled = [
-            v * np.minimum(kernels.compute_max_pairs(kernels.compute_adjacency(square >= v), k), most)
-            for v in thresholds[start:stop]
-        ]
-        return np.asarray(np.max(scaled, axis=0))
-
-    chunk = -(-len(thresholds) // 8)
-    adjusted = np.max(run_in_chunks(compute_chunk, len(thresholds), chunk), axis=0)[np.triu_indices(k, 1)]
+    chunk = -(-len(thresholds) // (8 if k > _MAX_ONE_THREAD else 1))
+    scaled = run_in_chunks(
+        lambda start, stop: kernels.scale_thresholds(square, thresholds[start:stop], most), len(thresholds), chunk
+    )
+    adjusted = np.max(scaled, axis=0)[np.triu_indices(k, 1)]
     return np.asarray(np.clip(adjusted, _bound_by_overall(p, p_overall), 1.0))
 
 
@@ -371,7 +367,7 @@ class PostHoc:
 
 
 def posthoc(
-    scores: pd.DataFrame | npt.ArrayLike,
+    scores: ScoreTable | pd.DataFrame | npt.ArrayLike,
     method: str = "holm",
     control: str | None = None,
     *,

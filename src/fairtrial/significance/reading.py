@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Container, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import isfinite, isnan, nan
 from os import PathLike
 from pathlib import Path
@@ -79,9 +80,24 @@ class ScoreColumns:
         except (TypeError, ValueError):
             return nan if value is None or str(value) == "<NA>" else None
 
+    @cached_property
+    def _parsed_columns(self) -> dict[int, list[float | None]]:
+        return {}
+
+    def parse_column(self, column: int) -> list[float | None]:
+        """Parse the cells of a column as `parse_number` does."""
+        if column not in self._parsed_columns:
+            cells: Any = self.columns[column]
+            self._parsed_columns[column] = (
+                cells.astype(np.float64).tolist()
+                if isinstance(cells, np.ndarray)
+                else [self.parse_number(cell) for cell in cells]
+            )
+        return self._parsed_columns[column]
+
     def is_numeric(self, column: int) -> bool:
         """Return whether at least one cell is a number and most cells are numbers."""
-        numbers = [self.parse_number(cell) for cell in self.columns[column]]
+        numbers = self.parse_column(column)
         return sum(number is not None for number in numbers) > len(numbers) / 2 and any(
             not isnan(number) for number in numbers if number is not None
         )
@@ -89,7 +105,7 @@ class ScoreColumns:
     def read_numbers(self, column: int) -> FloatArray:
         """Read a column as finite numbers."""
         cells = self.columns[column]
-        numbers = [self.parse_number(cell) for cell in cells]
+        numbers = self.parse_column(column)
         for row, number in enumerate(numbers):
             if number is None or not (isfinite(number) or isnan(number)):
                 raise InputError(
@@ -100,14 +116,14 @@ class ScoreColumns:
 
     def read_integers(self, column: int) -> list[int] | None:
         """Read a column as whole numbers; None if a cell is not a whole number."""
-        numbers = [self.parse_number(cell) for cell in self.columns[column]]
-        integers = [int(number) for number in numbers if number is not None and isfinite(number) and number == int(number)]
-        return integers if len(integers) == len(numbers) else None
+        numbers = self.parse_column(column)
+        if not all(number is not None and number.is_integer() for number in numbers):
+            return None
+        return [int(number) for number in numbers if number is not None]
 
     def is_fractional(self, column: int) -> bool:
         """Return whether all cells are numbers and at least one is not whole."""
-        numbers = [self.parse_number(cell) for cell in self.columns[column]]
-        return all(number is not None for number in numbers) and self.read_integers(column) is None
+        return None not in self.parse_column(column) and self.read_integers(column) is None
 
     def is_row_number(self, column: int) -> bool:
         """Return whether the column only numbers the rows, according to its name or because it counts from 0 or 1."""
@@ -123,7 +139,7 @@ class ScoreColumns:
 
     def read_finite(self, column: int) -> FloatArray | None:
         """Read a column as numbers, missing ones as NaN; None if a cell is not a finite number."""
-        numbers = [self.parse_number(cell) for cell in self.columns[column]]
+        numbers = self.parse_column(column)
         values = np.array([nan if number is None else number for number in numbers], dtype=np.float64)
         return None if None in numbers or np.isinf(values).any() or np.isnan(values).all() else values
 
@@ -159,11 +175,10 @@ def read_columns_file(path: Path) -> ScoreColumns:
     if path.suffix.lower() in (".parquet", ".pq"):
         import pandas as pd
 
-        try:
+        from fairtrial.data.frames import report_parquet_errors  # importing fairtrial.data takes 50 ms
+
+        with report_parquet_errors(path):
             frame = pd.read_parquet(path)
-        except Exception as error:
-            message = str(error).splitlines()[0].rstrip(".")
-            raise InputError(f"scores must be a Parquet file, got {str(path)!r}: {message}") from None
         return read_columns_frame(frame)
     if path.suffix.lower() in (".jsonl", ".ndjson"):
         from fairtrial.data.text_tables import read_json_lines  # importing fairtrial.data takes 50 ms
@@ -217,7 +232,7 @@ def read_columns_frame(source: Any) -> ScoreColumns:
         frame = frame.reset_index()
     if not frame.size:
         raise InputError(f"scores must have rows and columns, got an empty table of shape {frame.shape}")
-    columns: list[Sequence[Any]] = [_to_cells(frame.iloc[:, i]) for i in range(frame.shape[1])]
+    columns: list[Sequence[Any]] = [_to_cells(series) for _, series in frame.items()]
     index = [str(name) for name in frame.index]
     has_named_index = not isinstance(frame.index, pd.RangeIndex)
     has_text_index = any(isinstance(name, str) for name in frame.index)

@@ -33,6 +33,9 @@ MAX_EXACT_WILCOXON = 500
 """Up to this many differences the exact distribution of signed ranks takes less than 0.1 s."""
 
 
+# Up to this many values, comparing all pairs is faster than sorting.
+_FEW_VALUES = 20
+
 # Beyond these powers of ten, rounding by multiplication overflows; it is not needed there.
 _ROUNDABLE = 280
 
@@ -58,8 +61,11 @@ class ScoreTable:
 
     def compute_ranks(self, better: Better = "max") -> FloatArray:
         """Compute the rank of each learner on each data set; 1 is best, and ties receive their mean rank."""
-        rounded = round_noise(self.values, self.row_scale)
-        return rank_values(rounded if better == "min" else -rounded)
+        return self._ascending_ranks.copy() if better == "min" else len(self.learners) + 1 - self._ascending_ranks
+
+    @cached_property
+    def _ascending_ranks(self) -> FloatArray:
+        return rank_values(round_noise(self.values, self.row_scale))
 
     @property
     def row_scale(self) -> FloatArray:
@@ -67,13 +73,17 @@ class ScoreTable:
         return np.asarray(np.abs(self.values).max(axis=1, keepdims=True))
 
 
-def read_table(scores: pd.DataFrame | npt.ArrayLike, *, learners: int = 2, datasets: int = 2) -> ScoreTable:
+def read_table(scores: ScoreTable | pd.DataFrame | npt.ArrayLike, *, learners: int = 2, datasets: int = 2) -> ScoreTable:
     """Read and check a table of scores with one row per data set and one column per learner.
+
+    A `ScoreTable` is returned unchanged.
 
     >>> import pandas as pd
     >>> read_table(pd.DataFrame({"a": [0.1, 0.3], "b": [0.2, 0.2]})).learners
     ('a', 'b')
     """
+    if isinstance(scores, ScoreTable):
+        return scores
     frame = to_pandas(scores)
     columns, index = (None, None) if frame is None else (frame.columns, frame.index)
     values = np.asarray(scores if frame is None else frame)
@@ -133,6 +143,10 @@ def round_noise(derived: FloatArray, scale: npt.ArrayLike) -> FloatArray:
 
 def rank_values(values: FloatArray) -> FloatArray:
     """Compute mean ranks along the last axis, 1 for the smallest; remove rounding errors with `round_noise` first."""
+    if values.shape[-1] <= _FEW_VALUES and np.isfinite(values).all():
+        n_smaller = (values[..., :, None] > values[..., None, :]).sum(axis=-1)
+        n_equal = (values[..., :, None] == values[..., None, :]).sum(axis=-1)
+        return np.asarray(n_smaller + (n_equal + 1) / 2)
     from scipy.stats import rankdata
 
     return np.asarray(rankdata(values, axis=-1))

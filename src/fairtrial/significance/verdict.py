@@ -192,8 +192,11 @@ class Verdict:
 
     def _build_pair(self, first: str, second: str, p_adjusted: float) -> PairDifference:
         better, other = self.order_pair(first, second)
-        means = dict(zip(self.table.learners, self.table.values.mean(axis=0).tolist(), strict=True))
-        return PairDifference(better, other, p_adjusted, means[better] - means[other])
+        return PairDifference(better, other, p_adjusted, self._mean_scores[better] - self._mean_scores[other])
+
+    @cached_property
+    def _mean_scores(self) -> dict[str, float]:
+        return dict(zip(self.table.learners, self.table.values.mean(axis=0).tolist(), strict=True))
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -63,6 +63,7 @@ class DataFacts:
     facts: Mapping[str, Any] = field(default_factory=dict)
     """Counts (rows, numeric, nominal, missing, imbalance_ratio), source and notes, as plain values.
 
+    `guessed_target` names the class column if neither the study nor the file declares it.
     A data set with groups also has `groups`: the name of their column and the code of each row, packed as text.
     """
 

@@ -9,8 +9,8 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fairtrial._files import write_atomically
 from fairtrial._text import format_count
-from fairtrial.errors import InputError
 
 if TYPE_CHECKING:
     from fairtrial.study.plan.plan import StudyPlan
@@ -140,10 +140,8 @@ class Study:
         """Write the study file (TOML). Paths of data files are made relative to its folder."""
         target = Path(path)
         text = self._source.to_toml(self.declaration, target.parent)
-        try:
-            target.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"{target} cannot be written: {error.strerror or error}") from None
+        with write_atomically(target) as temporary:
+            temporary.write_text(text, encoding="utf-8")
         return target
 
     def resolve(self) -> ResolvedStudy:

@@ -57,15 +57,20 @@ def draw_tuning(choices: Any, *, title: str = "Chosen parameters") -> Any:
     lines = require_columns("choices", to_frame(choices), ["learner", "dataset", "parameter", "value"])
     if lines.empty:
         raise InputError("choices must hold at least 1 row, got none")
+    most = int(lines.groupby(["learner", "parameter", "dataset"], observed=True)["value"].agg(_count_most_frequent).max())
     panels = [
-        _draw_parameter(group, f"{learner}: {parameter}")
+        _draw_parameter(group, f"{learner}: {parameter}", most)
         for (learner, parameter), group in lines.groupby(["learner", "parameter"], sort=False, observed=True)
     ]
     chart = alt.vconcat(*panels, spacing=26).resolve_scale(size="shared")
     return style_chart(chart.properties(title=build_title(title, "Larger circles: chosen in more trials")))
 
 
-def _draw_parameter(group: pd.DataFrame, heading: str) -> Any:
+def _count_most_frequent(values: pd.Series[Any]) -> int:
+    return int(values.map(format_value).value_counts().max())
+
+
+def _draw_parameter(group: pd.DataFrame, heading: str, most: int) -> Any:
     import altair as alt
 
     numeric = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in group["value"])
@@ -84,7 +89,8 @@ def _draw_parameter(group: pd.DataFrame, heading: str) -> Any:
         axis |= {"values": values} if len(values) <= _MAX_TICKS else {}
     x = alt.X(field, title=None, scale=scale, axis=alt.Axis(labelAngle=0, labelOverlap=True, **axis))
     y = alt.Y("dataset:N", sort=list(dict.fromkeys(choices["dataset"])), title=None)
-    size = alt.Size("trials:Q", title="Trials", scale=alt.Scale(rangeMin=30, rangeMax=320), legend=alt.Legend(tickMinStep=1))
+    legend = alt.Legend(values=sorted({1, (most + 1) // 2, most}), format="d")
+    size = alt.Size("trials:Q", title="Trials", scale=alt.Scale(domain=[0, most], range=[30, 320]), legend=legend)
     hint = [alt.Tooltip("dataset:N"), alt.Tooltip(field, format=".4~g" if numeric else ""), alt.Tooltip("trials:Q")]
     circles = build_chart(rows).mark_circle(color=PALETTE[0], opacity=0.7).encode(x, y, size, tooltip=hint)
     return circles.properties(width=430, height=alt.Step(26), title=alt.TitleParams(heading, fontSize=14, anchor="start"))

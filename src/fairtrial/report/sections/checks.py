@@ -17,7 +17,7 @@ _COUNTS = "checks-counts"
 _MANY = 30
 
 
-@section("checks", title="Methodology checks", order=170, serves=("study", "judgement", "comparison"))
+@section("checks", title="Methodology checks", order=170, serves=("study", "judgement", "comparison"), schemes="none")
 def build_section(source: ReportSource) -> Section:
     """Build a table of all checks and, for each raised check, its numbers and the reason why it matters."""
     check_results = run_checks(source)

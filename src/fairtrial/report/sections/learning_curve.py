@@ -45,7 +45,8 @@ def build_section(source: ReportSource) -> Section | None:
         lines = curves.rename(columns=_NAMES)
         tables.append(ReportTable(_DATASETS, f"{name} by training size and data set", lines, _FORMATS, note, long=True))
     where = f"{main['datasets'].max()} data sets" if several else results.archive.datasets[0].name
-    chart = draw_learning_curve(main, axis_title=name, title=f"Learning curves: {where}", explanation=f"Bands: {interval}")
+    bands = f"Bands: {interval}" if main["low"].notna().any() else "No intervals: a single data set or split"
+    chart = draw_learning_curve(main, axis_title=name, title=f"Learning curves: {where}", explanation=bands)
     sentences = _describe_ends(frame, name, get_measure(measure).facts.direction == "max")
     alt = f"{name} of each learner by training size."
     figure = Figure("learning-curve-scores", f"{name} by training size", chart, alt, main)
@@ -61,8 +62,8 @@ def _describe_ends(frame: pd.DataFrame, measure: str, is_gain: bool) -> tuple[Se
         best = at_size["mean"].idxmax() if is_gain else at_size["mean"].idxmin()
         sentences.append(
             build_sentence(
-                "With {rows} training rows (mean), {learner} has the best {measure} ({value}).",
-                rows=format_number(frame, _OVERALL, best, "training rows", "{:.1f}"),
+                "With {rows} training rows on average, {learner} has the best {measure} ({value}).",
+                rows=format_number(frame, _OVERALL, best, "training rows", "{:,.0f}"),
                 learner=frame.loc[best, "learner"],
                 measure=measure,
                 value=format_number(frame, _OVERALL, best, "mean"),

@@ -29,7 +29,7 @@ _NAMES = {
 }
 
 
-@section("resampling", title="Resampling schemes", order=105, serves=("study",))
+@section("resampling", title="Resampling schemes", order=105, serves=("study",), schemes="none")
 def build_section(source: ReportSource) -> Section | None:
     """Compare the schemes for each learner. Return None if the study has a single scheme."""
     results = source.get_all_results()
@@ -57,8 +57,8 @@ def build_section(source: ReportSource) -> Section | None:
     )
     sentences = [_describe_scheme(results, name) for name in results.schemes]
     notes = (
-        f"All other sections show the scheme {results.schemes[0]}. For another scheme, pass results.for_resampling(NAME) to "
-        "write_report.",
+        "The notes of the other sections name the scheme that they show. For a report on another scheme, pass "
+        "results.for_resampling(NAME) to write_report.",
     )
     return Section("resampling", "Resampling schemes", (*sentences, _describe_pairs(named_pairs)), (), tables, notes)
 

@@ -31,7 +31,7 @@ _LEARNER_NOTE = (
 _ABSTENTION_NOTE = "Test rows for which a learner predicted no class, in the trials in which it abstained."
 
 
-@section("what-was-run", title="Setup", order=20, serves=("study",))
+@section("what-was-run", title="Setup", order=20, serves=("study",), schemes="none")
 def build_section(source: ReportSource) -> Section:
     """Build the counts and the tables of learners, conditions, settings, trials, runs and failures."""
     results = source.get_all_results()

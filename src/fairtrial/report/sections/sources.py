@@ -42,7 +42,7 @@ _AUC_INTERVAL = "Wilson 1927; Hanley & McNeil 1982"
 _DECLARED_SECTIONS = ("data", "learners", "conditions", "resampling", "measures", "verdict", "limits")
 
 
-@section("references", title="References", order=190, serves=("study", "judgement", "comparison"))
+@section("references", title="References", order=190, serves=("study", "judgement", "comparison"), schemes="none")
 def build_references_section(source: ReportSource) -> Section | None:
     """List each work once, in alphabetical order, with the methods for which it is cited."""
     uses: dict[str, list[str]] = {}
@@ -79,11 +79,9 @@ def _list_methods(source: ReportSource) -> tuple[list[str], list[str], list[tupl
         row_tests += ["holm"] * bool(len(judgement.tests)) + ["wilson"] * bool(judgement.classes["precision_low"].notna().any())
         citations = [("interval of AUC", _AUC_INTERVAL)] if "score" in intervals else []
         return [str(name) for name in judgement.scores["measure"]], [*row_tests, *tests], citations
-    results = source.get_results()
-    citations = []
-    scheme = get_resampling_scheme(results)
-    if scheme in schemes and schemes[scheme].cite:
-        citations.append((f"{scheme} splits", schemes[scheme].cite))
+    results = source.get_all_results()
+    used_schemes = dict.fromkeys(get_resampling_scheme(results.for_resampling(name)) for name in results.schemes)
+    citations = [(f"{name} splits", schemes[name].cite) for name in used_schemes if name in schemes and schemes[name].cite]
     if any(condition.name != "clean" for condition in results.archive.conditions):
         citations += [("robustness", get_measure(name).facts.cite) for name in ("rla", "ela")]
         citations.append(("intervals over splits", "Nadeau & Bengio 2003"))
@@ -141,7 +139,7 @@ def read_bibliography() -> dict[str, str]:
     return {name: str(work) for name, work in tomllib.loads(text).items()}
 
 
-@section("reproduce", title="How to reproduce", order=180, serves=("study",))
+@section("reproduce", title="How to reproduce", order=180, serves=("study",), schemes="none")
 def build_reproduction_section(source: ReportSource) -> Section:
     """Build the commands and the study file. For given predictions, build only the command."""
     results = source.get_all_results()

@@ -180,8 +180,10 @@ document.querySelectorAll("[data-filter]").forEach((input) => input.addEventList
 
 /* Downloads */
 
+const formula = /^[=+\-@\t\r]/, plainNumber = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 function quoted(value) {
-  const text = value === null || value === undefined ? "" : String(value);
+  const content = value === null || value === undefined ? "" : String(value);
+  const text = formula.test(content) && !plainNumber.test(content) ? `'${content}` : content;  // spreadsheets run formulas
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 const csvOf = (lines) => lines.map((line) => line.map(quoted).join(",")).join("\n") + "\n";

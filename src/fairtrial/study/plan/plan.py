@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -54,7 +55,8 @@ class PlannedData:
     """A data set with its frozen splits, their hashes, and the hash of its content.
 
     `schemes` contains, for each resampling scheme of the study, the indices of its splits. A split that several schemes share,
-    such as those of 1 and of 5 repeats, is planned once.
+    such as those of 1 and of 5 repeats, is planned once. `guessed_target` means that the class is the last column, because
+    neither the study nor the file names it.
     """
 
     name: str
@@ -63,6 +65,7 @@ class PlannedData:
     splits: PlannedSplits
     split_hashes: tuple[str, ...]
     schemes: tuple[tuple[int, ...], ...] = ()
+    guessed_target: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,18 +298,26 @@ def _plan_data(study: ResolvedStudy, entry: NamedData) -> PlannedData:
     indices = {split_hash: index for index, split_hash in enumerate(unique)}
     ends = np.cumsum([len(part) for part in (first, *others)]).tolist()
     schemes = tuple(tuple(indices[h] for h in hashes[start:end]) for start, end in zip([0, *ends], ends, strict=False))
-    return PlannedData(entry.name, content, entry.dataset, splits, tuple(unique), schemes)
+    return PlannedData(entry.name, content, entry.dataset, splits, tuple(unique), schemes, entry.guessed_target)
 
 
 def _draw_scheme(seed: int, scheme: Scheme, entry: NamedData, content: str) -> PlannedSplits:
-    """Draw all splits of a scheme. They do not depend on the other schemes of the study."""
+    """Draw all splits of a scheme. They do not depend on the other schemes of the study.
+
+    Each warning is given once with the name of the data set, not once per repeat.
+    """
     drawn = (
         scheme.draw_splits(
             entry.dataset, entry.given_splits, repeat, derive_generator(seed, "split", content, scheme.text, repeat)
         )
         for repeat in range(scheme.repeats)
     )
-    return PlannedSplits(len(entry.dataset), drawn)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        splits = PlannedSplits(len(entry.dataset), drawn)
+    for message, category in dict.fromkeys((str(warning.message), warning.category) for warning in caught):
+        warnings.warn(f"data set {entry.name}: {message}", category, stacklevel=2)
+    return splits
 
 
 def _plan_condition(entry: NamedCondition) -> PlannedCondition:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 KEY_COLUMNS = ["dataset", "condition", "level", "resampling", "learner", "repeat", "fold"]
 
 _DEFAULT_MEASURES = ("accuracy", "auc")
-_MAX_SCORES = 1 << 22
+_MAX_SCORES = 1 << 20
 """Maximum number of scores in memory at a time."""
 _MEANS = ("brier", "rmse", "mae", "log_loss", "spherical_score")
 """Measures of probabilities that are means over rows, so they can be computed for many trials at once."""
@@ -259,6 +259,8 @@ class ScoreLines:
         for facts, order in zip(archive.datasets, orders, strict=True):
             indices = np.flatnonzero((datasets == facts.name) & (np.diff(self.starts) > 0))
             if len(indices):
+                # The order of trials in the file is the fastest to read.
+                indices = indices[np.argsort(self.trials[self.starts[indices]], kind="stable")]
                 values[:, indices], reasons[:, indices] = score_predictions(
                     self._iter_predictions(archive, indices), order, requests
                 )

@@ -187,11 +187,14 @@ def compute_test_fraction(archive: Archive, dataset: str, splits: list[tuple[int
     If the data set has groups and each group is in one set, groups are counted instead of rows, because rows of a group are not
     independent.
     """
-    groups = next(facts.groups for facts in archive.datasets if facts.name == dataset)
+    facts = next(facts for facts in archive.datasets if facts.name == dataset)
+    groups = facts.groups
     fractions = []
     for repeat, fold in splits:
         train, test = archive.split(dataset, repeat, fold)
-        sizes = len(np.unique(train)), len(test)
+        in_training = np.zeros(len(facts.codes), dtype=bool)
+        in_training[train] = True
+        sizes = int(np.count_nonzero(in_training)), len(test)
         if groups is not None and not find_straddling_groups(groups, train, test).size:
             sizes = len(np.unique(groups[train])), len(np.unique(groups[test]))
         fractions.append(sizes[1] / sum(sizes))
@@ -258,9 +261,13 @@ class Stack:
         wider = order.include_all_classes()
         for (_, kind), indices in groups.items():
             members = [trials[index] for index in indices]
-            true = np.stack([predictions.y_true for predictions in members])
-            predicted = np.stack([predictions.prediction for predictions in members])
-            scores = None if kind is None else np.stack([member.scores for member in members if member.scores is not None])
+            shape = len(members), -1
+            true = np.concatenate([predictions.y_true for predictions in members]).reshape(shape)
+            predicted = np.concatenate([predictions.prediction for predictions in members]).reshape(shape)
+            scores = None
+            if kind is not None:
+                k = len(order.declared)
+                scores = np.concatenate([member.scores for member in members if member.scores is not None]).reshape(*shape, k)
             has_unknown = _mask_unknown_classes(order, true, predicted, scores, kind)
             abstains = (predicted == ABSTAINED).any(axis=1)
             for mask, seen_order in (

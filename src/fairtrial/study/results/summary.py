@@ -339,6 +339,7 @@ def collect_findings(archive: Archive, trials: pd.DataFrame) -> tuple[Finding, .
     is_condition_failure = _mask_not_applied(trials)
     return (
         *_find_missing_trials(trials),
+        *_find_guessed_targets(archive),
         *_find_conditions_not_applied(trials, is_condition_failure),
         *_find_failures(trials[~is_condition_failure]),
         *find_abstentions(archive, trials),
@@ -346,6 +347,12 @@ def collect_findings(archive: Archive, trials: pd.DataFrame) -> tuple[Finding, .
         *find_slow_fits(trials),
         *find_oversubscription(archive.runs, trials),
     )
+
+
+def _find_guessed_targets(archive: Archive) -> list[Finding]:
+    """Report the data sets whose class is the last column because it was not declared."""
+    columns = {data.name: str(data.facts["guessed_target"]) for data in archive.datasets if data.facts.get("guessed_target")}
+    return [Finding.of("guessed_targets", datasets=tuple(columns), columns=tuple(columns.values()))] if columns else []
 
 
 def count_abstentions(archive: Archive, trials: pd.DataFrame) -> pd.DataFrame:

@@ -273,7 +273,7 @@ def add_plan(store: ResultsStore, plan: StudyPlan) -> None:
     """Store the data sets, conditions, learners and splits of a plan."""
     store.add_plan(
         plan.to_header(),
-        [build_data_facts(planned.dataset, planned.name) for planned in plan.data],
+        [build_data_facts(planned.dataset, planned.name, planned.guessed_target) for planned in plan.data],
         [
             (
                 condition.hash,
@@ -292,7 +292,7 @@ def add_plan(store: ResultsStore, plan: StudyPlan) -> None:
     )
 
 
-def build_data_facts(dataset: Dataset, name: str) -> DataFacts:
+def build_data_facts(dataset: Dataset, name: str, guessed_target: bool = False) -> DataFacts:
     """Describe a data set without its columns.
 
     >>> from fairtrial.data import Dataset
@@ -303,6 +303,8 @@ def build_data_facts(dataset: Dataset, name: str) -> DataFacts:
     summary = dataset.summary()
     facts: dict[str, Any] = {key: getattr(summary, key) for key in ("rows", "numeric", "nominal", "missing", "imbalance_ratio")}
     facts |= {"source": dataset.source, "notes": list(dataset.notes)}
+    if guessed_target:
+        facts["guessed_target"] = dataset.target
     if dataset.fault is not None:
         facts["corrupted"] = dataset.fault.facts
     groups = dataset.groups

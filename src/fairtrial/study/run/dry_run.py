@@ -15,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial._check import check_whole_number
+from fairtrial._findings import Finding
+from fairtrial._narrative import render
 from fairtrial._text import collapse_whitespace, format_count, format_duration, format_reason, join_names
 from fairtrial.conditions import Clean
 from fairtrial.errors import Problem, SpecError, SuspectInputWarning
@@ -134,7 +136,9 @@ class DryRun:
     def __str__(self) -> str:
         planned, missing = int(self.planned.sum()), int(self.missing.sum())
         counts = f"{planned - missing:,} of {format_count(planned, 'trial')} stored, {missing:,} missing"
-        return f"{self.plan}\n{counts}: {self.estimate}"
+        guessed = {data.name: data.dataset.target for data in self.plan.data if data.guessed_target}
+        finding = Finding.of("guessed_targets", datasets=tuple(guessed), columns=tuple(guessed.values()))
+        return "\n".join([str(self.plan), f"{counts}: {self.estimate}", *([render(finding)] if guessed else [])])
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
@@ -142,10 +146,14 @@ class DryRun:
 
 @dataclass(frozen=True)
 class DurationEstimate:
-    """Expected duration of the missing trials in seconds, or None if unknown. `summary` describes how it was estimated."""
+    """Expected duration of the missing trials in seconds, or None if unknown. `summary` describes how it was estimated.
+
+    `seconds` includes `start_seconds`, the measured time that a worker takes to start.
+    """
 
     seconds: float | None
     summary: str
+    start_seconds: float = 0.0
 
     def frame(self) -> pd.DataFrame:
         """Return a table with one row."""
@@ -173,7 +181,8 @@ def estimate(
     `missing` contains the numbers of missing trials, data sets by learners (`StudyPlan.count`). `times` maps the hashes of data
     set and learner to the mean seconds and the number of stored trials. Unless `tries` is False, a learner without stored times
     runs one clean trial on the data set of median size, for at most 10 seconds or the time limit. The time on other data sets
-    is assumed to be proportional to their number of rows, up to the time limit.
+    is assumed to be proportional to their number of rows, up to the time limit. The time to start a worker is measured and
+    added.
     """
     check_whole_number("jobs", jobs, 1)
     if not missing.any():
@@ -184,16 +193,22 @@ def estimate(
     median = int(np.argsort(sizes, kind="stable")[(len(sizes) - 1) // 2])
     basis = _EstimateBasis(plan, median, _to_indices(missing.any(axis=0) & ~_has_times(time_model)), {})
     stored = _to_indices(missing.any(axis=0) & _has_times(time_model))
+    start_seconds = 0.0
     if tries and basis.unknown:
-        basis = replace(basis, trial_records=_try_learners(plan, median, basis.unknown))
+        trial_records, start_seconds = _try_learners(plan, median, basis.unknown)
+        basis = replace(basis, trial_records=trial_records)
         for learner, record in basis.trial_records.items():
             time_model.learn(learner, median, _get_seconds(record, basis.try_seconds))
     seconds = np.where(missing > 0, np.minimum(time_model.seconds, basis.limit), 0.0)
     if np.isnan(seconds).any():
         return DurationEstimate(None, f"duration unknown: no stored times of {basis.format_names(basis.unknown)}")
-    total = float((missing * seconds).sum()) / jobs
+    if tries and not basis.unknown:
+        with Supervisor() as supervisor:
+            start_seconds = _measure_start(supervisor)
+    total = float((missing * seconds).sum()) / jobs + start_seconds
     duration = f"about {format_duration(total)} with {format_count(jobs, 'job')}"
-    return DurationEstimate(total, f"{duration}, estimated from {basis.describe(stored)}")
+    start = f" ({format_duration(start_seconds)} to start the workers)" if start_seconds else ""
+    return DurationEstimate(total, f"{duration}{start}, estimated from {basis.describe(stored)}", start_seconds)
 
 
 @dataclass(frozen=True)
@@ -258,8 +273,18 @@ def _learn_stored(plan: StudyPlan, times: Mapping[tuple[str, str], tuple[float, 
                 time_model.learn(learner, data, *times[planned_data.hash, planned_learner.hash])
 
 
-def _try_learners(plan: StudyPlan, data: int, learners: Sequence[int]) -> dict[int, TrialRecord]:
-    """Run one clean trial of each learner on the first split of the data set, after its kernels are compiled."""
+def _measure_start(supervisor: Supervisor) -> float:
+    """Measure how long a worker takes to start, in seconds. The workers of a run start at the same time."""
+    start = time.perf_counter()
+    supervisor.start()
+    return time.perf_counter() - start
+
+
+def _try_learners(plan: StudyPlan, data: int, learners: Sequence[int]) -> tuple[dict[int, TrialRecord], float]:
+    """Run one clean trial of each learner on the first split of the data set, after its kernels are compiled.
+
+    Return the records, and the seconds that the worker took to start.
+    """
     from fairtrial.learners.learner import compile_kernels  # it imports scikit-learn
 
     study_limits = plan.study.limits
@@ -269,9 +294,10 @@ def _try_learners(plan: StudyPlan, data: int, learners: Sequence[int]) -> dict[i
     clean = replace(chunk, conditions=(Clean(),))
     compile_kernels([plan.learners[learner].estimator for learner in learners], LineProgress().show_compilation)
     with Supervisor() as supervisor:
+        start_seconds = _measure_start(supervisor)
         records = supervisor.run(clean, plan.data[data].dataset)
     by_key = {record.key: record for record in records}
-    return {learner: by_key[task.key] for learner, task in zip(learners, clean.tasks, strict=True)}
+    return {learner: by_key[task.key] for learner, task in zip(learners, clean.tasks, strict=True)}, start_seconds
 
 
 def _get_seconds(record: TrialRecord, time_limit: float) -> float:

@@ -39,6 +39,7 @@ class TrialLearner:
         self.identity = hashlib.blake2b(pickled, digest_size=16).digest()
         estimator = clone_unfitted(pickle.loads(pickled))  # pickled by the study that is running, never read from a file
         hold_to_one_thread(estimator)
+        forbid_writing_files(estimator)
         self.name = _get_class_name(estimator)
         self.as_declared = PreparedEstimator(estimator)
         bare = extract_bare_learner(estimator)
@@ -114,6 +115,15 @@ def hold_to_one_thread(estimator: Any) -> None:
         if known and not is_set:
             with suppress(Exception):  # the parameters of third-party classes may be read-only
                 component.set_params(**{known[0]: 1})
+
+
+def forbid_writing_files(estimator: Any) -> None:
+    """Keep CatBoost from writing its log (`catboost_info`) into the working folder, unless the study asks for it."""
+    for component in _iter_components(estimator, set()):
+        if type(component).__module__.split(".")[0] == "catboost":
+            values = component.get_params(deep=False)
+            if values.get("allow_writing_files") is None and values.get("train_dir") is None:
+                component.set_params(allow_writing_files=False)
 
 
 def _iter_components(value: Any, seen: set[int]) -> Iterator[Any]:

@@ -96,6 +96,15 @@ class Supervisor:
             self._processes.drop_worker()
             return self.usable and self._processes.fork_server.is_current()
 
+    def start(self) -> None:
+        """Start the worker, which otherwise starts with the first chunk. A failure to start is reported by the first chunk."""
+        with self._busy:
+            self._processes.stop = None
+            try:
+                self._processes.get_worker()
+            except (ForkServerLostError, WorkerLostError, OutOfTimeError) as error:
+                self._processes.drop_after(error)
+
     def run(self, chunk: Chunk, dataset: Dataset, stop: threading.Event | None = None) -> list[TrialRecord]:
         """Run a chunk and return its records in order.
 

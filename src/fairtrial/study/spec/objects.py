@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from fairtrial._text import format_count
+from fairtrial._text import format_count, format_reason
 from fairtrial.conditions import Condition, from_declaration
 from fairtrial.data import Dataset, GivenFolds, read_bunch, read_frame
 from fairtrial.data.frames import convert_to_pandas, is_bunch
@@ -107,7 +107,13 @@ class PythonReader:
         for name, learner in value.items():
             if hasattr(learner, "fit") and not isinstance(learner, type):
                 self.objects["learners", name] = learner
-                plain[name] = serialize_learner(learner)
+                try:
+                    plain[name] = serialize_learner(learner)
+                except Exception as error:
+                    reason = format_reason(type(error).__name__, str(error))
+                    message = f"get_params and repr of the learner must not raise an error, got {reason}: correct its class"
+                    self.collector.problems.append(SpecProblem(("learners", name), message))
+                    plain[name] = {PLACEHOLDER: type(learner).__name__}
             else:
                 plain[name] = self._to_plain(learner, ("learners", name), suggest_learner(learner))
         return plain

@@ -11,12 +11,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from fairtrial._registry import suggest_name
 from fairtrial._text import format_count
 from fairtrial.conditions import Clean, Condition, from_declaration
 from fairtrial.data import Dataset, GivenFolds, load, read, read_folds
+from fairtrial.data.reading import detect_format
 from fairtrial.errors import FairtrialError, InputError, UnknownNameError
 from fairtrial.resampling import Splits
 from fairtrial.study.records import ResourceLimits
@@ -41,11 +42,21 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class NamedData:
-    """A data set with its name in the study, and its own splits if it has any."""
+    """A data set with its name in the study, and its own splits if it has any.
+
+    `guessed_target` means that neither the study nor the file names the class, which is the last column.
+    """
 
     name: str
     dataset: Dataset
     given_splits: Splits | None = None
+    guessed_target: bool = False
+
+
+class _GuessedTarget(NamedTuple):
+    """A data set whose class is the last column, because neither the study nor the file names the class."""
+
+    dataset: Dataset
 
 
 @dataclass(frozen=True)
@@ -223,9 +234,11 @@ def _load_file(path: Path, options: Mapping[str, Any]) -> Any:
         if "name" in options:
             raise InputError(f"a data set has no option 'name', got {options['name']!r}: rename its table [data.NAME]")
         try:
-            return read(path, **options)
+            dataset = read(path, **options)
         except TypeError as error:
             raise InputError(f"{path.name} cannot be read with these options: {error}") from None
+        declares_class = "target" in options or detect_format(path, options.get("format")) in ("keel", "arff")
+        return dataset if declares_class or dataset.target.lower() in ("class", "target") else _GuessedTarget(dataset)
     for option in options:
         if option not in _FOLD_OPTIONS:
             raise InputError(f"folds have no option {option!r}: {suggest_name(option, _FOLD_OPTIONS)}")
@@ -237,9 +250,10 @@ def _expand_path(text: str, folder: Path) -> Path:
 
 
 def _name_data(data: Any, name: str | None) -> NamedData:
-    dataset = data.dataset if isinstance(data, GivenFolds) else data
+    guessed_target = isinstance(data, _GuessedTarget)
+    dataset = data.dataset if guessed_target or isinstance(data, GivenFolds) else data
     given_splits = Splits.from_pairs(data.splits, len(dataset)) if isinstance(data, GivenFolds) else None
-    return NamedData(name or dataset.name, dataset, given_splits)
+    return NamedData(name or dataset.name, dataset, given_splits, guessed_target)
 
 
 def _check_new_data(entry: NamedData, others: list[NamedData]) -> None:

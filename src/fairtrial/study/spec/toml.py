@@ -69,13 +69,16 @@ class SpecSource:
     def from_file(cls, path: Path) -> SpecSource:
         """Build the source from a TOML file. The name of the file is the default name of the study."""
         try:
-            text = path.read_bytes().decode("utf-8-sig")
+            content = path.read_bytes()
+            if content.startswith(b"SQLite format 3"):
+                raise SpecError(f"{path} is a results file, not a study file: pass the study file (*.toml)")
+            text = content.decode("utf-8-sig")
         except OSError as error:
             raise SpecError(f"{path}: the study file cannot be read ({error.strerror or error}): check the path") from None
         except UnicodeDecodeError as error:
-            line = path.read_bytes()[: error.start].count(b"\n") + 1
+            line = content[: error.start].count(b"\n") + 1
             raise SpecError.from_problems(
-                [Problem("", line, "a study file must be UTF-8 text, got invalid bytes")], str(path)
+                [Problem("", line, "a study file must be UTF-8 text, got invalid bytes: save it as UTF-8")], str(path)
             ) from None
         try:
             values = tomllib.loads(text)

@@ -158,7 +158,7 @@ def _build_levels(planned: PlannedTrials) -> FloatArray:
 
 
 def _check_range(values: IntArray, start: int, end: int, trial: int) -> None:
-    if values.size and (values.min() < start or values.max() >= end):
+    if values.size and (np.minimum.reduce(values) < start or np.maximum.reduce(values) >= end):
         raise CorruptedStoreError(
             f"the predictions of trial {trial} are corrupted because a row or class is out of range: {codec.REMEDY}"
         )
@@ -333,10 +333,9 @@ class StoreArchive:
         """Return the positions of the training and test rows of a split."""
         if len(self.schemes) > 1:
             raise InputError("splits are numbered within a resampling scheme, and the study has several: use select_scheme")
-        names = dict(self.header["data"])
-        if dataset not in names:
-            raise InputError(f"the study has no data set called {dataset!r}: {suggest_name(dataset, names)}")
-        hashes = {(entry[0], entry[1]): entry[2] for entry in self.header["splits"][names[dataset]]}
+        if dataset not in self._split_hashes:
+            raise InputError(f"the study has no data set called {dataset!r}: {suggest_name(dataset, self._split_hashes)}")
+        data_hash, hashes = self._split_hashes[dataset]
         if (repeat, fold) not in hashes:
             raise InputError(f"{dataset} has no split with repeat {repeat} and fold {fold}: it has {len(hashes)} splits")
         query = (
@@ -344,8 +343,16 @@ class StoreArchive:
             "WHERE dataset.hash = ? AND split.hash = ?"
         )
         with self.file.read_connection() as connection:
-            row = connection.execute(query, (names[dataset], bytes.fromhex(hashes[repeat, fold]))).fetchone()
+            row = connection.execute(query, (data_hash, bytes.fromhex(hashes[repeat, fold]))).fetchone()
         return codec.unpack_split(*row)
+
+    @cached_property
+    def _split_hashes(self) -> dict[str, tuple[str, dict[tuple[int, int], str]]]:
+        """Hash of each data set, and the hash of each of its splits by repeat and fold."""
+        return {
+            name: (data_hash, {(repeat, fold): split_hash for repeat, fold, split_hash in self.header["splits"][data_hash]})
+            for name, data_hash in self.header["data"]
+        }
 
     def _decode_predictions(
         self,
@@ -363,26 +370,25 @@ class StoreArchive:
     ) -> Predictions:
         refuse_corrupted_predictions(trial, (prediction, scores, rows, y_true), abstentions, key, kind, checksum)
         data = self._read_data_facts(dataset)
-        positions, classes = self._get_test_rows(split, data) if rows is None else (codec.unpack_rows(rows), None)
-        _check_range(positions, 0, len(data.codes), trial)
+        if rows is None:
+            positions, classes = self._get_test_rows(split, data, trial)
+        else:
+            positions = codec.unpack_rows(rows)
+            _check_range(positions, 0, len(data.codes), trial)
+            classes = data.codes[positions]
         if y_true is not None:
             classes = unpack(y_true, CODES).astype(np.intp)
-        elif classes is None:
-            classes = data.codes[positions]
-        codes = unpack(prediction, CODES).astype(np.intp)
+        codes = unpack(prediction, CODES)
         table = None if scores is None else unpack(scores, NUMBERS)
-        if len({len(positions), len(classes), len(codes)}) > 1 or (
-            table is not None and table.size != len(codes) * len(data.classes)
-        ):
+        n, k = len(codes), len(data.classes)
+        if not n == len(positions) == len(classes) or (table is not None and table.size != n * k):
             raise StoreError(
                 f"the predictions of trial {trial} do not match its {len(positions)} test rows: rerun the study into a new file"
             )
-        _check_range(codes, ABSTAINED, len(data.classes), trial)
-        return Predictions(
-            positions, classes, codes, None if table is None else table.reshape(len(codes), len(data.classes)), kind
-        )
+        _check_range(codes, ABSTAINED, k, trial)
+        return Predictions(positions, classes, codes.astype(np.intp), None if table is None else table.reshape(n, k), kind)
 
-    def _get_test_rows(self, split: int, data: DataFacts) -> tuple[IntArray, IntArray]:
+    def _get_test_rows(self, split: int, data: DataFacts, trial: int) -> tuple[IntArray, IntArray]:
         """Return the test rows of a split and their classes. The result is cached, because all learners share it."""
         if split not in self._test_rows:
             with self.file.read_connection() as connection:
@@ -390,6 +396,7 @@ class StoreArchive:
             if row is None:
                 raise StoreError(f"{self.file.path} is corrupted because a split is missing: restore a backup")
             rows = codec.unpack_rows(row[0])
+            _check_range(rows, 0, len(data.codes), trial)
             if len(self._test_rows) * rows.nbytes * 2 > _MAX_CACHED_BYTES:
                 self._test_rows.clear()
             self._test_rows[split] = rows, data.codes[rows]

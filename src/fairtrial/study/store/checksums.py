@@ -70,11 +70,9 @@ def compute_predictions_checksum(
     blobs: Sequence[bytes | None], abstentions: object, key: bytes | None, score_kind: str | None
 ) -> int:
     """Compute the checksum of a trial's predictions, which also covers the key of the trial and its abstentions."""
-    checksum = 0
-    for blob in blobs:
-        checksum = zlib.crc32(blob or b"", checksum)
     lengths = [None if blob is None else len(blob) for blob in blobs]
-    return extend_from_2(extend_from_1(checksum, abstentions), key, score_kind, *lengths)
+    contents = [blob or b"" for blob in blobs]
+    return zlib.crc32(b"".join([*contents, str(abstentions).encode(), *map(_encode, (key, score_kind, *lengths))]))
 
 
 def extend_from_1(checksum: int, abstentions: object) -> int:

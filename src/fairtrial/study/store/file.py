@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from fairtrial._text import format_count
+from fairtrial._text import collapse_whitespace, format_count
 from fairtrial.errors import StoreError
 from fairtrial.study.store import schema
 
@@ -54,12 +54,15 @@ class SQLiteFile:
         resolved_path = Path(os.path.realpath(path))
         _check_path(resolved_path, create=write and create)
         lock = WriteLock(resolved_path) if write else None
+        new = not resolved_path.exists()
         try:
             with translate_errors(resolved_path):
                 connection, has_views = _open_connection(resolved_path, write=write, create=create)
                 return cls(resolved_path, connection, lock, has_views=has_views)
         except BaseException:
             if lock is not None:
+                if new:  # e.g. the disk is full
+                    resolved_path.unlink(missing_ok=True)
                 lock.release()
             raise
 
@@ -268,6 +271,8 @@ def _check_path(path: Path, *, create: bool) -> None:
         raise StoreError(f"{path} is a folder, not a results file: choose a file in it")
     if facts.st_size == 0 and not _get_size(_add_suffix(path, "-wal")) and not create:
         raise StoreError(f"{path} is empty: check the path, or run a study first")
+    if path.suffix.lower() == ".toml" and facts.st_size and not _has_sqlite_magic(path):
+        raise StoreError(f"{path} is a study file, not a results file: pass the results file (*.fairtrial) that its run wrote")
     if 0 < facts.st_size < _MIN_BYTES:  # SQLite would overwrite a 1-byte file
         raise StoreError(f"{path} is not a results file, or is truncated to {facts.st_size} bytes: choose another file")
 
@@ -280,6 +285,8 @@ def translate_errors(path: Path) -> Iterator[None]:
     except sqlite3.Error as error:
         kind = CorruptedStoreError if _is_corruption(path, error) else StoreError
         raise kind(_describe_error(path, error)) from error
+    except UnicodeDecodeError as error:  # Python cannot decode the message of SQLite, which quotes a corrupted name
+        raise CorruptedStoreError(f"{path} is corrupted ({error.reason}): {_CORRUPTED_REMEDY}") from error
 
 
 def _is_corruption(path: Path, error: sqlite3.Error) -> bool:
@@ -294,23 +301,24 @@ def _is_corruption(path: Path, error: sqlite3.Error) -> bool:
 
 def _describe_error(path: Path, error: sqlite3.Error) -> str:
     code = getattr(error, "sqlite_errorcode", None)
+    reason = collapse_whitespace(error, 200)  # it may quote a corrupted name
     if code is None:
         closed = isinstance(error, sqlite3.ProgrammingError) and "closed" in str(error)
-        return f"{path} is closed: open it again" if closed else f"{path} is corrupted ({error}): {_CORRUPTED_REMEDY}"
+        return f"{path} is closed: open it again" if closed else f"{path} is corrupted ({reason}): {_CORRUPTED_REMEDY}"
     if code & 0xFF == sqlite3.SQLITE_NOTADB and not _has_sqlite_magic(path):
         return f"{path} is not a results file: choose another file"
     stored = "stored trials are kept"
     messages = {
         sqlite3.SQLITE_NOTADB: f"is corrupted at its beginning: {_CORRUPTED_REMEDY}",
-        sqlite3.SQLITE_CORRUPT: f"is corrupted or truncated ({error}): {_CORRUPTED_REMEDY}",
-        sqlite3.SQLITE_ERROR: f"lacks tables or columns ({error}): {_CORRUPTED_REMEDY}",
+        sqlite3.SQLITE_CORRUPT: f"is corrupted or truncated ({reason}): {_CORRUPTED_REMEDY}",
+        sqlite3.SQLITE_ERROR: f"lacks tables or columns ({reason}): {_CORRUPTED_REMEDY}",
         sqlite3.SQLITE_FULL: f"cannot be written because the disk is full ({stored}): free some space and rerun the command",
-        sqlite3.SQLITE_IOERR: f"cannot be read or written ({error}; {stored}): check the disk, its space and quota",
+        sqlite3.SQLITE_IOERR: f"cannot be read or written ({reason}; {stored}): check the disk, its space and quota",
         sqlite3.SQLITE_BUSY: f"is locked by another program ({stored}): close that program and rerun the command",
         sqlite3.SQLITE_READONLY: "is not writable: check the permissions of the file and its folder",
         sqlite3.SQLITE_CANTOPEN: "cannot be opened: check the permissions of the file and its folder",
     }
-    return f"{path} " + messages.get(code & 0xFF, f"cannot be used ({error}): {_CORRUPTED_REMEDY}")
+    return f"{path} " + messages.get(code & 0xFF, f"cannot be used ({reason}): {_CORRUPTED_REMEDY}")
 
 
 def _has_sqlite_magic(path: Path) -> bool:
@@ -369,7 +377,8 @@ class WriteLock:
         if self._descriptor not in _locked_descriptors or os.getpid() != self._pid:
             return
         _locked_descriptors.discard(self._descriptor)
-        self.path.unlink(missing_ok=True)
+        with suppress(OSError):  # in a folder that has become read-only, the lock file stays and does no harm
+            self.path.unlink()
         os.close(self._descriptor)
         self._descriptor = -1
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from html import escape
 from pathlib import Path
@@ -15,12 +14,15 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial._check import FloatArray, check_one_of
+from fairtrial._files import FORMULA_PATTERN, NUMBER_PATTERN, write_atomically
 from fairtrial._text import format_count
 from fairtrial.errors import InputError
 from fairtrial.study.archive import Archive, DataFacts
 from fairtrial.study.records import Predictions
+from fairtrial.study.store.archive import StoreArchive
 from fairtrial.study.store.file import CorruptedStoreError
 from fairtrial.study.store.integrity import Repair, repair_file
+from fairtrial.study.store.sqlite import SQLiteStore
 from fairtrial.study.store.store import MergedFile, open_store
 
 if TYPE_CHECKING:
@@ -47,7 +49,7 @@ def export(
     The file has one row per trial and test row. Its columns are dataset, condition, level, learner, repeat, fold, resampling
     (if the study has several schemes), row (the row id), y_true, prediction (empty for an abstention), and `score[CLASS]` for
     each class of any data set. The file is written atomically. In CSV files, text that a spreadsheet would run as
-    a formula gets a leading apostrophe.
+    a formula gets a leading apostrophe. A results file is checked in full first, as by `fairtrial check`.
 
     Parameters
     ----------
@@ -65,6 +67,11 @@ def export(
     int
         Number of rows.
 
+    Raises
+    ------
+    StoreError
+        If the results file is corrupted.
+
     Examples
     --------
     >>> import tempfile, fairtrial
@@ -74,6 +81,19 @@ def export(
     ...     export(results.archive, f"{folder}/predictions.csv")
     150
     """
+    if isinstance(archive, StoreArchive):  # predictions from other files have no checksums
+        SQLiteStore(archive.file).check()
+    return write_predictions(archive, path, format=format, overwrite=overwrite)
+
+
+def write_predictions(
+    archive: Archive,
+    path: str | os.PathLike[str],
+    *,
+    format: Format | None = None,  # noqa: A002
+    overwrite: bool = False,
+) -> int:
+    """Write predictions as `export` does, from a results file that was already checked."""
     target = Path(path)
     kind = _resolve_format(target, format)
     if target.exists() and not overwrite:
@@ -82,7 +102,7 @@ def export(
         raise InputError(f"{target} cannot be written because the folder {target.parent} does not exist: create it")
     layout = _ExportLayout.from_datasets(archive.datasets, has_schemes=len(archive.schemes) > 1)
     n_rows = 0
-    with _write_atomically(target) as hidden, _open_writer(kind, hidden, layout.build_schema()) as writer:
+    with write_atomically(target) as hidden, _open_writer(kind, hidden, layout.build_schema()) as writer:
         for facts, trials in _iter_datasets(archive):
             for piece, predictions in _iter_pieces(archive, trials):
                 table = layout.build_table(facts, piece, predictions)
@@ -172,14 +192,11 @@ def _escape_formulas(table: Any) -> Any:
     for index, column in enumerate(table.schema):
         if column.type == pa.string():
             values = table.column(index)
-            is_number = pc.match_substring_regex(values, _NUMBER_PATTERN)
-            is_formula = pc.and_(pc.match_substring_regex(values, r"^[=+\-@\t\r]"), pc.invert(is_number))
+            is_number = pc.match_substring_regex(values, NUMBER_PATTERN)
+            is_formula = pc.and_(pc.match_substring_regex(values, FORMULA_PATTERN), pc.invert(is_number))
             escaped = pc.if_else(is_formula, pc.binary_join_element_wise("'", values, ""), values)
             table = table.set_column(index, column, escaped)
     return table
-
-
-_NUMBER_PATTERN = r"^[+\-]?(\d+\.?\d*|\.\d+)([eE][+\-]?\d+)?$"
 
 
 def _get_scores(predictions: Predictions, n_classes: int) -> FloatArray:
@@ -218,21 +235,6 @@ def _iter_pieces(archive: Archive, trials: pd.DataFrame) -> Iterator[tuple[pd.Da
         if rows >= _MAX_ROWS or index == len(trials) - 1:
             yield trials.iloc[start : index + 1], predictions
             predictions, start, rows = [], index + 1, 0
-
-
-@contextmanager
-def _write_atomically(path: Path) -> Iterator[Path]:
-    """Yield a temporary path. If no error occurs, the temporary file then replaces the target."""
-    hidden = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        yield hidden
-        os.replace(hidden, path)
-    except OSError as error:
-        raise InputError(
-            f"{path} cannot be written ({error.strerror or error}): check the folder and the free disk space"
-        ) from None
-    finally:
-        hidden.unlink(missing_ok=True)
 
 
 def _open_writer(kind: str, path: Path, schema: Any) -> Any:
