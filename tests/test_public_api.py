@@ -30,7 +30,9 @@ API_PAGE = Path(__file__).resolve().parents[1] / "docs" / "api.rst"
 
 
 def test_the_top_level_has_exactly_the_entry_points():
-    assert import_module("fairtrial").__all__ == ["Study", "compare", "draw", "judge", "open_results", "write_report"]
+    assert import_module("fairtrial").__all__ == [
+        *("Study", "compare", "draw", "gate", "judge", "open_results", "write_report"),
+    ]
 
 
 @pytest.mark.parametrize(("package", "name"), PUBLIC, ids=[".".join(item) for item in PUBLIC])

@@ -142,7 +142,8 @@ def judge(
         else:
             typer.echo(judgement.explain() if explain else "\n".join(judgement.format_lines(all_measures)))
         if json is not None:
-            typer.echo(f"written: {write_text(json, judgement.to_json() + chr(10))}", err=csv)
+            write_text(json, judgement.to_json() + "\n")
+            typer.echo(f"written: {json}", err=csv)
         written = write_files(judgement, report, title=title, figures=figures, formats=formats, tables=tables)
         for path, count in written.items():
             typer.echo(f"written: {path}" + (f" ({count} files)" if count is not None else ""), err=csv)
@@ -216,12 +217,13 @@ def compare(
         str, typer.Option("--format", help="Formats of the figures, separated by commas: svg, png, pdf, html.")
     ] = "svg",
     report: Annotated[Path | None, typer.Option(help="Write the report to this HTML file.")] = None,
+    json: Annotated[Path | None, typer.Option(help="Write the answer and all pairs to this JSON file.")] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Print the reasons for this choice of test, and all pairs.")
     ] = False,
 ) -> None:
     """Compare learners from a table of scores: the right test, the pairs that differ, tables, figures, a report."""
-    from fairtrial.report.files import check_page_path
+    from fairtrial.report.files import check_page_path, check_text_path, write_text
     from fairtrial.report.report import write_report
     from fairtrial.significance.compare import compare
 
@@ -231,6 +233,8 @@ def compare(
             refuse_option(context, "test_fraction", "on scores of several data sets")
         if report is not None:
             check_page_path(report)
+        if json is not None:
+            check_text_path(json)
         verdict = compare(
             scores,
             better=cast("Any", better),
@@ -256,6 +260,8 @@ def compare(
             written["tables and figures"] = f"{out}/"
         if report is not None:
             written["page"] = write_report(verdict, report, title=f"Comparison on {scores.name}")
+        if json is not None:
+            written["JSON"] = write_text(json, verdict.to_json(scores.name) + "\n")
         typer.echo("\n".join(_format_comparison(verdict, explain)))
         for label, path in written.items():
             typer.echo(f"  {label}: {path}")

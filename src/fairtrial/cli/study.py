@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 
 # The views of `fairtrial results`, with the options that each of them uses.
 _VIEW_OPTIONS = {
-    "summary": {"measure", "condition", "level", "resampling", "show_all", "explain", "csv"},
+    "summary": {"measure", "condition", "level", "resampling", "show_all", "explain", "csv", "json"},
     "table": {"measure", "condition", "level", "resampling", "csv"},
     "scores": {"measure", "resampling", "csv"},
     "robustness": {"measure", "condition", "resampling", "csv"},
     "deterioration": {"resampling", "csv"},
-    "verdict": {"measure", "condition", "level", "resampling", "explain"},
+    "verdict": {"measure", "condition", "level", "resampling", "explain", "json"},
     "failures": {"resampling", "csv"},
     "times": {"resampling", "csv"},
     "tuning": {"resampling", "csv"},
@@ -191,9 +191,11 @@ def results(
     show_all: Annotated[bool, typer.Option("--all", help="Show the means of all measures and all notes.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show the reasons for the choice of test, and caveats.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV with all digits instead of a table.")] = False,
+    json: Annotated[Path | None, typer.Option(help="Write the verdict and all pairs to this JSON file.")] = None,
     study: StudyName = None,
 ) -> None:
     """Show the results of a study: the answer, scores by any measure, robustness, verdict, failures, times."""
+    from fairtrial.report.files import check_text_path, write_text
     from fairtrial.study.results.results import open_results
 
     with errors_to_exit(), warnings_to_stderr():
@@ -204,6 +206,10 @@ def results(
         opened = open_results(store, study)
         if resampling is not None:
             opened = opened.for_resampling(resampling)
+        if json is not None:
+            verdict = opened.verdict(measure, **selection)
+            write_text(check_text_path(json), verdict.to_json(store.name, "results", **selection) + "\n")
+            typer.echo(f"written: {json}", err=csv)
         if explain:
             typer.echo(_format_explanation(opened, measure, selection))
             return

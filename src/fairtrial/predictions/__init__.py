@@ -4,13 +4,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from fairtrial.predictions.gate import GateResult as GateResult
     from fairtrial.predictions.judgement import Judgement as Judgement
     from fairtrial.predictions.planning import plan_test as plan_test
     from fairtrial.predictions.read import read_predictions as read_predictions
 
-__all__ = ["Judgement", "plan_test", "read_predictions"]
+__all__ = ["GateResult", "Judgement", "plan_test", "read_predictions"]
 
-_MODULES = {"Judgement": "judgement", "plan_test": "planning", "read_predictions": "read"}
+_MODULES = {"GateResult": "gate", "Judgement": "judgement", "plan_test": "planning", "read_predictions": "read"}
 
 
 def __getattr__(name: str) -> Any:

@@ -91,7 +91,7 @@ class GateResult:
         -------
         DataFrame
             candidate, baseline, measure, margin, decision, passed, difference, low, high, level, p_value, test, rows, clusters,
-            rows_needed.
+            needed.
         """
         import pandas as pd
 
@@ -277,7 +277,9 @@ def gate(
     names = _list_candidates(candidate)
     if baseline_source is not None:
         if isinstance(source, PredictionFile):
-            raise InputError("source must be a file or a frame if baseline_source is given, got predictions already read")
+            raise InputError(
+                "source must be a file or a frame if baseline_source is specified_roles, got predictions already read"
+            )
         source, names, baseline = _join_sources(source, baseline_source, names, baseline, positive, roles)
         roles = {}
     with open_models(source, positive, stream, roles) as (file, notes):
@@ -285,14 +287,14 @@ def gate(
         compared = [*candidates, baseline_model]
         measures = select_measures(compared, measure if margins is None else list(margins))
         measures = measures[:1] if margins is None else measures
-        for each in measures:
-            _check_inputs(each, compared)
+        for checked in measures:
+            _check_inputs(checked, compared)
         inverted = find_inverted(compared, file.roles, measures[0], positive, settings)
         limits = [single_margin] if margins is None else list(margins.values())
         comparisons = [
-            compare_at_margin(model, baseline_model, each, limit, equivalent, settings, inverted, len(candidates))
+            compare_at_margin(model, baseline_model, used_measure, limit, equivalent, settings, inverted, len(candidates))
             for model in candidates
-            for each, limit in zip(measures, limits, strict=True)
+            for used_measure, limit in zip(measures, limits, strict=True)
         ]
         return GateResult(file.source, tuple(comparisons), equivalent, alpha, _select_notes(notes, file))
 
@@ -340,8 +342,8 @@ def _check_inputs(measure: Measure, models: Sequence[ModelStatistics]) -> None:
 
 def _select_notes(notes: Notes, file: FileStatistics) -> tuple[Finding, ...]:
     """Select the notes that may change the decision."""
-    found = [*notes.merge(with_datasets=False), *file.roles.reasons]
-    return tuple(dict.fromkeys(note for note in found if note.kind in _GATE_NOTES))
+    all_notes = [*notes.merge(with_datasets=False), *file.roles.reasons]
+    return tuple(dict.fromkeys(note for note in all_notes if note.kind in _GATE_NOTES))
 
 
 def _join_sources(
@@ -357,10 +359,10 @@ def _join_sources(
 
     if len(names) > 1:
         raise InputError(f"candidate must be one model if the baseline is in another file, got {len(names)}: name one")
-    given = {role: value for role, value in roles.items() if value is not None}
-    drop_missing = bool(given.pop("drop_missing", False))
+    specified_roles = {role: value for role, value in roles.items() if value is not None}
+    drop_missing = bool(specified_roles.pop("drop_missing", False))
     parts = [
-        _FilePart.read(table_source, role, name, positive, given)
+        _FilePart.read(table_source, role, name, positive, specified_roles)
         for table_source, role, name in (
             (source, "candidate", names[0] if names else None),
             (baseline_source, "baseline", baseline),
@@ -412,10 +414,12 @@ class _FilePart:
     columns: ModelColumns
 
     @classmethod
-    def read(cls, source: Source, role: str, name: str | None, positive: object, given: Mapping[str, Any]) -> _FilePart:
+    def read(
+        cls, source: Source, role: str, name: str | None, positive: object, specified_roles: Mapping[str, Any]
+    ) -> _FilePart:
         """Read the model with this name, or the only model of a file."""
         table, file_name, _ = read_source(source)
-        known = {key: value for key, value in given.items() if not isinstance(value, str) or value in table.columns}
+        known = {key: value for key, value in specified_roles.items() if not isinstance(value, str) or value in table.columns}
         roles = guess_roles(table, positive=positive, **known)
         if roles.get("row") is None:
             raise InputError(
@@ -436,7 +440,9 @@ class _FilePart:
         chosen = name if name is not None and name in available else available[0]
         if model_column is not None:
             table = table[table[model_column].astype(str) == chosen]
-        columns = roles.models[0] if model_column is not None else next(each for each in roles.models if each.name == chosen)
+        columns = (
+            roles.models[0] if model_column is not None else next(columns for columns in roles.models if columns.name == chosen)
+        )
         row = roles.columns["row"]
         repeated = table[row][table[row].duplicated()]
         if len(repeated):

@@ -229,7 +229,9 @@ class Judgement:
         return self.scores
 
     def margins_frame(self) -> pd.DataFrame:
-        """Return one row per pair of models: the decision at the margin, with limits adjusted for the number of pairs.
+        """Return one row per pair of models: the decision at the margin.
+
+        Limits are adjusted for the number of pairs.
 
         Returns
         -------
@@ -238,11 +240,11 @@ class Judgement:
         """
         import pandas as pd
 
-        lines = [{"dataset": each.dataset, **each.to_dict()} for each in self.margins]
+        lines = [{"dataset": comparison.dataset, **comparison.to_dict()} for comparison in self.margins]
         return pd.DataFrame(lines).drop(columns=["tests", "obstacle"]) if lines else pd.DataFrame()
 
     def to_json(self) -> str:
-        """Return the judgement as a JSON document: the answer, all scores, and all pairs; see `result.schema.json`.
+        """Return the judgement as a JSON document; see `result.schema.json`.
 
         Returns
         -------
@@ -254,7 +256,9 @@ class Judgement:
         >>> json.loads(judge({"y_true": [0, 1, 1, 0], "tree": [0, 1, 0, 0]}, measures="accuracy").to_json())["command"]
         'judge'
         """
-        decisions = {(each.dataset, each.candidate, each.baseline): each.to_dict() for each in self.margins}
+        decisions = {
+            (comparison.dataset, comparison.candidate, comparison.baseline): comparison.to_dict() for comparison in self.margins
+        }
         comparisons = []
         for line in self.pairs.to_dict("records"):
             pair = {"dataset": line["dataset"], "candidate": line["first"], "baseline": line["second"]}

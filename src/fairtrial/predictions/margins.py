@@ -64,28 +64,16 @@ class MarginComparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain values, as in the JSON document."""
-        result = self.result
         return {
             "candidate": self.candidate,
             "baseline": self.baseline,
             "measure": self.measure,
-            "margin": result.margin,
-            "decision": result.decision,
-            "passed": result.passed,
-            "difference": result.difference,
-            "low": result.low,
-            "high": result.high,
-            "level": result.level,
+            **self.result.to_dict(),
             "p_value": self.p_value,
             "test": self.test,
             "rows": self.rows,
             "clusters": self.clusters,
-            "rows_needed": result.needed,
             "obstacle": None if self.obstacle is None else render(self.obstacle, "model"),
-            "tests": [
-                {"name": test.name, "null": list(test.null), "p_value": test.p_value, "passed": test.passed}
-                for test in result.tests
-            ],
         }
 
 
@@ -225,14 +213,14 @@ def _choose_format(result: MarginDecision) -> str:
 def format_margin_table(comparisons: Sequence[MarginComparison]) -> list[str]:
     """Format decisions at a margin: a line for each pair, in columns."""
     first = comparisons[0]
-    has_datasets = len({each.dataset for each in comparisons}) > 1
+    has_datasets = len({comparison.dataset for comparison in comparisons}) > 1
     level = format_percentage(first.result.level)
     head = f"{first.measure_name}, margin {first.result.margin:g}"
     rows = [[*(["data set"] if has_datasets else []), head, "difference", f"{level} CI", "decision"]]
-    for each in comparisons:
-        result = each.result
+    for comparison in comparisons:
+        result = comparison.result
         limits = "" if math.isnan(result.low) else format_interval(result.low, result.high, None, _choose_format(result))
         difference = format_difference(result.difference, _choose_format(result))
-        pair = f"{each.candidate} - {each.baseline}"
-        rows.append([*([each.dataset] if has_datasets else []), pair, difference, limits, result.decision])
+        pair = f"{comparison.candidate} - {comparison.baseline}"
+        rows.append([*([comparison.dataset] if has_datasets else []), pair, difference, limits, result.decision])
     return format_table(rows, left=4 + has_datasets)

@@ -19,6 +19,7 @@ from fairtrial.measures.auc_inference import MIN_DECIDABLE_CASES, compute_t_quan
 from fairtrial.measures.intervals import compute_normal_quantile
 from fairtrial.predictions.gate import gate
 from fairtrial.predictions.judgement import build_settings, select_measures
+from fairtrial.predictions.margins import MIN_BOOTSTRAP_CASES
 from fairtrial.predictions.pairs import Decision, compare_models
 from fairtrial.predictions.read import PredictionFile, Source, read_predictions
 from fairtrial.predictions.statistics import InMemoryModel, InMemoryModels, InMemoryPair, JudgeSettings, ignore_warnings
@@ -34,8 +35,6 @@ from fairtrial.significance.sample_size import (
     solve_margin,
 )
 
-# `gate` does not decide by bootstrap limits with fewer cases of a class.
-_MIN_BOOTSTRAP_CASES = 50
 # Resamples of the bootstrap of the pilot, and of each simulated sample. 2,000, as in `gate`, give the same limits on average.
 _PILOT_RESAMPLES, _RESAMPLES = 2000, 400
 # Numbers of samples, and of predictions in all samples together, for limits in closed form and by the bootstrap
@@ -322,7 +321,7 @@ class _Pilot:
             self.kind = "clusters"
         self.runs_kind = "bootstrap" if self.kind == "bootstrap" else "closed"
         self.scale = 2.0 if measure.name == "gini" else 1.0
-        self.fewest_cases = _MIN_BOOTSTRAP_CASES if self.kind == "bootstrap" else MIN_DECIDABLE_CASES
+        self.fewest_cases = MIN_BOOTSTRAP_CASES if self.kind == "bootstrap" else MIN_DECIDABLE_CASES
         # So many units contain enough cases of each class for `gate`, apart from random variation.
         enough = self.fewest_cases + 2 * math.sqrt(self.fewest_cases)
         self.fewest_units = math.ceil(pair.units * enough / pair.effective_units[1])

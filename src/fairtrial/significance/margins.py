@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from html import escape
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -116,6 +116,28 @@ class MarginDecision:
     test: str = ""
     n: int = 0
     caveats: tuple[Finding, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the decision as plain values, as in JSON documents.
+
+        Returns
+        -------
+        dict
+        """
+        return {
+            "margin": self.margin,
+            "decision": self.decision,
+            "passed": self.passed,
+            "difference": self.difference,
+            "low": self.low,
+            "high": self.high,
+            "level": self.level,
+            "needed": self.needed,
+            "tests": [
+                {"name": test.name, "null": list(test.null), "p_value": test.p_value, "passed": test.passed}
+                for test in self.tests
+            ],
+        }
 
     def frame(self) -> pd.DataFrame:
         """Return the decision as a data frame with one row, with the p-value of each test."""

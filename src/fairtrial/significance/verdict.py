@@ -13,6 +13,7 @@ import numpy as np
 
 from fairtrial._check import FloatArray
 from fairtrial._findings import Finding, PairDifference, Ranking
+from fairtrial._json import format_document
 from fairtrial._narrative import TOPICS, render, render_all, render_ranking
 from fairtrial._text import format_p_value, make_plural, wrap_item, wrap_lines
 from fairtrial.significance.bayes import Posterior
@@ -445,6 +446,52 @@ class Verdict:
             rows.append((first, second, *gaps, test, p_raw, p_adjusted, is_significant, wins, ties, losses, outcome))
         names = "first second difference rank_difference test p_raw p_adjusted significant wins ties losses outcome"
         return pd.DataFrame(rows, columns=names.split())
+
+    def to_json(self, source: str = "scores", command: str = "compare", **facts: Any) -> str:
+        """Return the verdict as a JSON document; see `result.schema.json`.
+
+        Parameters
+        ----------
+        source : str
+            Name of the file. Default: "scores".
+        command : str
+            Command that made the verdict. Default: "compare".
+        **facts
+            Further keys of the document.
+
+        Returns
+        -------
+        str
+        """
+        decisions = {(first, second): result for first, second, result in self.margins}
+        comparisons = []
+        for line in self.pairs().to_dict("records"):
+            first, second = line["first"], line["second"]
+            result = decisions.get((first, second)) or decisions.get((second, first))
+            comparison = {"candidate": first, "baseline": second, "measure": self.measure, "p_value": line["p_raw"]}
+            keys = ("difference", "p_adjusted", "significant", "test", "outcome", "wins", "ties", "losses")
+            comparison |= {key: line[key] for key in keys}
+            if result is not None:
+                names = (first, second) if (first, second) in decisions else (second, first)
+                comparison["at_margin"] = {"candidate": names[0], "baseline": names[1], **result.to_dict()}
+            comparisons.append(comparison)
+        ranks = {str(name): float(rank) for name, rank in self.mean_ranks.items()}
+        scores = [{"learner": name, "mean": mean, "mean_rank": ranks[name]} for name, mean in self._mean_scores.items()]
+        return format_document(
+            command,
+            source=source,
+            answer=self.summary,
+            comparisons=comparisons,
+            measure=self.measure,
+            alpha=self.alpha,
+            p_value=self.p_value,
+            test=self.choice,
+            unit=self.unit,
+            units=len(self.table.datasets),
+            scores=scores,
+            notes=list(render_all(self.caveats)),
+            **facts,
+        )
 
     def _describe_outcome(self, first: str, second: str, p_adjusted: float) -> str:
         if self.undecidable is not None or np.isnan(p_adjusted):

@@ -43,10 +43,10 @@ def draw_margins(comparisons: Any, *, baseline: str = "baseline", title: str = "
 
     panels = []
     for measure, group in lines.groupby("measure", sort=False):
-        found = get_measure(str(measure))
-        sign = -1 if found.facts.direction == "max" else 1
+        group_measure = get_measure(str(measure))
+        sign = -1 if group_measure.facts.direction == "max" else 1
         rows = to_records(group.assign(bound=sign * group["margin"], zero=0.0), [*_COLUMNS, "bound", "zero"])
-        panels.append(_draw_panel(rows, found.display_name, baseline, len(lines) > 1))
+        panels.append(_draw_panel(rows, group_measure.display_name, baseline, len(lines) > 1))
     subtitle = "95 % CI; dashed line: the margin. An interval on the better side of the margin passes."
     chart = alt.vconcat(*panels, spacing=22) if len(panels) > 1 else panels[0]
     level = float(lines["level"].iloc[0]) if "level" in lines else 0.95

@@ -23,9 +23,9 @@ def build_section(source: ReportSource) -> Section:
     frame = result.frame()
     p_format = make_p_format(result.alpha)
     yes_or_no = {True: "yes", False: "no"}
-    shown = frame.assign(measure=frame["measure"].map(format_measure_name), passed=frame["passed"].map(yes_or_no))
-    shown = shown.drop(columns=["clusters"] if not frame["clusters"].any() else []).rename(
-        columns={"p_value": "p", "rows_needed": "rows needed"}
+    decisions = frame.assign(measure=frame["measure"].map(format_measure_name), passed=frame["passed"].map(yes_or_no))
+    decisions = decisions.drop(columns=["clusters"] if not frame["clusters"].any() else []).rename(
+        columns={"p_value": "p", "needed": "rows needed"}
     )
     tests = result.tests_frame()
     tests = tests.assign(
@@ -40,7 +40,7 @@ def build_section(source: ReportSource) -> Section:
         alt = "Confidence interval of each difference, with lines at zero and at the margin. " + " ".join(sentences)
         figures = (Figure("gate-margins", "Difference and margin", draw_margins(drawn, baseline=baseline), alt, drawn),)
     tables = (
-        ReportTable("gate-decisions", "Decisions", shown.set_index("candidate"), {"p": p_format}),
+        ReportTable("gate-decisions", "Decisions", decisions.set_index("candidate"), {"p": p_format}),
         ReportTable("gate-tests", "Tests", tests.set_index("candidate"), {"p (one-sided)": p_format}),
     )
     notes = render_all(result.notes, "model")
