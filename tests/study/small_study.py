@@ -12,6 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 from fairtrial.conditions import ClassNoise, Clean
 from fairtrial.data import Dataset
 from fairtrial.study.records import ResourceLimits, TrialRecord
+from fairtrial.study.spec.resolve import NamedData
 from fairtrial.study.spec.schemes import build_scheme
 
 
@@ -36,9 +37,7 @@ class SmallStudy:
 
 
 def small_study(**changes):
-    data = tuple(
-        SimpleNamespace(name=name, dataset=flowers(seed), given_splits=None) for seed, name in enumerate(["first", "second"])
-    )
+    data = tuple(NamedData(name, flowers(seed)) for seed, name in enumerate(["first", "second"]))
     return SmallStudy(**{"data": data, **changes})
 
 
