@@ -192,9 +192,21 @@ def find_texts(comparison: MarginComparison, equivalent: bool, n_candidates: int
         findings.append(comparison.obstacle)
     elif is_open:
         unit = "cluster" if comparison.clusters else "row"
-        kind = "gate_undecided" if result.needed is None else f"gate_needed_{unit}s"
-        findings.append(Finding.of(kind, needed=result.needed))
+        if result.needed is None:
+            findings.append(Finding.of("gate_undecided"))
+        else:
+            findings.append(Finding.of(f"gate_needed_{unit}s", needed=_round_up(result.needed)))
     return findings
+
+
+def _round_up(number: int) -> int:
+    """Round an approximate number up to two significant digits.
+
+    >>> _round_up(45_742), _round_up(99), _round_up(2_000)
+    (46000, 99, 2000)
+    """
+    scale = 10 ** max(0, len(str(number)) - 2)
+    return -(-number // scale) * scale
 
 
 def _choose_format(result: MarginDecision) -> str:
