@@ -194,18 +194,20 @@ def test_a_warden_that_is_killed_costs_nothing(tmp_path, evidence):
     assert digest(path) == evidence
 
 
-def one_warden():
-    """The process that has the child in which learners run."""
-    ours = psutil.Process().children()
-    return next(each for each in ours if "fork_server" in " ".join(each.cmdline()) and each.children())
+def find_fork_server():
+    """Find a fork server with a child in which learners run. A child may be replaced at any moment, so try again."""
+    while True:
+        for process in psutil.Process().children():
+            if "fork_server" in " ".join(process.cmdline()) and (children := process.children()):
+                return process, children[0]
 
 
 def kill_warden():
-    one_warden().kill()
+    find_fork_server()[0].kill()
 
 
 def kill_child():
-    one_warden().children()[0].kill()
+    find_fork_server()[1].kill()
 
 
 def test_a_dask_worker_that_is_killed_costs_nothing(tmp_path, evidence, cluster):

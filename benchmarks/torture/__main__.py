@@ -118,23 +118,23 @@ _TITLES = {
 }
 _KINDS = {"faults": "fault", "files": "file", "stores": "corruption", "dask": "fault"}
 _EXPLANATIONS = {
-    "faults": """Each study has 240 trials of four scikit-learn learners. It gets two to seven faults after which a run
-continues, and one fault that may end it. Then the study is resumed. If a message asks for something, such as renaming a
-recovered file, this is done first. The digest of the results file must equal the digest of a study that ran undisturbed.
-All faults of a study have the same outcome.
+    "faults": """Each study has 240 trials of four scikit-learn learners. It gets two to seven faults that a run must
+survive, and one fault that may end the run. Then the study is resumed. If a message asks for an action, such as renaming a
+recovered file, the campaign does it first. The digest of the results file must equal that of an undisturbed study. The
+outcome of a study counts for each of its faults.
 """,
     "learners": """Each hostile learner runs beside naive Bayes and a random forest, with limits of 2 s and 800 MB per trial.
 The stored predictions of these two must equal those of a study without the hostile learner.
 """,
     "files": """One to three random mutations are applied to a valid file: bit flips, truncation, duplicated or swapped
-lines, NUL bytes, huge numbers, other encodings, other line ends. The reader must return a normal result, or raise one of our
-errors with a one-line message, within 10 seconds of processor time. A message about a study file has one line per problem.
+lines, NUL bytes, huge numbers, other encodings, other line endings. The reader must return a normal result or raise a fairtrial
+error with a one-line message, within 10 seconds of CPU time. A message about a study file has one line per problem.
 A mutation may turn a value into another valid value, which no reader can detect.
 """,
     "stores": """Each case corrupts a results file of 120 trials and then calls `status`, `results`, `check`, `export`, `merge`
 and `run`. Each command must give the same output as for the intact file, or refuse the file in one sentence and write
-nothing. `run` must rerun the lost trials, so the digest is that of the intact file, or refuse the file. A case counts as
-repaired if `run` repeated trials.
+nothing. `run` must refuse the file, or rerun the lost trials until the digest equals that of the intact file. A case counts
+as repaired if `run` repeated trials.
 """,
     "dask": """A study runs on a dask cluster with two workers. Either one worker or, after a third one has started, both are
 killed, or the scheduler is killed. Then the study is resumed on this computer, and the digests are compared.
@@ -144,9 +144,9 @@ _INTRODUCTION = """# Fault campaign
 
 <!-- Written by `make torture`; do not edit. -->
 
-`make torture` attacks fairtrial in five ways and counts the outcomes. All cases are random but seeded, so a failed case can
-be repeated. The aim is zero silent differences and zero crashes. A crash is a Python traceback, an error of another library,
-a lost process or a command that hangs. A silent difference is a wrong result without a message.
+`make torture` injects faults into fairtrial in five ways and counts the outcomes. All cases are random but seeded, so a
+failed case can be reproduced. The aim is zero silent differences and zero crashes. A crash is a Python traceback, an error
+of another library, a lost process or a command that hangs. A silent difference is a wrong result without a message.
 
 `python -m benchmarks.torture --scale 0.02` runs 2 % of the cases. `--only CAMPAIGN` runs one campaign: faults, learners,
 files, stores or dask. See [Supervision](supervision.md) for the rules that this campaign tests.

@@ -375,7 +375,7 @@ TEMPLATES |= {
     ),
     "margin_few_units": (
         "{first} against {second}: inconclusive (margin {margin:g}), because {n} {units} are too few for {level:percent} "
-        "limits. About {needed:,} would decide."
+        "confidence limits. About {needed:,} would decide."
     ),
     "margin_undefined": ("{first} against {second}: inconclusive (margin {margin:g}), because the differences do not vary."),
     "omnibus_without_pairs": "the {nouns} differ overall, but no single pair differs significantly.",
@@ -543,9 +543,9 @@ TEMPLATES |= {
     "rope_used_pairs": (
         "{test} estimates the probability of practical equivalence (differences within {rope:g}) for each of {pairs} pairs."
     ),
-    "margin_limits": "the margin {margin:g} is decided by {level:percent} confidence limits ({test}).",
+    "margin_limits": "decisions at the margin {margin:g} use {level:percent} confidence limits ({test}).",
     "margin_limits_adjusted": (
-        "the margin {margin:g} is decided by {level:percent} confidence limits ({test}), adjusted over {pairs:count pair} "
+        "decisions at the margin {margin:g} use {level:percent} confidence limits ({test}), adjusted over {pairs:count pair} "
         "(Bonferroni)."
     ),
 }
@@ -980,18 +980,26 @@ TEMPLATES |= {
     ),
     "gate_undecidable": "{candidate} cannot be compared with {baseline}: {measure} {difference}, no reliable interval",
     "gate_details_superior": "{sample}, {test} ({p:p}{adjustment})",
-    "gate_details_inferior": "{sample}, {test} ({p:p}{adjustment})",
+    "gate_details_worse": "{sample}, {test}; the loss is significant ({p:p}{adjustment})",
     "gate_details_open": "{sample}, {test}; superiority is not shown ({p:p}{adjustment})",
-    "gate_needed_rows": "inconclusive: about {needed:count row} would decide if difference and variance remained the same",
+    "gate_needed_rows": (
+        "inconclusive: about {needed:count row} would decide if the difference and its variance remained the same"
+    ),
     "gate_needed_clusters": (
-        "inconclusive: about {needed:count cluster} would decide if difference and variance remained the same"
+        "inconclusive: about {needed:count cluster} would decide if the difference and its variance remained the same"
     ),
     "gate_undecided": "inconclusive: the difference is at the margin, so no number of rows would decide",
     "gate_few_cases": (
-        "no decision is possible: a class has an effective number of {cases:.3g} cases, and at least {needed} are needed."
+        "no decision is possible: the effective number of cases of a class is {cases:.3g}, but at least {needed} are needed."
+    ),
+    "gate_no_test": "no decision is possible: no test of this measure supports these rows.",
+    "gate_few_contributions": (
+        "no decision is possible: the models differ on an effective number of only {rows:count row}, and at least {needed} are "
+        "needed."
     ),
     "gate_no_limits": "no decision is possible: there is no confidence interval for the difference in {measure}.",
     "gate_total": "{passed} of {total} comparisons passed; all must pass",
+    "gate_joined": "the files were joined by the column {column!r}; pass <row=COLUMN> to choose another one.",
     "gate_overlap": "{source} has {rows:count row}, but only {common:,} of them are in both files.",
 }
 
@@ -1011,12 +1019,12 @@ TEMPLATES |= {
         "{power:percent}."
     ),
     "size_for_margin": (
-        "{about}{n:,} {units}{details:parentheses} show{n:s} {goal} of {measure} at a margin of {margin:g} with a power of "
-        "{power:percent}, if the {compared}s are equally good."
+        "{about}{n:,} {units}{details:parentheses} {n:is} needed to show {goal} in {measure} at a margin of {margin:g} with a "
+        "power of {power:percent}, if the {compared}s are equally good."
     ),
     "size_for_margin_and_difference": (
-        "{about}{n:,} {units}{details:parentheses} show{n:s} {goal} of {measure} at a margin of {margin:g} with a power of "
-        "{power:percent}, if the true difference is {assumed:difference}."
+        "{about}{n:,} {units}{details:parentheses} {n:is} needed to show {goal} in {measure} at a margin of {margin:g} with a "
+        "power of {power:percent}, if the true difference is {assumed:difference}."
     ),
     "size_method": "formula: {method}.",
     "size_design_effect": "clusters increase the variance by a factor of {effect:number}.",
@@ -1024,10 +1032,10 @@ TEMPLATES |= {
         "the simulated power of the decision is {power:percent} (standard error {error:percent}, {runs:,} samples from the "
         "pilot)."
     ),
-    "size_not_simulated": ("the power is that of the formula: a simulation would need more than {limit:,} predictions."),
+    "size_not_simulated": "the power comes from the formula, because a simulation would need more than {limit:,} predictions.",
     "size_minimum": (
         "this is the smallest number of rows for a decision: with fewer, a class may have fewer than {needed:count case}."
     ),
-    "size_from_pilot": "the pilot has {rows:count row}; the result inherits the uncertainty of its variance.",
+    "size_from_pilot": "this number is estimated from a pilot with {rows:count row} and is therefore uncertain.",
     "size_from_scores": "the scores of {datasets:count data set} estimate the standard deviation ({sd:number}).",
 }

@@ -201,10 +201,110 @@ def test_streamed_rows_give_the_same_decision(tmp_path):
     options = {"candidate": "new", "baseline": "old", "measure": "auc", "margin": 0.02, "row": "id"}
     found, streamed = fairtrial.gate(path, **options), fairtrial.gate(path, **options, stream=True)
     assert streamed.decision == found.decision
-    assert streamed.comparisons[0].result.low == pytest.approx(found.comparisons[0].result.low, abs=1e-6)
+    # Without ranks in memory, the limits are at least those of the rule of three
+    low = min(found.comparisons[0].result.low, found.difference + 2 * math.log(0.025) / (make_frame(4000)["y_true"].sum()))
+    assert streamed.comparisons[0].result.low == pytest.approx(low, abs=1e-6)
+
+
+# --- Reliable limits ---
+
+
+def test_a_permutation_test_does_not_narrow_the_limits():
+    # The new model gains a little on every row and loses much on 5 %: the difference in Brier scores is about zero.
+    rng = np.random.default_rng(4)
+    y_true = np.arange(400) % 2
+    old = np.where(y_true, 0.7, 0.3) + rng.normal(0, 0.02, 400)
+    new = np.where(rng.random(400) < 0.08, old - 0.25 * (2 * y_true - 1), old + 0.02 * (2 * y_true - 1))
+    frame = pd.DataFrame({"y_true": y_true, "old_proba": old, "new_proba": new})
+    result = fairtrial.gate(frame, candidate="new", baseline="old", measure="brier", margin=0.01)
+    losses = (frame["new_proba"] - y_true) ** 2 - (frame["old_proba"] - y_true) ** 2
+    half = 1.96 * losses.sem()
+    found = result.comparisons[0].result
+    assert found.high - found.low == pytest.approx(2 * half, rel=0.2)
+
+
+def test_few_rows_that_differ_are_inconclusive_for_bootstrap_limits():
+    frame = make_frame(400)
+    frame["old_proba"] = 1 / (1 + np.exp(-(frame["old_score"] - 1)))
+    frame["new_proba"] = frame["old_proba"]
+    frame.loc[[3, 50, 120], "new_proba"] = 0.01
+    frame = frame[["y_true", "old_proba", "new_proba"]]
+    result = fairtrial.gate(frame, candidate="new", baseline="old", measure="brier", margin=0.01)
+    assert (result.decision, result.comparisons[0].obstacle.kind) == ("inconclusive", "gate_few_contributions")
+
+
+def test_clusters_never_narrow_the_limits_of_accuracies():
+    y_true = np.arange(300) % 2
+    new = y_true.copy()
+    new[0] = 1 - new[0]
+    frame = pd.DataFrame({"y_true": y_true, "old": y_true, "new": new, "patient": np.arange(300) // 2})
+    options = {"candidate": "new", "baseline": "old", "measure": "accuracy", "margin": 0.01}
+    rows, clusters = (fairtrial.gate(frame, **options, cluster=cluster) for cluster in (None, "patient"))
+    assert clusters.comparisons[0].result.low <= rows.comparisons[0].result.low
+    assert clusters.decision == "inconclusive"
+
+
+def test_limits_hardly_change_if_two_of_many_rows_swap_ranks():
+    frame = make_frame(400)
+    frame["new_score"] = frame["old_score"]
+    alike = fairtrial.gate(frame, candidate="new", baseline="old", measure="auc", margin=0.01).comparisons[0].result
+    order = frame["old_score"].argsort().to_numpy()
+    frame.loc[order[[200, 201]], "new_score"] = frame.loc[order[[201, 200]], "old_score"].to_numpy()
+    swapped = fairtrial.gate(frame, candidate="new", baseline="old", measure="auc", margin=0.01).comparisons[0].result
+    assert swapped.high - swapped.low == pytest.approx(alike.high - alike.low, rel=0.02)
+    # If no case differs, the limits are those of the rule of three; they shrink with the number of rows
+    fewest = frame["y_true"].sum()
+    assert alike.high == pytest.approx(2 * -math.log(0.025) / fewest)
+    assert alike.needed == pytest.approx(400 * alike.high / 0.01, abs=1)
+    gini = fairtrial.gate(frame, candidate="new", baseline="old", measure="gini", margin=0.02).comparisons[0].result
+    assert gini.high - gini.low == pytest.approx(2 * (swapped.high - swapped.low))
+
+
+def test_inverted_scores_prevent_only_decisions_by_scores():
+    frame = make_frame(800)
+    inverted = frame.assign(old=(frame["old_score"] > 1).astype(int), new=(frame["new_score"] > 1).astype(int))
+    inverted["old_score"] *= -1
+    options = {"candidate": "new", "baseline": "old", "positive": 1, "prediction": {"old": "old", "new": "new"}}
+    options["scores"] = {"old": "old_score", "new": "new_score"}
+    result = fairtrial.gate(inverted, **options, margin={"accuracy": 0.1, "auc": 0.05})
+    assert [comparison.obstacle is None for comparison in result.comparisons] == [True, False]
+    assert not result.passed
+    judgement = fairtrial.judge(
+        inverted, measures="auc", margin=0.05, positive=1, prediction=options["prediction"], scores=options["scores"]
+    )
+    assert judgement.margins[0].result.decision == "inconclusive"
+
+
+def test_weighted_streamed_rows_without_a_test_are_inconclusive(tmp_path):
+    frame = make_frame(800).assign(weight=np.random.default_rng(0).random(800))
+    frame.to_parquet(tmp_path / "weighted.parquet")
+    options = {"candidate": "new", "baseline": "old", "measure": "auc", "margin": 0.05, "row": "id", "weight": "weight"}
+    result = fairtrial.gate(tmp_path / "weighted.parquet", **options, stream=True)
+    assert result.decision == "inconclusive"
 
 
 # --- Two files ---
+
+
+@pytest.mark.parametrize("owner", [0, 1])
+def test_clusters_and_weights_may_be_in_either_file(owner):
+    frame = make_frame(600).assign(patient=np.arange(600) // 3, weight=np.random.default_rng(0).integers(1, 4, 600))
+    parts = [frame[["id", "y_true", "new_score"]], frame[["id", "y_true", "old_score"]]]
+    parts[owner] = parts[owner].assign(patient=frame["patient"], weight=frame["weight"])
+    options = {"margin": 0.02, "cluster": "patient", "weight": "weight", "row": "id"}
+    joined = fairtrial.gate(parts[0], baseline_source=parts[1], **options).comparisons[0]
+    single = fairtrial.gate(frame, candidate="new", baseline="old", **options).comparisons[0]
+    assert (joined.result, joined.clusters) == (single.result, single.clusters)
+    parts[1 - owner] = parts[1 - owner].assign(patient=frame["patient"] // 2)
+    with pytest.raises(InputError, match="agree on the cluster"):
+        fairtrial.gate(parts[0], baseline_source=parts[1], **options)
+
+
+def test_ids_may_be_text_in_one_file_and_numbers_in_the_other():
+    frame = make_frame(300)
+    new, old = split_files(frame)
+    result = fairtrial.gate(new, baseline_source=old.assign(id=old["id"].astype(str)), margin=0.02, row="id")
+    assert result.comparisons[0].rows == 300
 
 
 def split_files(frame):
@@ -256,7 +356,42 @@ def test_files_that_do_not_match_are_refused(change, message):
         fairtrial.gate(new, baseline_source=change(old), margin=0.02, row="id" if "id" in change(old) else None)
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"cluster": "pateint"}, "cluster must be a column, got 'pateint'.*did you mean 'patient'"),
+        ({"row": "idd"}, "row must be a column"),
+        ({"weight": "w"}, "weight must be a column"),
+        ({"scores": "foo"}, "scores must be a column"),
+        ({"candidate": "old"}, "candidate must be a model of predictions, got 'old'"),
+        ({"baseline": "prod"}, "baseline must be a model"),
+    ],
+)
+def test_unknown_names_in_two_files_are_refused(options, message):
+    frame = make_frame(300).assign(patient=np.arange(300) // 2)
+    new, old = frame.drop(columns="old_score"), frame.drop(columns=["new_score", "patient"])
+    assert fairtrial.gate(new, baseline_source=old, margin=0.02, cluster="patient").comparisons[0].clusters == 150
+    with pytest.raises(InputError, match=message):
+        fairtrial.gate(new, baseline_source=old, margin=0.02, **options)
+
+
+def test_undeclared_clusters_and_the_guessed_row_id_of_two_files_are_noted():
+    frame = make_frame(300).assign(patient_id=np.arange(300) // 3)
+    result = fairtrial.gate(frame.drop(columns="old_score"), baseline_source=frame.drop(columns="new_score"), margin=0.02)
+    assert {"undeclared_clusters", "gate_joined"} <= {note.kind for note in result.notes}
+
+
 # --- Input ---
+
+
+def test_a_margin_as_wide_as_the_range_is_refused():
+    with pytest.raises(InputError, match=r"smaller than 1, the range of AUC, got 5: for 5 percentage points pass 0\.05"):
+        fairtrial.gate(make_frame(100), candidate="new", baseline="old", margin=5)
+
+
+def test_alpha_is_checked_by_its_name():
+    with pytest.raises(InputError, match="alpha must"):
+        fairtrial.gate(make_frame(100), candidate="new", baseline="old", margin=0.1, alpha=5)
 
 
 @pytest.mark.parametrize("margin", [0, -0.1, math.nan, math.inf])
@@ -318,6 +453,14 @@ def test_exit_codes(predictions, tmp_path):
     assert bad.exit_code == 2
     assert len(bad.output.splitlines()) == 1
     assert not (tmp_path / "gate.json").exists()
+
+
+def test_two_outputs_need_two_files(predictions, tmp_path):
+    target = tmp_path / "out.json"
+    options = ("--candidate", "new", "--baseline", "old", "--margin", 0.02)
+    result = run(predictions, *options, "--json", target, "--junit", target)
+    assert result.exit_code == 2
+    assert not target.exists()
 
 
 def test_an_internal_error_has_its_own_exit_code(predictions, monkeypatch):

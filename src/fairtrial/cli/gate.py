@@ -28,11 +28,11 @@ def gate(
         ),
     ] = None,
     measure: Annotated[
-        str | None, typer.Option(help="Measure (see `fairtrial measures`). Default: auc with scores, else accuracy.")
+        str | None, typer.Option(help="Measure (see `fairtrial measures`). Default: auc if there are scores, else accuracy.")
     ] = None,
     baseline_file: Annotated[
         list[str] | None,
-        typer.Option(metavar="FILE", help="Predictions of the baseline, if in another file; joined by the row id."),
+        typer.Option(metavar="FILE", help="Predictions of the baseline, if they are in another file; joined by row id."),
     ] = None,
     equivalent: Annotated[
         bool, typer.Option("--equivalent", help="Require equivalence: a difference below the margin in both directions.")
@@ -40,7 +40,7 @@ def gate(
     json: Annotated[Path | None, typer.Option(help="Write the decision to this JSON file.")] = None,
     junit: Annotated[Path | None, typer.Option(help="Write the decision to this JUnit XML file.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write the report to this HTML file.")] = None,
-    alpha: Annotated[float, typer.Option(help="Significance level; limits have the level 1 - alpha.")] = 0.05,
+    alpha: Annotated[float, typer.Option(help="Significance level; the confidence level is 1 - alpha.")] = 0.05,
     y_true: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of true labels. Default: guessed.")] = None,
     prediction: Annotated[
         list[str] | None, typer.Option(metavar="COLUMN", help="Column of predicted labels, or MODEL=COLUMN.")
@@ -62,7 +62,7 @@ def gate(
     ] = False,
     stream: Annotated[bool, typer.Option("--stream", help="Do not read the file into memory.")] = False,
 ) -> None:
-    """Decide whether a new model may replace an old one: exit code 0 if it passes, 1 if not, 2 for bad input, 3 for an error.
+    """Decide whether a new model may replace an old one (exit code 0: yes, 1: no, 2: invalid input, 3: internal error).
 
     Example: fairtrial gate predictions.csv --candidate new --baseline old --measure auc --margin 0.01
     """
@@ -71,9 +71,11 @@ def gate(
 
     with errors_to_exit(), ignore_warnings():
         try:
-            for path in (json, junit):
-                if path is not None:
-                    check_text_path(path)
+            targets = [path for path in (json, junit, report) if path is not None]
+            for path in targets:
+                check_text_path(path)
+            if len({path.resolve() for path in targets}) < len(targets):
+                raise InputError("--json, --junit and --report must be different files: rename one")
             if report is not None:
                 check_page_path(report)
             result = gate_predictions(
@@ -126,19 +128,19 @@ def _parse_margins(margins: list[str] | None) -> float | dict[str, float]:
     (0.01, {'auc': 0.01, 'recall': 0.02})
     """
     if not margins:
-        raise InputError("margin must be given, the largest loss that does not matter: pass --margin 0.01")
+        raise InputError("--margin must be given, the largest loss that does not matter: pass e.g. --margin 0.01")
     parsed: dict[str, float] = {}
     for text in margins:
         name, _, number = text.rpartition("=")
         try:
             value = float(number)
         except ValueError:
-            raise InputError(f"margin must be a number or MEASURE=NUMBER, got {text!r}: pass --margin 0.01") from None
+            raise InputError(f"--margin must be a number or MEASURE=NUMBER, got {text!r}: pass e.g. --margin 0.01") from None
         if name in parsed:
             raise InputError(
-                f"margin must be given once for each measure, got {text!r} in addition: use MEASURE=NUMBER for several measures"
+                f"--margin must be given once per measure, got {text!r} as well: use MEASURE=NUMBER for several measures"
             )
         parsed[name] = value
     if "" in parsed and len(parsed) > 1:
-        raise InputError("margin must name a measure if several are given: use --margin MEASURE=NUMBER for each")
+        raise InputError("--margin must name a measure if several are given: use --margin MEASURE=NUMBER for each")
     return parsed.get("", parsed)

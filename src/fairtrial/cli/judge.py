@@ -69,9 +69,9 @@ def judge(
     level: Annotated[float, typer.Option(help="Confidence level of intervals.")] = 0.95,
     alpha: Annotated[float, typer.Option(help="Significance level.")] = 0.05,
     margin: Annotated[
-        float | None, typer.Option(help="The largest loss that does not matter: decides about each pair, as `gate` does.")
+        float | None, typer.Option(help="The largest loss that does not matter. Adds a decision about each pair, as in `gate`.")
     ] = None,
-    equivalent: Annotated[bool, typer.Option("--equivalent", help="With --margin: also decide about equivalence.")] = False,
+    equivalent: Annotated[bool, typer.Option("--equivalent", help="With --margin: also test for equivalence.")] = False,
     resamples: Annotated[int, typer.Option(help="Resamples of the bootstrap and the permutation test.")] = 2000,
     seed: Annotated[int, typer.Option(help="Seed of the resamples.")] = 0,
     drop_missing: Annotated[
@@ -193,7 +193,7 @@ def compare(
         typer.Option(help="The largest loss that does not matter: decide which learners are non-inferior, e.g. to --control."),
     ] = None,
     equivalent: Annotated[
-        bool, typer.Option("--equivalent", help="Ask for equivalence within --margin instead of non-inferiority.")
+        bool, typer.Option("--equivalent", help="Test for equivalence within --margin instead of non-inferiority.")
     ] = False,
     posthoc: Annotated[
         str | None,

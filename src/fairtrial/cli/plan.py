@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fairtrial._files import format_csv
 from fairtrial.cli.application import app, errors_to_exit, warnings_to_stderr
 from fairtrial.errors import InputError
 
@@ -29,21 +30,22 @@ _DEFAULT_POWER = 0.8
 def plan_test(
     pilot: Annotated[str | None, typer.Option(metavar="FILE", help="Predictions of a pilot, as for `fairtrial judge`.")] = None,
     scores: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Scores on data sets, as for `fairtrial compare`: count data sets.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Scores on data sets, as for `fairtrial compare`, to plan the number of data sets."),
     ] = None,
     margin: Annotated[
-        float | None, typer.Option(help="Largest loss that does not matter: count the rows that show non-inferiority.")
+        float | None, typer.Option(help="The largest loss that does not matter: plan a decision at this margin.")
     ] = None,
-    width: Annotated[
-        float | None, typer.Option(help="Count the rows that give an interval of this width, upper minus lower limit.")
-    ] = None,
+    width: Annotated[float | None, typer.Option(help="Plan an interval of this width, upper minus lower limit.")] = None,
     candidate: Annotated[str | None, typer.Option(metavar="NAME", help="New model or learner.")] = None,
     baseline: Annotated[str | None, typer.Option(metavar="NAME", help="Old model or learner.")] = None,
     measure: Annotated[
-        str | None, typer.Option(help="Measure, or calibration_slope with --width. Default: AUC, or accuracy without scores.")
+        str | None,
+        typer.Option(help="Measure, or calibration_slope with --width. Default: auc if the pilot has scores, else accuracy."),
     ] = None,
     expected: Annotated[
-        float | None, typer.Option(help="Expected value of the measure, without a pilot. Default: worst case of a proportion.")
+        float | None,
+        typer.Option(help="Expected value of the measure, without a pilot. Default: 0.5 for proportions, the worst case."),
     ] = None,
     prevalence: Annotated[
         float | None, typer.Option(help="Proportion of positive rows, without a pilot. Default: 0.5.")
@@ -53,14 +55,14 @@ def plan_test(
         float | None, typer.Option(help="Proportion of rows that exactly one model predicts correctly, without a pilot.")
     ] = None,
     sd: Annotated[
-        float | None, typer.Option(help="Standard deviation of differences between data sets: count data sets.")
+        float | None, typer.Option(help="Standard deviation of the differences, to plan the number of data sets.")
     ] = None,
     difference: Annotated[
         float | None, typer.Option(help="True difference, candidate minus baseline. Default: 0, equally good.")
     ] = None,
     power: Annotated[float | None, typer.Option(help="Desired power. Default: 0.8.")] = None,
-    equivalent: Annotated[bool, typer.Option("--equivalent", help="Show equivalence instead of non-inferiority.")] = False,
-    alpha: Annotated[float, typer.Option(help="Significance level; intervals have the level 1 - alpha.")] = 0.05,
+    equivalent: Annotated[bool, typer.Option("--equivalent", help="Plan for equivalence instead of non-inferiority.")] = False,
+    alpha: Annotated[float, typer.Option(help="Significance level; the confidence level is 1 - alpha.")] = 0.05,
     y_true: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of true labels of the pilot.")] = None,
     model: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of model names of the pilot.")] = None,
     row: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column that identifies the rows of the pilot.")] = None,
@@ -71,7 +73,7 @@ def plan_test(
     seed: Annotated[int | None, typer.Option(help="Seed of the simulation from a pilot. Default: 0.")] = None,
     csv: Annotated[bool, typer.Option("--csv", help="Print the result as CSV instead of text.")] = False,
 ) -> None:
-    """Count the rows or data sets that a decision at a margin, an interval or a test of an AUC needs."""
+    """Compute how many rows or data sets a decision at a margin, an interval or a test of an AUC needs."""
     options = {
         "margin": margin,
         "width": width,
@@ -96,7 +98,7 @@ def plan_test(
     chosen_options = {name: value for name, value in options.items() if value is not None}
     with errors_to_exit(), warnings_to_stderr():
         size = _plan(pilot, scores, alpha, chosen_options)
-        typer.echo(size.frame().to_csv(index=False), nl=False) if csv else typer.echo(size)
+        typer.echo(format_csv(size.frame()), nl=False) if csv else typer.echo(size)
 
 
 def _plan(pilot: str | None, scores: Path | None, alpha: float, options: dict[str, Any]) -> SampleSize:

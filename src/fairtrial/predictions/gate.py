@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from fairtrial import _check
 from fairtrial._findings import Finding
 from fairtrial._json import format_document
 from fairtrial._narrative import name_argument, render
@@ -25,6 +26,9 @@ from fairtrial.significance.margins import DECISIONS, DecisionWord, check_margin
 if TYPE_CHECKING:
     import pandas as pd
 
+_SHARED_ROLES = ("weight", "cluster", "dataset")
+"""Roles of columns that either of two files may have."""
+
 _GATE_NOTES = (
     "undeclared_clusters",
     "partial_overlap",
@@ -32,7 +36,7 @@ _GATE_NOTES = (
     "below_chance",
     "dropped_missing",
     "unknown_labels",
-    "gate_overlap",
+    *("gate_overlap", "gate_joined"),
 )
 
 
@@ -49,9 +53,9 @@ class GateResult:
     equivalent : bool
         Whether equivalence was required.
     alpha : float
-        Significance level. Limits have the level 1 - alpha, or 1 - alpha / k with k candidates.
+        Significance level. The confidence level is 1 - alpha, or 1 - alpha / k with k candidates.
     notes : tuple of Finding
-        What may change the decision.
+        Notes on the data that may affect the decision.
 
     Examples
     --------
@@ -75,7 +79,7 @@ class GateResult:
 
     @property
     def decision(self) -> DecisionWord:
-        """The decision; of several comparisons, the weakest one. Inferior by one measure means inferior."""
+        """The decision. Of several comparisons, the weakest one counts."""
         words = [comparison.result.decision for comparison in self.comparisons]
         return "inferior" if "inferior" in words else max(words, key=DECISIONS.index)
 
@@ -99,7 +103,7 @@ class GateResult:
         return pd.DataFrame(lines).drop(columns=["tests", "obstacle"])
 
     def tests_frame(self) -> pd.DataFrame:
-        """Return one row per candidate, measure and test: superiority, non-inferiority, equivalence, inferiority.
+        """Return one row per candidate, measure and test.
 
         Returns
         -------
@@ -157,7 +161,9 @@ class GateResult:
         return ElementTree.tostring(root, encoding="unicode", xml_declaration=True)
 
     def list_texts(self) -> list[list[str]]:
-        """Write each comparison: the decision, how it was reached and, if it is open, what would decide it.
+        """Describe each comparison in a few sentences.
+
+        They state the decision, how it was reached and, if it is inconclusive, what would decide it.
 
         Returns
         -------
@@ -171,7 +177,7 @@ class GateResult:
         ]
 
     def format_lines(self) -> list[str]:
-        """Format the answer for the console: PASS or FAIL, the decision, and what may change it.
+        """Format the answer for the console: PASS or FAIL, and the decision.
 
         Returns
         -------
@@ -219,15 +225,15 @@ def gate(
     """Decide whether a new model may replace an old one.
 
     The candidate passes if the confidence limits of the difference show that it is at most `margin` worse than the baseline. It
-    is superior if and only if `judge` finds it significantly better. With few rows, or if limits are not reliable, the decision
-    is inconclusive, and the gate does not pass.
+    is superior if and only if `judge` finds it significantly better. If there are few rows or the limits are not reliable, the
+    decision is inconclusive, and the candidate does not pass.
 
     Parameters
     ----------
     source : path, list of paths, dataframe or PredictionFile
         Predictions of the candidate and the baseline, as for `judge`.
     candidate : str or list of str
-        Model to test. With k candidates, limits have the level 1 - alpha / k, and all candidates must pass.
+        Model to test. With k candidates, the confidence level is 1 - alpha / k, and all candidates must pass.
     baseline : str
         Model to replace.
     margin : float or mapping
@@ -240,7 +246,7 @@ def gate(
     equivalent : bool, default False
         Require equivalence: a difference of less than `margin` in both directions.
     alpha : float, default 0.05
-        Significance level; each one-sided test has the level alpha / 2.
+        Significance level; each one-sided test uses alpha / 2.
     resamples, seed : int
         Number of resamples of the bootstrap and the permutation test (default 2000), and their seed (default 0).
     positive : label, optional
@@ -266,20 +272,21 @@ def gate(
     >>> print(gate(table, candidate="new", baseline="old", measure="accuracy", margin=0.01).decision)
     superior
     """
+    _check.check_between("alpha", alpha, 0, 1)
     settings = build_settings(1 - alpha, resamples, seed, alpha)
     margins = {str(name): check_margin(value) for name, value in margin.items()} if isinstance(margin, Mapping) else None
     if margins is None:
         single_margin = check_margin(margin)  # type: ignore[arg-type]
     elif measure is not None:
-        raise InputError("measure must be None if margin names measures: leave it out, or pass a single margin")
+        raise InputError(
+            f"measure has no effect if the margin names measures, got {measure!r}: leave {name_argument('measure', 'NAME')} out"
+        )
     if margins is not None and not margins:
         raise InputError("margin must name at least one measure, got none")
     names = _list_candidates(candidate)
     if baseline_source is not None:
         if isinstance(source, PredictionFile):
-            raise InputError(
-                "source must be a file or a frame if baseline_source is specified_roles, got predictions already read"
-            )
+            raise InputError("source must be a file or a frame if baseline_source is given, got predictions already read")
         source, names, baseline = _join_sources(source, baseline_source, names, baseline, positive, roles)
         roles = {}
     with open_models(source, positive, stream, roles) as (file, notes):
@@ -289,10 +296,14 @@ def gate(
         measures = measures[:1] if margins is None else measures
         for checked in measures:
             _check_inputs(checked, compared)
-        inverted = find_inverted(compared, file.roles, measures[0], positive, settings)
         limits = [single_margin] if margins is None else list(margins.values())
+        for checked, limit in zip(measures, limits, strict=True):
+            _check_margin_range(checked, limit)
+        inverted = {checked.name: find_inverted(compared, file.roles, checked, positive, settings) for checked in measures}
         comparisons = [
-            compare_at_margin(model, baseline_model, used_measure, limit, equivalent, settings, inverted, len(candidates))
+            compare_at_margin(
+                model, baseline_model, used_measure, limit, equivalent, settings, inverted[used_measure.name], len(candidates)
+            )
             for model in candidates
             for used_measure, limit in zip(measures, limits, strict=True)
         ]
@@ -314,8 +325,8 @@ def _select_models(
     datasets = list(dict.fromkeys(model.dataset for model in file.models))
     if len(datasets) > 1:
         raise InputError(
-            f"gate compares models on one data set, got {len(datasets)} in {file.source}: select one, or use "
-            f"{name_argument('dataset', 'COLUMN')} with judge and compare"
+            f"gate compares models on one data set, got {len(datasets)} in {file.source}: keep the rows of one data set, or "
+            "use judge or compare"
         )
     models = {model.name: model for model in file.models}
     if baseline is None and len(names) == 1 and len(models) == 2 and names[0] in models:
@@ -331,6 +342,16 @@ def _select_models(
     if baseline in names:
         raise InputError(f"candidate and baseline must differ, got {baseline!r} for both: name two models")
     return [models[name] for name in names], models[baseline]
+
+
+def _check_margin_range(measure: Measure, margin: float) -> None:
+    """Refuse a margin as wide as the range of the measure, because every model would pass."""
+    lowest, highest = measure.facts.range
+    if margin >= highest - lowest:
+        hint = f": for {margin:g} percentage points pass {margin / 100:g}" if highest - lowest == 1 and margin < 100 else ""
+        raise InputError(
+            f"margin must be smaller than {highest - lowest:g}, the range of {measure.display_name}, got {margin:g}{hint}"
+        )
 
 
 def _check_inputs(measure: Measure, models: Sequence[ModelStatistics]) -> None:
@@ -368,27 +389,33 @@ def _join_sources(
             (baseline_source, "baseline", baseline),
         )
     ]
+    _check_columns(specified_roles, parts)
     if parts[0].name == parts[1].name:
         parts = [replace(part, name=role) for part, role in zip(parts, ("candidate", "baseline"), strict=True)]
     frames = [part.select_columns() for part in parts]
-    joined = frames[0].merge(
-        frames[1].drop(columns=["weight", "cluster"], errors="ignore"), on="row", suffixes=("", " baseline")
-    )
+    if frames[0]["row"].dtype != frames[1]["row"].dtype:
+        frames = [frame.assign(row=frame["row"].map(normalize_label).astype(str)) for frame in frames]
+    joined = frames[0].merge(frames[1], on="row", suffixes=("", " baseline"))
     if not len(joined):
         files = " and ".join(part.source for part in parts)
         raise InputError(f"models must predict the same rows to be compared, got no common row id in {files}: check the ids")
+    for role in _SHARED_ROLES:
+        if f"{role} baseline" in joined:
+            if not joined[role].equals(joined[f"{role} baseline"]):
+                raise InputError(f"both files must agree on the {role} of each row, got different values: keep it in one file")
+            joined = joined.drop(columns=f"{role} baseline")
     labels = [joined[column].map(normalize_label).astype(str) for column in ("y_true", "y_true baseline")]
     n_different = int((labels[0] != labels[1]).sum())
     if n_different:
         raise InputError(
             f"both files must have the same true labels, got different ones in {n_different:,} of {len(joined):,} common rows: "
-            "check the row ids"
+            "check the row ids and the spelling of the labels"
         )
     specified: dict[str, Any] = {
         "prediction": {part.name: f"{part.role} label" for part in parts if part.columns.label is not None},
         "scores": {part.name: part.name_scores() for part in parts if part.columns.scores},
     }
-    shared = {role: role for role in ("weight", "cluster") if role in joined}
+    shared = {role: role for role in _SHARED_ROLES if role in joined}
     file = read_predictions(
         pd.DataFrame(joined.drop(columns="y_true baseline")),
         y_true="y_true",
@@ -397,9 +424,30 @@ def _join_sources(
         drop_missing=drop_missing,
         **{role: value for role, value in {**specified, **shared}.items() if value},
     )
-    notes = tuple(part.note_overlap(len(joined)) for part in parts if len(joined) < len(part.table))
+    notes = [part.note_overlap(len(joined)) for part in parts if len(joined) < len(part.table)]
+    notes += [note for note in parts[0].roles.reasons if note.kind == "undeclared_clusters"]
+    if "row" not in specified_roles:
+        notes.append(Finding.of("gate_joined", column=parts[0].roles.columns["row"]))
     file = replace(file, source=f"{parts[0].source} and {parts[1].source}", notes=(*file.notes, *notes))
     return file, [parts[0].name], parts[1].name
+
+
+def _has_columns(table: pd.DataFrame, value: Any) -> bool:
+    """Return whether a table has all columns that the value of a role names."""
+    if isinstance(value, Mapping):
+        return all(_has_columns(table, column) for column in value.values())
+    return all(str(column) in table.columns for column in ([value] if isinstance(value, str) else value))
+
+
+def _check_columns(specified_roles: Mapping[str, Any], parts: Sequence[_FilePart]) -> None:
+    """Refuse columns that neither file has, and missing columns of row ids and true labels."""
+    for role, value in specified_roles.items():
+        is_in_file = [_has_columns(part.table, value) for part in parts]
+        if not any(is_in_file) or (role in ("row", "y_true") and not all(is_in_file)):
+            source = " and ".join(part.source for part, has_it in zip(parts, is_in_file, strict=True) if not has_it)
+            columns = dict.fromkeys(column for part in parts for column in part.table.columns)
+            hint = suggest_name(value, columns) if isinstance(value, str) else "check the names of the columns"
+            raise InputError(f"{role} must be a column, got {value!r}, which is not in {source}: {hint}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -419,7 +467,7 @@ class _FilePart:
     ) -> _FilePart:
         """Read the model with this name, or the only model of a file."""
         table, file_name, _ = read_source(source)
-        known = {key: value for key, value in specified_roles.items() if not isinstance(value, str) or value in table.columns}
+        known = {role: value for role, value in specified_roles.items() if _has_columns(table, value)}
         roles = guess_roles(table, positive=positive, **known)
         if roles.get("row") is None:
             raise InputError(
@@ -434,8 +482,8 @@ class _FilePart:
         if name is None and len(available) > 1:
             hint = f"pass {name_argument(role, 'MODEL')}, one of {', '.join(available)}"
             raise InputError(f"{role} must name one of the models of {file_name}: {hint}")
-        # A file with a single model may have another name for it.
-        if name is not None and len(available) > 1 and name not in available:
+        # A file with a single column of scores or labels may have no name for its model.
+        if name is not None and any(available) and name not in available:
             raise InputError(f"{role} must be a model of {file_name}, got {name!r}: {suggest_name(name, available)}")
         chosen = name if name is not None and name in available else available[0]
         if model_column is not None:
@@ -446,7 +494,10 @@ class _FilePart:
         row = roles.columns["row"]
         repeated = table[row][table[row].duplicated()]
         if len(repeated):
-            raise InputError(f"row ids of {file_name} must be unique to join it, got {repeated.iloc[0]!r} more than once")
+            raise InputError(
+                f"row ids of {file_name} must be unique to join it, got {str(repeated.iloc[0])!r} more than once: remove the "
+                "copies, or name another column"
+            )
         return cls(file_name, role, name or chosen or role, table, roles, columns)
 
     def select_columns(self) -> pd.DataFrame:

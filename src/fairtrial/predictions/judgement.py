@@ -176,7 +176,7 @@ class Judgement:
     predictions : PredictionFile or None
         The predictions; None if the file was streamed.
     margins : tuple of MarginComparison
-        Decision about each pair at the margin; empty without a margin.
+        Decision about each pair at the margin; empty if no margin was given.
 
     Examples
     --------
@@ -231,12 +231,12 @@ class Judgement:
     def margins_frame(self) -> pd.DataFrame:
         """Return one row per pair of models: the decision at the margin.
 
-        Limits are adjusted for the number of pairs.
+        Confidence limits are adjusted for the number of pairs.
 
         Returns
         -------
         DataFrame
-            Empty without a margin.
+            Empty if no margin was given.
         """
         import pandas as pd
 
@@ -573,8 +573,8 @@ def judge(
     alpha : float, default 0.05
         Significance level of the tests.
     margin : float, optional
-        The largest loss that does not matter: adds a decision about each pair, as `gate` makes it. Limits are adjusted for the
-        number of pairs.
+        The largest loss that does not matter. Adds a decision about each pair, as in `gate`. Confidence limits are adjusted for
+        the number of pairs.
     equivalent : bool, default False
         Whether decisions at the margin may be "equivalent".
     stream : bool, optional
@@ -616,11 +616,17 @@ def judge(
         judgement = _judge(file, measures, positive, settings, notes, origin)
         if margin is None or len(judgement.pairs) == 0:
             return judgement
-        return replace(judgement, margins=_decide_at_margin(file.models, judgement, margin, equivalent, settings))
+        inverted = find_inverted(file.models, file.roles, get_measure(judgement.main), positive, settings)
+        return replace(judgement, margins=_decide_at_margin(file.models, judgement, margin, equivalent, settings, inverted))
 
 
 def _decide_at_margin(
-    models: Sequence[ModelStatistics], judgement: Judgement, margin: float, equivalent: bool, settings: JudgeSettings
+    models: Sequence[ModelStatistics],
+    judgement: Judgement,
+    margin: float,
+    equivalent: bool,
+    settings: JudgeSettings,
+    inverted: Collection[tuple[str, str]],
 ) -> tuple[MarginComparison, ...]:
     """Decide about each pair whose models predict common rows, adjusted for the number of pairs."""
     by_name = {(model.dataset, model.name): model for model in models}
@@ -633,6 +639,7 @@ def _decide_at_margin(
             margin,
             equivalent,
             settings,
+            inverted,
             adjust_for=len(judgement.pairs),
         )
         for dataset, first, second in judgement.pairs[["dataset", "first", "second"]].itertuples(index=False, name=None)

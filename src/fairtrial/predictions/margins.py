@@ -12,7 +12,7 @@ from fairtrial._narrative import name_argument, render
 from fairtrial._text import format_count, format_difference, format_interval, format_percentage, format_table
 from fairtrial.errors import InputError
 from fairtrial.measures import Measure
-from fairtrial.predictions.pairs import compare_models
+from fairtrial.predictions.pairs import Decision, compare_models
 from fairtrial.predictions.statistics import JudgeSettings, ModelStatistics, PairStatistics
 from fairtrial.significance.margins import MarginDecision, decide_margin
 from fairtrial.significance.names import get_display_name
@@ -23,7 +23,10 @@ _MIN_CASES = 5
 MIN_BOOTSTRAP_CASES = 50
 """With fewer cases of a class, bootstrap limits are too narrow for a decision at a margin."""
 
-_EXACT_LIMITS = ("auc_test", "mcnemar")
+_SCORE_LIMITS = ("auc_test", "mcnemar")
+
+_MIN_CONTRIBUTIONS = 20
+"""If fewer rows distinguish the models, limits from resamples of these rows are too narrow."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,8 @@ class MarginComparison:
         Number of rows that both models predict, and of clusters (0 if rows are independent).
     obstacle : Finding or None
         Why no decision is possible.
+    better : {"max", "min"}
+        Whether larger or smaller values of the measure are better.
     """
 
     dataset: str
@@ -61,6 +66,7 @@ class MarginComparison:
     rows: int
     clusters: int
     obstacle: Finding | None = None
+    better: str = "max"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain values, as in the JSON document."""
@@ -89,7 +95,7 @@ def compare_at_margin(
 ) -> MarginComparison:
     """Compare a candidate with a baseline.
 
-    With `adjust_for` comparisons, each has the level 1 - alpha / adjust_for, so all decisions hold together. Models whose data
+    With `adjust_for` comparisons, each has the confidence level 1 - alpha / adjust_for. Models whose data
     set and name are in `inverted` have scores that look inverted.
     """
     settings = replace(settings, alpha=settings.alpha / adjust_for, level=1 - settings.alpha / adjust_for)
@@ -106,12 +112,12 @@ def compare_at_margin(
     obstacle = Finding.of("inverted_pair", models=suspects) if suspects else decision.obstacle
     test = "" if decision.outcome is None else decision.outcome.test
     if obstacle is None:
-        obstacle = _find_obstacle(pair, test)
+        obstacle = _find_obstacle(pair, decision)
     effect = decision.effect
     difference = math.nan if effect is None else effect.estimate
     low, high = (math.nan, math.nan) if effect is None or obstacle is not None else (effect.low, effect.high)
-    if low == high == difference == 0:
-        low, high = _widen_constant(pair, settings.level)
+    if test == "auc_test" and obstacle is None:
+        low, high = _widen_rare_changes(pair, difference, low, high, settings.level, 2.0 if measure.name == "gini" else 1.0)
     if obstacle is None and not (math.isfinite(low) and math.isfinite(high)):
         obstacle = Finding.of("gate_no_limits", measure=measure.display_name)
     result = decide_margin(
@@ -124,6 +130,9 @@ def compare_at_margin(
         equivalent=equivalent,
         units=pair.units,
     )
+    if difference == 0 and result.needed is not None and _is_constant(pair, decision):
+        # The limits of models that never differ shrink with the number of rows, not with its square root.
+        result = replace(result, needed=math.ceil(pair.units * (high - low) / 2 / margin))
     p_value = math.nan if decision.outcome is None else min(1.0, adjust_for * decision.outcome.p_value)
     clusters = pair.units if pair.units < pair.distinct_rows else 0
     return MarginComparison(
@@ -138,28 +147,50 @@ def compare_at_margin(
         pair.distinct_rows,
         clusters,
         obstacle,
+        measure.facts.direction,
     )
 
 
-def _find_obstacle(pair: PairStatistics, test: str) -> Finding | None:
-    """Find why the limits may not have their nominal coverage: a class with too few cases."""
-    fewest = pair.effective_units[1]
-    needed = _MIN_CASES if test in _EXACT_LIMITS else MIN_BOOTSTRAP_CASES
-    return Finding.of("gate_few_cases", cases=fewest, needed=needed) if fewest < needed else None
+def _find_obstacle(pair: PairStatistics, decision: Decision) -> Finding | None:
+    """Find why the limits may not have their nominal coverage: no test, few cases of a class, or few rows that differ."""
+    if decision.outcome is None:
+        return Finding.of("gate_no_test")
+    is_bootstrap = decision.outcome.test not in _SCORE_LIMITS
+    fewest, needed = pair.effective_units[1], MIN_BOOTSTRAP_CASES if is_bootstrap else _MIN_CASES
+    if fewest < needed:
+        return Finding.of("gate_few_cases", cases=fewest, needed=needed)
+    contributions = decision.contributions
+    if is_bootstrap and contributions is not None and contributions < _MIN_CONTRIBUTIONS:
+        return Finding.of("gate_few_contributions", rows=round(contributions), needed=_MIN_CONTRIBUTIONS)
+    return None
 
 
-def _widen_constant(pair: PairStatistics, level: float) -> tuple[float, float]:
-    """Widen the limits of two models that rank all cases equally: other cases might differ.
+def _is_constant(pair: PairStatistics, decision: Decision) -> bool:
+    """Whether no row distinguishes the models."""
+    if decision.outcome is not None and decision.outcome.test == "auc_test":
+        return pair.count_rank_changes() == 0
+    return decision.outcome is not None and any(caveat.kind == "no_discordant_rows" for caveat in decision.outcome.caveats)
 
-    If none of n cases differs, the share of cases that differ is at most -log(alpha / 2) / n with a confidence of 1 - alpha / 2
-    ("rule of three"). An AUC changes by at most the sum of these shares of both classes.
+
+def _widen_rare_changes(
+    pair: PairStatistics, difference: float, low: float, high: float, level: float, scale: float
+) -> tuple[float, float]:
+    """Widen the limits of two models that rank almost all cases equally: other cases might differ.
+
+    If none of n cases differs, the proportion of cases that differ is at most -log(alpha / 2) / n with a confidence of
+    1 - alpha / 2 ("rule of three"). An AUC changes by at most the sum of these proportions of both classes.
     """
-    half = min(1.0, -math.log((1 - level) / 2) * 2 / max(pair.effective_units[1], 1.0))
-    return -half, half
+    half = scale * min(1.0, -math.log((1 - level) / 2) * 2 / max(pair.effective_units[1], 1.0))
+    if low <= difference - half and high >= difference + half:
+        return low, high
+    changes = pair.count_rank_changes()
+    if changes is not None and changes >= _MIN_CONTRIBUTIONS:
+        return low, high
+    return min(low, difference - half), max(high, difference + half)
 
 
 def find_texts(comparison: MarginComparison, equivalent: bool, n_candidates: int) -> list[Finding]:
-    """Find what to say about a comparison: the decision, how it was reached and, if it is open, what would decide it."""
+    """Describe a comparison: the decision, how it was reached and, if it is inconclusive, what would decide it."""
     result = comparison.result
     kind = f"gate_{result.decision.replace('-', '_')}"
     if math.isnan(result.low):
@@ -178,7 +209,8 @@ def find_texts(comparison: MarginComparison, equivalent: bool, n_candidates: int
     is_open = not result.passed and result.decision != "inferior"
     findings = [answer]
     if not math.isnan(comparison.p_value):
-        relation = "superior" if result.decision == "superior" else "inferior" if result.decision == "inferior" else "open"
+        is_worse = result.high < 0 if comparison.better == "max" else result.low > 0
+        relation = "superior" if result.decision == "superior" else "worse" if is_worse else "open"
         details = Finding.of(
             f"gate_details_{relation}",
             sample=format_count(comparison.rows, "row")

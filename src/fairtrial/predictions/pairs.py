@@ -17,9 +17,10 @@ from fairtrial._findings import Finding
 from fairtrial._narrative import render_all
 from fairtrial.errors import InputError
 from fairtrial.measures import Measure, get_measure
-from fairtrial.measures.auc_inference import AucContrast
+from fairtrial.measures.auc_inference import AucContrast, compute_t_quantile
 from fairtrial.measures.intervals import compute_normal_quantile
 from fairtrial.predictions.statistics import (
+    CONTRIBUTIONS,
     MANY_ROWS,
     MIN_EFFECTIVE_UNITS,
     JudgeSettings,
@@ -29,7 +30,7 @@ from fairtrial.predictions.statistics import (
 )
 from fairtrial.predictions.validate import Notes, Subject
 from fairtrial.significance import adjust, mcnemar_table
-from fairtrial.significance.counts import compute_mcnemar_limits, compute_tango_limits
+from fairtrial.significance.counts import compute_mcnemar_limits, compute_score_limits, compute_tango_limits
 from fairtrial.significance.delong_test import build_auc_outcome
 from fairtrial.significance.outcome import Effect, Outcome
 
@@ -80,6 +81,8 @@ class Decision(NamedTuple):
     outcome: Outcome | None
     effect: Effect | None
     obstacle: Finding | None = None
+    contributions: float | None = None
+    """Effective number of rows that contribute to the variance of the difference, if it was bootstrapped."""
 
 
 def build_pair_tables(
@@ -139,7 +142,7 @@ def compare_models(
 ) -> Decision:
     """Compare two models by a measure at a margin: the test that decides, the interval, and what prevents a decision.
 
-    The limits of accuracies are Tango's, which keep their level at any difference.
+    The limits of accuracies are Tango's, which keep their nominal coverage at any difference.
     """
     with ignore_warnings():
         return _Comparison(first, second, pair, measure, settings, 1, at_margin=True).decide()
@@ -249,7 +252,8 @@ class _Comparison:
                 effect = None if effect is None else replace(effect, low=math.nan, high=math.nan)
         if deciding is None:
             return Decision(None, effect, obstacle)
-        return self._check_resolution(self._make_consistent(deciding, effect))
+        contributions = None if resampled is None else resampled.details.get(CONTRIBUTIONS)
+        return self._check_resolution(self._make_consistent(deciding, effect))._replace(contributions=contributions)
 
     def list_tests(self, decision: Decision) -> list[tuple[Outcome, str]]:
         """List the deciding test, and the tests of accuracies and AUCs; each with its measure."""
@@ -289,13 +293,15 @@ class _Comparison:
         if self._is_clustered:
             outcome = self.pair.compare_clustered_accuracies(self.settings.level)
             effect = outcome.effect
+            if self.at_margin and effect is not None:
+                effect = self._widen_clustered(cells, effect, outcome)
             if self.pair.effective_units[0] < _MIN_T_CLUSTERS - 1e-9 or math.isnan(outcome.p_value):
                 outcome = self._permute(measure) or outcome
             outcome = replace(outcome, n=self.pair.distinct_rows)
         else:
+            b, c, rows = self._count_discordant(cells)
             k = np.arange(len(cells))
-            rows, both = int(cells.sum()), int(cells[k, k, k].sum())
-            b, c = (int(cells.sum(axis=axis)[k, k].sum()) - both for axis in (2, 1))
+            both = int(cells[k, k, k].sum())
             outcome = mcnemar_table(b, c, method="exact", level=self.settings.level)
             limits = (
                 compute_tango_limits(b, c, rows, self.settings.level)
@@ -309,6 +315,31 @@ class _Comparison:
                 effect, name="difference in error rate", estimate=-effect.estimate, low=-effect.high, high=-effect.low
             )
         return replace(outcome, effect=effect)
+
+    def _widen_clustered(self, cells: FloatArray, effect: Effect, outcome: Outcome) -> Effect:
+        """Widen t limits to the score limits of the effective number of rows, because few discordant rows make them too narrow.
+
+        The design effect is the clustered variance divided by that of independent rows, and at least 1.
+        """
+        df = float(outcome.df) if isinstance(outcome.df, (int, float)) else math.inf
+        quantile = compute_t_quantile(self.settings.level, df)
+        b, c, rows = self._count_discordant(cells)
+        difference = (b - c) / rows
+        independent = ((b + c) / rows - difference**2) / rows
+        error = (effect.high - effect.low) / 2 / quantile
+        inflation = (
+            max(1.0, error**2 / independent) if independent > 0 and math.isfinite(error) else self.pair.rows / self.pair.units
+        )
+        low, high = compute_score_limits(b / inflation, c / inflation, rows / inflation, quantile)
+        return replace(effect, low=np.fmin(effect.low, low), high=np.fmax(effect.high, high))
+
+    @staticmethod
+    def _count_discordant(cells: FloatArray) -> tuple[int, int, int]:
+        """Count the rows on which only the first model is right, those on which only the second is, and all rows."""
+        k = np.arange(len(cells))
+        both = int(cells[k, k, k].sum())
+        b, c = (int(cells.sum(axis=axis)[k, k].sum()) - both for axis in (2, 1))
+        return b, c, int(cells.sum())
 
     def _count_class_rates(self, cells: FloatArray) -> tuple[int, int, int] | None:
         """Count the rows of the class that a rate refers to on which only one model is right: first, second, and all rows."""
@@ -347,6 +378,9 @@ class _Comparison:
         if effect is None or not np.isfinite([effect.low, effect.high, outcome.p_value]).all():
             return Decision(replace(outcome, effect=effect), effect)
         excludes_zero = effect.low > 0 or effect.high < 0
+        if self.at_margin and not excludes_zero:
+            # A permutation test may reject equal distributions although means are equal: it does not narrow the limits.
+            return Decision(replace(outcome, effect=effect), effect)
         if not math.isclose(1 - effect.level, alpha) or excludes_zero == (outcome.p_value <= alpha) or effect.estimate == 0:
             return Decision(replace(outcome, effect=effect), effect)
         z = compute_normal_quantile(1 - outcome.p_value)
@@ -354,6 +388,8 @@ class _Comparison:
         lowest, highest = self.main.facts.range
         limits = np.clip([effect.estimate - half, effect.estimate + half], lowest - highest, highest - lowest)
         low, high = np.where(np.isinf(limits), math.nan, limits).tolist()
+        if self.at_margin:
+            low, high = min(low, effect.low), max(high, effect.high)
         effect = replace(effect, low=low, high=high, note="test-based")
         return Decision(replace(outcome, effect=effect), effect)
 

@@ -71,7 +71,7 @@ def plan_test(
     """Compute from a pilot how many rows a decision at a margin or a precise interval needs.
 
     With a margin, the number of rows comes from the variance of the difference in the pilot. A simulation then checks it: rows
-    of the pilot, or whole clusters, are drawn with replacement, and each sample is decided as by `gate`. If the simulated power
+    of the pilot, or whole clusters, are drawn with replacement, and each sample is decided as in `gate`. If the simulated power
     misses the target by more than 1.5 Monte Carlo standard errors, the number of rows is corrected.
 
     Parameters
@@ -83,8 +83,8 @@ def plan_test(
     width : float, optional
         Width of the interval of the measure of one model, upper minus lower limit.
     candidate, baseline : str, optional
-        New and old model. Of two models, the other one need not be named, and none if `difference` is 0. An interval needs only
-        `candidate`.
+        New and old model. If the pilot has two models, name one of them, or neither if `difference` is 0. An interval needs
+        only `candidate`.
     measure : str or Measure, optional
         Measure, or "calibration_slope" with `width`. Default: AUC if the models have scores of a positive class, else accuracy.
     difference : float, default 0
@@ -94,7 +94,7 @@ def plan_test(
     equivalent : bool, default False
         Plan for equivalence instead of non-inferiority.
     alpha : float, default 0.05
-        Significance level; intervals have the level 1 - alpha.
+        Significance level; the confidence level is 1 - alpha.
     seed : int, default 0
         Seed of the simulation.
     positive : label, optional

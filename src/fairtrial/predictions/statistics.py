@@ -65,6 +65,9 @@ STOP_AFTER = 100
 
 register_method("bootstrap_z", "z test with a bootstrap standard error", cite="Efron & Tibshirani 1993", statistic="difference")
 
+CONTRIBUTIONS = "effective contributions"
+"""Name of the effective number of rows that contribute to the variance of a bootstrapped difference."""
+
 NO_VARIATION = "no limits, because all resamples give the same value"
 
 MEAN_LOSSES = ("brier", "log_loss")
@@ -195,6 +198,9 @@ class PairStatistics(Protocol):
 
         If it would take too long, it draws fewer than `resamples` swaps, but at least `fewest`.
         """
+
+    def count_rank_changes(self) -> int | None:
+        """Count the rows that the scores of both models rank differently; None if rows are not in memory."""
 
     def list_limitations(self, measure: Measure) -> list[Finding]:
         """List the tests that are omitted or approximate because of the number of rows."""
@@ -831,6 +837,16 @@ class InMemoryPair:
         )
         return run_swaps(adapted_measure, swaps, settings, resamples, self.distinct_rows)
 
+    def count_rank_changes(self) -> int | None:
+        """Count the rows that the scores of both models rank differently."""
+        from scipy.stats import rankdata
+
+        positive = self.first.positive
+        if self.first.scores is None or self.second.scores is None or positive is None:
+            return None
+        ranks = (rankdata(scores[:, positive]) for scores in (self.first.scores, self.second.scores))
+        return int(np.count_nonzero(np.not_equal(*ranks)))
+
     def list_limitations(self, measure: Measure) -> list[Finding]:
         """List the tests that are omitted because there are too many rows."""
         is_omitted = self._has_many_effective_rows and not any(
@@ -886,10 +902,21 @@ def summarize_resamples(
         n=rows,
         variant=f"{len(values):,} resamples",
         effect=Effect(f"difference in {measure.name}", estimate, *limits, level, "" if varies else NO_VARIATION),
-        details={"standard error": error},
+        details={"standard error": error, **({} if jackknife is None else {CONTRIBUTIONS: _count_contributions(jackknife)})},
         resamples=len(values),
         undefined_resamples=len(values) - len(defined),
     )
+
+
+def _count_contributions(jackknife: FloatArray) -> float:
+    """Count the effective number of rows (or groups of rows) that contribute to the variance of a difference.
+
+    It is (sum u^2)^2 / sum u^4 over the influences u, and small if few rows determine the result.
+    """
+    influences = jackknife[np.isfinite(jackknife)]
+    squares = (influences - influences.mean()) ** 2 if len(influences) else np.zeros(1)
+    fourth = float((squares**2).sum())
+    return float(squares.sum()) ** 2 / fourth if fourth > 0 else 0.0
 
 
 def compute_normal_p(estimate: float, error: float) -> float:

@@ -823,6 +823,10 @@ class StreamedPair:
         has_labels = self.first.label is not None and self.second.label is not None
         return measure.facts.needs == "labels" and has_labels
 
+    def count_rank_changes(self) -> int | None:
+        """Return None, because the ranks are not in memory."""
+        return None
+
     def list_limitations(self, measure: Measure) -> list[Finding]:
         """Return nothing: the limitations of a streamed file are the same for all pairs."""
         del measure

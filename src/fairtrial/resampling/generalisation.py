@@ -22,8 +22,8 @@ class NestedCV(Splitter):
     """Folds, and folds within each training set, for the interval of nested cross-validation.
 
     The first splits are K random folds. Then each fold is left out, and each other fold is tested by a learner that is trained
-    on the remaining K - 2 folds. These splits only serve `nested_cv_interval`. Use `Repeated` to draw several partitions. To
-    tune parameters, use `nested` instead.
+    on the remaining K - 2 folds. These splits are used only by `nested_cv_interval`. Use `Repeated` to draw several partitions.
+    To tune parameters, use `nested` instead.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class PairedSubsampling(Splitter):
     """Random splits of all rows and of disjoint halves, for the conservative z interval.
 
     Fold 0 of each repeat is a random split of all rows. The rows are also divided into two halves, several times. In each half,
-    the test sets have as many rows as in fold 0. These splits only serve `conservative_z_interval`.
+    the test sets have as many rows as in fold 0. These splits are used only by `conservative_z_interval`.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ def conservative_z_interval(scores: npt.ArrayLike, splits: Splits, *, level: flo
     """Compute the conservative z interval of the mean score over random splits.
 
     The estimate is the mean over the splits of all rows. Its variance is estimated from the differences between disjoint halves
-    of the rows, so it is that of a study with half the rows (Nadeau & Bengio 2003). Any measure is possible.
+    of the rows, so it is that of half the rows, which is conservative (Nadeau & Bengio 2003). Any measure can be used.
 
     Parameters
     ----------

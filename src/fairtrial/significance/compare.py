@@ -93,7 +93,7 @@ def compare(
         learner and the control; without a control, about each pair, the lower-ranked learner minus the higher-ranked one. The
         confidence limits are adjusted over these pairs (Bonferroni). See `margin_test`.
     equivalent : bool, default False
-        Ask for equivalence within the margin instead of non-inferiority.
+        Test for equivalence within the margin instead of non-inferiority.
     hierarchical : bool, default False
         Use the Bayesian hierarchical model of all splits instead of the signed-rank test of means, for several data sets with
         equally many splits. Needs `rope`.
@@ -319,7 +319,8 @@ def _drop_fewest(is_missing: Any, scores: Scores, control: str | None) -> tuple[
     can_drop_columns = columns_left > 1 and (control is None or not incomplete_columns[list(learners).index(control)])
     if not can_drop_rows and not can_drop_columns:
         raise InputError(
-            "scores must be known for at least 2 learners on the same data sets, got too many missing cells: fill some"
+            "scores must be known for at least 2 learners on the same data sets, got too many missing ones: add the missing "
+            "scores, or finish the study"
         )
     if can_drop_rows and (lost_by_rows <= lost_by_columns or not can_drop_columns):
         names = tuple(str(name) for name in datasets[incomplete_rows])

@@ -407,11 +407,15 @@ def compute_tango_limits(b: int, c: int, n: int, level: float) -> tuple[float, f
     >>> round(low, 3), round(high, 3)
     (0.053, 0.302)
     """
+    low, high = compute_score_limits(b, c, n, compute_normal_quantile(level))
+    return _move_limit_to_test(low, high, b, c, n, level, "exact")
+
+
+def compute_score_limits(b: float, c: float, n: float, quantile: float) -> tuple[float, float]:
+    """Compute Tango's score limits with a quantile of the normal or t distribution. Counts may be fractions."""
     from scipy.optimize import brentq
 
-    z = compute_normal_quantile(level)
-
-    def compute_score(wins: int, losses: int, difference: float) -> float:
+    def compute_score(wins: float, losses: float, difference: float) -> float:
         # The restricted maximum likelihood estimate of the proportion of losses, given the difference.
         half_b = (2 * n - wins + losses) * difference - wins - losses
         root = math.sqrt(max(0.0, half_b**2 + 8 * n * losses * difference * (1 - difference)))
@@ -419,14 +423,13 @@ def compute_tango_limits(b: int, c: int, n: int, level: float) -> tuple[float, f
         distance = wins - losses - n * difference
         return distance / math.sqrt(variance) if variance > 0 else math.copysign(math.inf, distance) if distance else 0.0
 
-    def find_lower_limit(wins: int, losses: int) -> float:
+    def find_lower_limit(wins: float, losses: float) -> float:
         estimate, edge = (wins - losses) / n, -1 + 1e-12
-        if estimate <= edge or compute_score(wins, losses, edge) <= z:
+        if estimate <= edge or compute_score(wins, losses, edge) <= quantile:
             return -1.0
-        return float(brentq(lambda difference: compute_score(wins, losses, difference) - z, edge, estimate))
+        return float(brentq(lambda difference: compute_score(wins, losses, difference) - quantile, edge, estimate))
 
-    low, high = find_lower_limit(b, c), -find_lower_limit(c, b)
-    return _move_limit_to_test(low, high, b, c, n, level, "exact")
+    return find_lower_limit(b, c), -find_lower_limit(c, b)
 
 
 def _move_limit_to_test(

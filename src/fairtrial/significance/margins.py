@@ -51,7 +51,7 @@ class MarginTest:
     name : str
         "superiority", "non-inferiority", "equivalence" or "inferiority".
     null : tuple of float
-        Differences that the null hypothesis ends at: zero, or the margin. Two values for equivalence.
+        Boundary of the null hypothesis: zero or the margin. Two values for equivalence.
     p_value : float
         One-sided p-value, the larger of two for equivalence. It is at most half of 1 - level if and only if the test passes.
     passed : bool
@@ -76,7 +76,7 @@ class MarginDecision:
     Attributes
     ----------
     decision : str
-        The strongest of these that holds: superior, equivalent (only if requested), non-inferior, inferior, inconclusive.
+        The strongest of these that is shown: superior, equivalent (only if requested), non-inferior, inferior, inconclusive.
     margin : float
         The largest loss that does not matter.
     difference, low, high : float
@@ -86,10 +86,10 @@ class MarginDecision:
     tests : tuple of MarginTest
         All tests: superiority, non-inferiority, equivalence, inferiority.
     needed : int or None
-        Number of rows, clusters or data sets that would decide, if difference and variance remained the same. None if the
-        decision is made, or if no number would decide.
+        Number of rows, clusters or data sets that would decide if the difference and its variance remained the same. None if
+        the decision is made, or if no number would decide.
     passed : bool
-        Whether the required decision holds: equivalent if requested, else superior, equivalent or non-inferior.
+        Whether the required decision is reached: equivalent if requested, else superior, equivalent or non-inferior.
     test : str
         Name of the test that the limits invert, e.g. "wilcoxon"; empty if unknown.
     n : int
@@ -134,7 +134,13 @@ class MarginDecision:
             "level": self.level,
             "needed": self.needed,
             "tests": [
-                {"name": test.name, "null": list(test.null), "p_value": test.p_value, "passed": test.passed}
+                {
+                    "name": test.name,
+                    "null": list(test.null),
+                    "p_value": test.p_value,
+                    "alpha": (1 - self.level) / 2,
+                    "passed": test.passed,
+                }
                 for test in self.tests
             ],
         }
@@ -188,9 +194,9 @@ def decide_margin(
 ) -> MarginDecision:
     """Decide from the confidence limits of a difference.
 
-    Each test is one-sided at half of 1 - level. With the higher values better, the new model is superior if the lower limit is
+    Each test is one-sided at half of 1 - level. If higher values are better, the new model is superior if the lower limit is
     above 0, non-inferior if it is above -margin, equivalent if both limits are within the margin, and inferior if the upper
-    limit is below -margin. NaN limits are inconclusive.
+    limit is below -margin. If the limits are NaN, the decision is inconclusive.
 
     Parameters
     ----------
@@ -207,7 +213,7 @@ def decide_margin(
     units : int, optional
         Number of rows, clusters or data sets, to estimate how many would decide.
     df : float, optional
-        Degrees of freedom of the limits, for p-values of t tests. Default: normal.
+        Degrees of freedom of the limits, for p-values of t tests. Default: normal distribution.
     overlap : float, default 0
         Test rows over training rows, if the units are splits of one data set, whose variance is s^2 (1/units + overlap).
 
@@ -237,7 +243,9 @@ def decide_margin(
         if name in ("equivalence", "inferiority"):
             tails.append(_compute_tail(nulls[-1] - gain, best - gain, gain - worst, level, df))
         sign = 1 if better == "max" else -1
-        return MarginTest(name, tuple(sign * null for null in nulls), _agree(max(tails), tests[name], half_alpha), tests[name])
+        return MarginTest(
+            name, tuple(sorted(sign * null + 0.0 for null in nulls)), _agree(max(tails), tests[name], half_alpha), tests[name]
+        )
 
     tests = (
         make_test("superiority", 0.0),

@@ -561,7 +561,7 @@ def plan_margin(
 ) -> SampleSize:
     """Compute how many rows or data sets a decision at a margin needs.
 
-    The new model must be shown to be not worse than the old one by more than the margin.
+    The new model must be shown not to be worse than the old one by more than the margin.
 
     Pass one description of the variance: `discordant` (accuracy on the same rows), `standard_error` and `n` (any measure on the
     rows of a pilot) or `sd` (scores on data sets).
@@ -575,7 +575,7 @@ def plan_margin(
     standard_error : float, optional
         Standard error of the difference on `n` rows, e.g. that of the DeLong test for AUCs.
     n : int, optional
-        Number of rows of `standard_error`.
+        Number of rows on which `standard_error` is based.
     sd : float, optional
         Standard deviation of the differences between data sets.
     test : {"wilcoxon", "paired_t"}, default "wilcoxon"
@@ -595,14 +595,14 @@ def plan_margin(
 
     Notes
     -----
-    The power of equivalence is P(lower limit passes) + P(upper limit passes) - 1, which is exact if the two tests cannot both
-    fail, and else a lower bound.
+    The power of equivalence is P(lower limit passes) + P(upper limit passes) - 1. It is exact if the two tests cannot both
+    fail, and otherwise a lower bound.
 
     Examples
     --------
     >>> print(plan_margin(0.02, discordant=0.1))
-    1,963 rows show non-inferiority of accuracy at a margin of 0.02 with a power of
-    80 %, if the models are equally good.
+    1,963 rows are needed to show non-inferiority in accuracy at a margin of 0.02
+    with a power of 80 %, if the models are equally good.
       Formula: normal approximation of the difference of paired proportions (Connor
       1987).
     >>> plan_margin(0.01, sd=0.02).n
@@ -656,7 +656,7 @@ def plan_datasets(
 ) -> SampleSize:
     """Compute how many data sets a decision about two learners at a margin needs.
 
-    The new learner must be shown to be not worse than the old one by more than the margin.
+    The new learner must be shown not to be worse than the old one by more than the margin.
 
     The standard deviation of the differences between data sets comes from the scores of a pilot. The observed mean difference
     is not used.
@@ -670,7 +670,7 @@ def plan_datasets(
     candidate, baseline : str, optional
         New and old learner. Of two learners, the first is the candidate by default.
     measure : str, optional
-        Measure of the scores. Sets the direction, and selects one if there are several.
+        Measure of the scores. Sets the direction, and selects the scores if there are several measures.
     better : {"max", "min"}, optional
         Whether larger or smaller scores are better. Default: by the measure, else "max".
     test, power, alpha, equivalent

@@ -200,8 +200,8 @@ class Results:
         Returns
         -------
         pandas.DataFrame
-            All trials, except those on splits that only serve `generalisation`: the inner splits of the scheme `nested-cv` and
-            the halves of `conservative-z`.
+            All trials, except those on splits that are used only by `generalisation`: the inner splits of the scheme
+            `nested-cv` and the halves of `conservative-z`.
         """
         return self._score_cache.load_scored_trials().copy()
 

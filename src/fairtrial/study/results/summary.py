@@ -54,7 +54,7 @@ class ResultSummary:
     answer : str
         Which learner is best, or why there is no verdict.
     details : sequence of str
-        The test, and the best learners under the other conditions.
+        The test, the best learners under the other conditions, and the learners or data sets that are left out.
     means : mapping of str to DataFrame
         For each measure, a formatted table of learners by conditions.
     notes : sequence of str
@@ -152,7 +152,10 @@ def _format_answer(results: Results) -> tuple[str, list[str], list[str]]:
         scope = f"{scope} with {results.schemes[0]}".strip()
     test = [] if verdict.ranking.tests else [render(verdict.test_result)]  # the answer already names the test of a single pair
     others = (*_describe_schemes(results, first), *_describe_conditions(results, first))
-    return verdict.summarize(scope=scope), [*test, *others], list(render_all(verdict.caveats))
+    # The answer is incomplete without what it leaves out.
+    left_out = [caveat for caveat in verdict.caveats if caveat.kind.startswith(("missing_datasets", "missing_learners"))]
+    caveats = [caveat for caveat in verdict.caveats if caveat not in left_out]
+    return verdict.summarize(scope=scope), [*test, *others, *render_all(left_out)], list(render_all(caveats))
 
 
 def _describe_conditions(results: Results, first: ConditionFacts) -> tuple[str, ...]:
