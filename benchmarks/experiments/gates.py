@@ -48,7 +48,7 @@ for _rows in (40, 100, 300, 1000):
             @experiment(
                 GATES,
                 f"{_rows} rows, {100 * _discordant:g} % discordant, margin {_margin}, true difference {_sign * _margin:g}",
-                share=0.3,
+                share=0.1,
                 nominal=ALPHA / 2,
             )
             def accuracy(rng: Rng, rows=_rows, discordant=_discordant, margin=_margin, sign=_sign) -> Hits:  # type: ignore[no-untyped-def]
@@ -74,7 +74,7 @@ for _positives, _negatives in ((5, 50), (10, 10), (20, 200), (50, 50), (200, 200
                 GATES,
                 f"{_positives} + {_negatives} rows, AUC {_auc}, correlation {_correlation}, margin {_margin}, true difference "
                 f"{_sign * _margin:g}",
-                share=0.2,
+                share=0.1,
                 nominal=ALPHA / 2,
             )
             def aucs(  # type: ignore[no-untyped-def]
@@ -86,7 +86,7 @@ for _positives, _negatives in ((5, 50), (10, 10), (20, 200), (50, 50), (200, 200
 
 for _patients in (10, 20, 50):
 
-    @experiment(GATES, f"{_patients} patients with 5 rows each, accuracy, margin 0.1", share=0.3, nominal=ALPHA / 2)
+    @experiment(GATES, f"{_patients} patients with 5 rows each, accuracy, margin 0.1", share=0.1, nominal=ALPHA / 2)
     def clusters(rng: Rng, patients=_patients) -> Hits:  # type: ignore[no-untyped-def]
         # A patient is easy or hard for a model: 5 rows share most of the outcome.
         patient = np.repeat(np.arange(patients), 5)

@@ -20,7 +20,7 @@ from fairtrial.significance.names import get_display_name
 _MIN_CASES = 5
 """With fewer cases of a class, no procedure has limits with a confirmed coverage."""
 
-MIN_BOOTSTRAP_CASES = 50
+MIN_BOOTSTRAP_CASES = 100
 """With fewer cases of a class, bootstrap limits are too narrow for a decision at a margin."""
 
 _SCORE_LIMITS = ("auc_test", "mcnemar")
