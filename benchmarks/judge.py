@@ -1,5 +1,7 @@
 """Judge 100 million predictions within 2 GB of memory and three times the time that DuckDB needs to sort the scores.
 
+Two more figures: `judge` of two models on 2 million rows in memory, and `gate` of two models on 1 million rows.
+
 Run by `python benchmarks/judge.py [ROWS]` (default 100,000,000; 10,000,000 takes seconds); writes benchmarks/JUDGE.md.
 """
 
@@ -19,6 +21,7 @@ import duckdb
 
 HERE = Path(__file__).parent
 LIMIT_MB, LIMIT_TIMES = 2000, 3.0
+LIMIT_JUDGE_S, JUDGED_ROWS, GATED_ROWS = 8.0, 2_000_000, 1_000_000
 MEMORY = "512MB"
 
 
@@ -55,6 +58,46 @@ def judge_file(path: Path) -> None:
     _print_measurement(int(judgement.scores["rows"].max()), time.perf_counter() - start)
 
 
+def write_two_models(path: Path, rows: int) -> None:
+    """Write the probabilities of two similar models."""
+    with duckdb.connect() as connection:
+        connection.execute("SELECT setseed(0.5)")
+        connection.execute(
+            "COPY (SELECT id, y_true, (0.5 * y_true + u + 0.2 * v) / 1.7 AS old_proba, (0.5 * y_true + u + 0.2 * w) / 1.7 AS "
+            "new_proba FROM (SELECT range AS id, CAST(random() < 0.3 AS INT) AS y_true, random() AS u, random() AS v, random() "
+            f"AS w FROM range({rows}))) TO '{path}'"
+        )
+
+
+def judge_two(path: Path) -> None:
+    """Child process: judge two models in memory, after a small judgement has loaded the kernels."""
+    from fairtrial import judge
+
+    small = path.with_name("small.parquet")
+    write_two_models(small, 60_000)
+    judge(small)
+    start = time.perf_counter()
+    judgement = judge(path)
+    _print_measurement(int(judgement.scores["rows"].max()), time.perf_counter() - start)
+
+
+def gate_two(path: Path) -> None:
+    """Child process: print how many times as long as reading a file a gate takes, alternating; the minimum of 5 each."""
+    from fairtrial import gate
+    from fairtrial.predictions import read_predictions
+
+    seconds: dict[str, list[float]] = {"read": [], "gate": []}
+    for _ in range(6):
+        start = time.perf_counter()
+        read_predictions(path)
+        middle = time.perf_counter()
+        result = gate(path, candidate="new", baseline="old", measure="auc", margin=0.01)
+        seconds["read"].append(middle - start)
+        seconds["gate"].append(time.perf_counter() - middle)
+    read_s, gate_s = (min(values[1:]) for values in seconds.values())
+    print(result.comparisons[0].rows, gate_s, read_s)
+
+
 def _print_measurement(rows: int, seconds: float) -> None:
     print(rows, seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
@@ -74,6 +117,11 @@ def main() -> None:
         _, sort_s, sort_mb = run_child("sort", path)
         judged, judge_s, judge_mb = run_child("judge", path)
         megabytes = path.stat().st_size / 1e6
+        two, smaller = Path(folder) / "two.parquet", Path(folder) / "smaller.parquet"
+        write_two_models(two, JUDGED_ROWS)
+        write_two_models(smaller, GATED_ROWS)
+        _, two_s, _ = run_child("judge-two", two)
+        _, gate_s, read_s = run_child("gate", smaller)
     times = judge_s / sort_s
     text = (
         "# Judge a large file\n\n"
@@ -82,12 +130,17 @@ def main() -> None:
         f"{judge_mb:,.0f} MB (limit {LIMIT_MB:,} MB: {'met' if judge_mb <= LIMIT_MB else '**missed**'}). "
         f"Reading and sorting the scores in DuckDB alone takes {sort_s:.1f} s and {sort_mb:,.0f} MB; "
         f"the judge takes {times:.2f} times as long "
-        f"(limit {LIMIT_TIMES:g}: {'met' if times <= LIMIT_TIMES else '**missed**'}).\n"
+        f"(limit {LIMIT_TIMES:g}: {'met' if times <= LIMIT_TIMES else '**missed**'}).\n\n"
+        f"{JUDGED_ROWS:,} rows of two models in memory: judged in {two_s:.1f} s (limit {LIMIT_JUDGE_S:g} s: "
+        f"{'met' if two_s <= LIMIT_JUDGE_S else '**missed**'}).\n\n"
+        f"`gate` by AUC on {GATED_ROWS:,} rows of two models takes {gate_s:.2f} s, {gate_s / read_s:.1f} times as long as "
+        f"reading the file, {read_s:.2f} s (limit {LIMIT_TIMES:g}: "
+        f"{'met' if gate_s <= LIMIT_TIMES * read_s else '**missed**'}).\n"
     )
     (HERE / "JUDGE.md").write_text(text)
     print(text)
 
 
 if __name__ == "__main__":
-    children = {"sort": sort_scores, "judge": judge_file}
+    children = {"sort": sort_scores, "judge": judge_file, "judge-two": judge_two, "gate": gate_two}
     children[sys.argv[1]](Path(sys.argv[2])) if len(sys.argv) > 2 else main()

@@ -237,7 +237,7 @@ def _round_up(number: int) -> int:
     >>> _round_up(45_742), _round_up(99), _round_up(2_000)
     (46000, 99, 2000)
     """
-    scale = 10 ** max(0, len(str(number)) - 2)
+    scale: int = 10 ** max(0, len(str(number)) - 2)
     return -(-number // scale) * scale
 
 
