@@ -81,7 +81,7 @@ for _n, _columns, _apart in ((50, 5, 0.8), (100, 5, 0.8), (200, 5, 0.8), (100, 2
     @experiment(
         GENERALISATION,
         f"{_n} rows, linear discriminant of {_columns} columns, lowest error rate {ndtr(-_apart):.2f}",
-        share=0.2,
+        share=0.05,
         nominal=LEVEL,
     )
     def generalisation(rng: Rng, n: int = _n, columns: int = _columns, apart: float = _apart) -> Mapping[str, bool | None]:

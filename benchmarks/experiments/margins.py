@@ -55,7 +55,7 @@ def _decide_all(table: np.ndarray, control: str | None, method: str) -> list[Mar
 for _n in SIZES:
     for _shape, (_draw, _pseudomedian) in SHAPES.items():
 
-        @experiment(MARGINS, f"{_n} data sets, 2 learners, {_shape}", share=0.3, nominal=ALPHA / 2)
+        @experiment(MARGINS, f"{_n} data sets, 2 learners, {_shape}", share=0.1, nominal=ALPHA / 2)
         def decide_two(rng: Rng, n=_n, draw=_draw, pseudomedian=_pseudomedian) -> Hits:  # type: ignore[no-untyped-def]
             d = draw(rng, (n,))
             hits = _count_errors(d - pseudomedian, "wilcoxon")

@@ -91,6 +91,15 @@ LIBERAL = (
 )
 
 CONSERVATIVE = (
+    (
+        r"^gate, [a-z_]+: equivalent",
+        "Both limits must lie within the margin, which is impossible or rare if the interval is wider than the margin",
+    ),
+    (
+        r"^gate, ",
+        "Limits of few rows or cases are wide: they include the exact test (accuracy), the larger variance of AUCs with few "
+        "cases, or the rule of three",
+    ),
     (r"^margin_test.*-skewed", "Skewed differences make one limit too liberal and the other one conservative"),
     (r"^margin_test, t:.*heavy-tailed", "With heavy tails the t interval is wide: outliers increase the variance"),
     (r"^margin_test, wilcoxon", "The exact distribution of few signed ranks is discrete and cannot reach exactly 2.5 %"),

@@ -80,7 +80,7 @@ def _draw_parameter(group: pd.DataFrame, heading: str, most: int) -> Any:
     counts = choices.groupby(["dataset", "value"], sort=numeric).size().rename("trials").reset_index()
     rows = to_records(counts, ["dataset", "value", "trials"])
     field = "value:Q" if numeric else "value:N"
-    axis: dict[str, Any] = {"format": "~g"} if numeric else {}
+    axis: dict[str, Any] = {"labelExpr": "datum.value"} if numeric else {}
     scale: Any = alt.Undefined
     if numeric:
         values = sorted({row["value"] for row in rows})

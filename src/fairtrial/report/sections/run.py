@@ -65,7 +65,7 @@ def _build_run_sentences(results: Results, counts: pd.DataFrame) -> list[Sentenc
     sentences = [
         build_sentence(
             "{study} evaluates {learners} {learner_noun} on {sets} {set_noun} under {conditions} {condition_noun}, "
-            "with {splits} {split_noun}: {trials} {trial_noun}.",
+            "with {splits} {split_noun} in total: {trials} {trial_noun}.",
             study="This study" if results.archive.name == "study" else results.archive.name,
             learners=format_count("learners"),
             learner_noun=format_noun("learners"),
