@@ -13,7 +13,17 @@ PAGE = (Path(__file__).resolve().parents[1] / "docs" / "calibration.md").read_te
 TABLES, _, CLOSING = PAGE.partition("## Outside the band\n")
 ROW = re.compile(r"^\| (?P<what>[^|]+) \| (?P<setting>[^|]+) \| (?P<runs>[\d,]+) \| .* \| (?P<verdict>[^|]+) \|$", re.MULTILINE)
 LINES = [found.groupdict() for found in ROW.finditer(TABLES)]
-JUDGING = {"Outcome", "Effect", "Posterior", "HierarchicalPosterior", "PostHoc", "Strengths", "Verdict", "Power", "MarginDecision"}
+JUDGING = {
+    "Outcome",
+    "Effect",
+    "Posterior",
+    "HierarchicalPosterior",
+    "PostHoc",
+    "Strengths",
+    "Verdict",
+    "Power",
+    "MarginDecision",
+}
 TESTS = sorted(
     name
     for name, each in vars(significance).items()
