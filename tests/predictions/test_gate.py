@@ -300,6 +300,12 @@ def test_clusters_and_weights_may_be_in_either_file(owner):
         fairtrial.gate(parts[0], baseline_source=parts[1], **options)
 
 
+def test_two_files_are_not_streamed():
+    new, old = split_files(make_frame(100))
+    with pytest.raises(InputError, match="two files cannot be streamed"):
+        fairtrial.gate(new, baseline_source=old, margin=0.02, stream=True)
+
+
 def test_ids_may_be_text_in_one_file_and_numbers_in_the_other():
     frame = make_frame(300)
     new, old = split_files(frame)

@@ -287,6 +287,8 @@ def gate(
     if baseline_source is not None:
         if isinstance(source, PredictionFile):
             raise InputError("source must be a file or a frame if baseline_source is given, got predictions already read")
+        if stream:
+            raise InputError("two files cannot be streamed, because they are joined in memory: join them into one file first")
         source, names, baseline = _join_sources(source, baseline_source, names, baseline, positive, roles)
         roles = {}
     with open_models(source, positive, stream, roles) as (file, notes):

@@ -312,12 +312,12 @@ class StudyProgress:
 
 def compute_progress(results: Results) -> StudyProgress:
     """Count the trials of a study by learner and status."""
-    import pandas as pd
-
     trials = results.trials()
     order = [learner.name for learner in results.archive.learners]
-    counts = pd.crosstab(trials["learner"].astype(str), trials["status"].astype(str)).reindex(order, fill_value=0)
-    columns = [status for status in ("ok", "error", "timeout", "memory", "crash", "missing") if status in counts]
+    statuses = ("ok", "error", "timeout", "memory", "crash", "missing")
+    sizes = trials.groupby(["learner", "status"], observed=True).size()
+    counts = sizes.unstack(fill_value=0).reindex(order, fill_value=0)
+    columns = [status for status in statuses if status in counts and counts[status].any()]
     table = counts[columns].reset_index()
     table.insert(1, "planned", counts.sum(axis=1).to_numpy())
     table.columns.name = None

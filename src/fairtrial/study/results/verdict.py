@@ -137,7 +137,8 @@ def _check_finite(scores: pd.DataFrame, request: ScoreRequest) -> None:
 def _check_learners(archive: Archive, left: pd.DataFrame, options: VerdictOptions) -> None:
     """Check that at least two learners are left, and that the control is one of them."""
     learners = [learner.name for learner in archive.learners]
-    remaining = [name for name in learners if name in set(left["learner"])]
+    present = set(left["learner"].unique())
+    remaining = [name for name in learners if name in present]
     remedy = "pass failures='worst-rank' or 'trivial', or rerun the failed trials"
     if len(remaining) < 2:
         why = "add another learner to the study" if len(learners) == 1 else f"no trial of the others succeeded; {remedy}"
