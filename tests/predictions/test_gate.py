@@ -126,7 +126,7 @@ def test_rates_of_a_class_use_only_its_rows():
 
 
 def test_lower_is_better_for_losses():
-    frame = make_frame(20_000, loss=0.6)
+    frame = make_frame(4000, loss=0.6)
     for name in ("old", "new"):
         frame[f"{name}_score"] = 1 / (1 + np.exp(-(frame[f"{name}_score"] - 1.2)))
     worse = fairtrial.gate(frame, candidate="new", baseline="old", measure="brier", margin=0.001)

@@ -161,7 +161,7 @@ STUDIES = st.fixed_dictionaries(
         "measures": st.just(["accuracy", "kappa"]),
         "conditions": draw_subset(CONDITIONS, at_least=1),
         "resampling": RESAMPLING,
-        "verdict": table(measure=st.just("kappa"), alpha=number(0, 1), rope=number(0, 0.1), failures=st.just("exclude")),
+        "verdict": table(measure=st.just("kappa"), alpha=number(0.01, 0.99), rope=number(0, 0.1), failures=st.just("exclude")),
         "limits": table(time=st.just("10 min") | whole(1, 99), memory=st.just("2 GB")),
     },
 )

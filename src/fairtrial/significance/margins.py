@@ -421,7 +421,7 @@ def _decide_by_signed_ranks(
     gains = averages if better == "max" else -averages[::-1]
 
     def compute_p(test: MarginTest) -> float:
-        nulls = test.null if better == "max" else tuple(-null for null in test.null)
+        nulls = test.null if better == "max" else tuple(sorted(-null for null in test.null))
         below = float(cdf[int(np.searchsorted(gains, nulls[0], side="right"))])  # rejects values up to the first null
         above = float(cdf[len(gains) - int(np.searchsorted(gains, nulls[-1], side="left"))])
         return above if test.name == "inferiority" else max(below, above) if test.name == "equivalence" else below
