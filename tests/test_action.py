@@ -45,7 +45,9 @@ def test_a_model_that_passes(folder):
 
 def test_several_measures_and_options(folder):
     margin = "auc=0.02 accuracy=0.000001"
-    ran = run_gate(folder, predictions="predictions.csv", candidate="new", baseline="old", margin=margin, options="--alpha 0.1", report="")
+    ran = run_gate(
+        folder, predictions="predictions.csv", candidate="new", baseline="old", margin=margin, options="--alpha 0.1", report=""
+    )
     assert ran.returncode == 1
     assert "90 % CI" in ran.stdout
     assert "passed=false" in (folder / "output").read_text()
