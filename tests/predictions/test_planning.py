@@ -81,8 +81,7 @@ def test_clusters_are_drawn_as_a_whole():
     sums = (deviations - deviations.mean()).groupby(pilot["patient"]).sum()
     variance = 150 / 149 * (sums**2).sum() / 1500**2
     z = stats.norm.ppf(0.975) + stats.norm.ppf(0.8)
-    # The limits of clustered accuracies are at least those of the t test, and somewhat wider if few rows are discordant
-    assert 1 - 1e-9 <= size.n_exact / (1500 * z**2 * variance / 0.05**2) <= 1.1
+    assert size.n_exact == pytest.approx(1500 * z**2 * variance / 0.05**2, rel=1e-9)
     assert measure_gate_power(size, 80, cluster_size=10, **options) == pytest.approx(0.8, abs=0.16)
 
 
@@ -91,8 +90,8 @@ def test_repeated_predictions_of_a_row_are_drawn_together():
     repeated = pd.concat([once.assign(repeat=repeat) for repeat in range(3)])
     options = {"candidate": "new", "baseline": "old", "measure": "accuracy", "margin": 0.06}
     size = plan_test(repeated, row="row", repeat="repeat", **options)
-    # Copies of the same predictions add no information. Their limits use a t quantile and are slightly wider.
-    assert 0.98 <= size.n_exact / plan_test(once, row="row", **options).n_exact <= 1.1
+    # Copies of the same predictions add no information.
+    assert size.n_exact == pytest.approx(plan_test(once, row="row", **options).n_exact, rel=0.02)
     assert size.n < 2 * size.n_exact
 
 

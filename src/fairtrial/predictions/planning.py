@@ -345,7 +345,7 @@ class _Pilot:
             assert contrast is not None
             error = contrast.error * self.scale
         elif self.kind == "clusters":
-            effect = self._compare(self.pair).effect
+            effect = self.pair.compare_clustered_accuracies(self.settings.level).effect
             if effect is not None:
                 error = (effect.high - effect.low) / 2 / compute_t_quantile(self.settings.level, units - 1)
         else:
