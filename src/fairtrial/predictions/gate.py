@@ -224,9 +224,9 @@ def gate(
 ) -> GateResult:
     """Decide whether a new model may replace an old one.
 
-    The candidate passes if the confidence limits of the difference show that it is at most `margin` worse than the baseline. It
-    is superior if and only if `judge` finds it significantly better. If there are few rows or the limits are not reliable, the
-    decision is inconclusive, and the candidate does not pass.
+    The candidate passes if the confidence limits of the difference show that it is at most `margin` worse than the baseline. A
+    superior candidate is always one that `judge` finds significantly better. If there are few rows or the limits are not
+    reliable, the decision is inconclusive, and the candidate does not pass.
 
     Parameters
     ----------
