@@ -39,7 +39,7 @@ def test_the_same_cases_and_classes_as_in_r(kind, y, k, rows, classes):
 
 
 @given(seed=st.integers(0, 999), n=st.integers(6, 25), level=st.sampled_from([0.1, 0.25, 0.5, 1.0]))
-@settings(max_examples=25, derandomize=True, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_neighbourwise_takes_the_largest_ratios(seed, n, level):
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(n, 2))

@@ -77,7 +77,7 @@ def data(n, seed):
 
 @pytest.mark.parametrize("which", ALL)
 @given(n=st.integers(8, 40), thousandths=st.integers(0, 900), seed=st.integers(0, 99))
-@settings(max_examples=15, derandomize=True, deadline=None)
+@settings(max_examples=15, deadline=None)
 @pytest.mark.filterwarnings("ignore::fairtrial.errors.SuspectInputWarning")
 def test_every_noise_changes_what_its_mask_says_and_nothing_else(which, n, thousandths, seed):
     X, y = data(n, seed)

@@ -42,7 +42,7 @@ def brute(frame, codes, k, neighbours):
 
 @pytest.mark.parametrize("kind", ["numeric", "mixed", "missing"])
 @given(seed=st.integers(0, 999), n=st.integers(3, 12), neighbours=st.integers(1, 3), whole=st.booleans())
-@settings(max_examples=15, derandomize=True, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_distances_equal_the_brute_force_ones(kind, seed, n, neighbours, whole):
     rng = np.random.default_rng(seed)
     draw = rng.integers(0, 3, size=(n, 2)).astype(float) if whole else rng.normal(size=(n, 2))
