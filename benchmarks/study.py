@@ -203,34 +203,80 @@ def fill(path: Path) -> None:
     """50 data sets x 10 conditions x 10 learners x 20 splits."""
     from fairtrial import Study
     from fairtrial.data import Dataset
-    from fairtrial.study.records import CODES, NUMBERS, TrialRecord, pack
-    from fairtrial.study.run.coordinator import add_plan, build_link
-    from fairtrial.study.store.store import open_store
 
     rng = np.random.default_rng(0)
     data = {f"set {n}": Dataset.from_table(rng.normal(size=(120, 2)), np.arange(120) % 2, name=f"set {n}") for n in range(50)}
     learners = {f"tree {n}": {"learner": "decision-tree", "parameters": {"max_depth": n + 1}} for n in range(10)}
     levels = [0, *(round(0.02 * n, 2) for n in range(1, 10))]
-    declared = Study(data, learners, {"class-noise": levels}, {"scheme": "stratified", "folds": 4, "repeats": 5})
-    plan = declared.plan()
+    add_simulated_trials(
+        path, Study(data, learners, {"class-noise": levels}, {"scheme": "stratified", "folds": 4, "repeats": 5}).plan()
+    )
+
+
+def add_simulated_trials(path: Path, plan: Any) -> None:
+    """Store random predictions for all trials of a plan."""
+    from fairtrial.study.records import CODES, NUMBERS, TrialRecord, pack
+    from fairtrial.study.run.coordinator import add_plan, build_link
+    from fairtrial.study.store.store import open_store
+
+    rng = np.random.default_rng(0)
     with open_store(path, write=True, create=True) as store:
         add_plan(store, plan)
-        for place, number in enumerate(range(len(plan.data))):
-            keys = plan.get_keys(number)
+        for place, planned in enumerate(plan.data):
+            keys = plan.get_keys(place)
             batch = []
             for split, condition, learner in np.ndindex(keys.shape):
-                scores = rng.random((len(plan.data[place].splits[split].test), 2))
+                scores = rng.dirichlet(np.ones(len(planned.dataset.classes)), len(planned.splits[split].test))
                 evidence = TrialRecord(
                     keys[split, condition, learner].tobytes(),
                     "ok",
                     pack(scores.argmax(axis=1), CODES),
-                    pack(scores / scores.sum(axis=1, keepdims=True), NUMBERS),
+                    pack(scores, NUMBERS),
                     "probability",
                     fit_time=0.001,
                     predict_time=0.001,
                 )
                 batch.append((evidence, build_link(plan, Placed(place, split, condition, learner))))
             store.add_records(batch)
+
+
+def large_study(folder: Path) -> list[tuple[str, str, str, bool]]:
+    """Time the commands on a finished study of 10 data sets x 20 learners x 1,000 splits, each in a new process."""
+    from fairtrial import Study
+
+    learners = "\n".join(
+        f'tree{n} = {{ learner = "decision-tree", parameters = {{ max_depth = {n + 1} }} }}' for n in range(20)
+    )
+    sets = ["iris", "wine", "breast_cancer", "appendicitis", "bupa", "balance", "glass", "ecoli", "glass0", "heart"]
+    file, path = folder / "large.toml", folder / "large.fairtrial"
+    file.write_text(f"[data]\nsets = {sets!r}\n[resampling]\nfolds = 10\nrepeats = 100\n[learners]\n{learners}\n")
+    with warnings.catch_warnings(action="ignore"):
+        add_simulated_trials(path, Study.read(file).plan())
+    call("run", str(file), "--store", str(path))  # stores the scores, as the end of a run does
+    commands = {
+        "status": (["status", str(path)], 2.0),
+        "run (nothing to do)": (["run", str(file), "--store", str(path)], 2.0),
+        "results": (["results", str(path)], 6.0),
+        "measures": (["measures"], 0.8),
+        "--help": (["--help"], 0.3),
+    }
+    lines = []
+    for name, (words, target) in commands.items():
+        took, memory = min(call(*words) for _ in range(3))
+        task = f"`fairtrial {name}`" + (", 200,000 trials" if target > 1 else "")
+        lines.append((task, f"{took:.2f} s, {memory:.0f} MB", f"{target:g} s", took <= target))
+    return lines
+
+
+def call(*words: str) -> tuple[float, float]:
+    """Run a command in a new process, and return its seconds and its memory in MB."""
+    start = time.perf_counter()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "fairtrial", *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    _, status, usage = os.wait4(process.pid, 0)
+    assert os.waitstatus_to_exitcode(status) == 0, words
+    return time.perf_counter() - start, usage.ru_maxrss / 1024
 
 
 class Placed:
@@ -250,9 +296,15 @@ def main() -> None:
     options.add_argument("--quick", action="store_true")
     options.add_argument("--plan", action="store_true")
     options.add_argument("--cold", nargs=2)
+    options.add_argument("--large", action="store_true")
     given = options.parse_args()
     if given.plan:
         return plan_a_million()
+    if given.large:
+        with tempfile.TemporaryDirectory() as name:
+            for line in large_study(Path(name)):
+                print(*line, sep=" | ")
+        return None
     if given.cold:
         which, path = given.cold
         if which == "ours":
@@ -271,6 +323,7 @@ def main() -> None:
             planning,
             lambda: hundred_thousand(folder),
             lambda: resuming(folder),
+            lambda: large_study(folder),
         ):
             for line in part():
                 print(*line, sep=" | ", flush=True)

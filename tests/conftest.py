@@ -7,6 +7,9 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+# Tests run in parallel, so threads of OpenMP and BLAS would compete for the cores. This must precede the import of NumPy.
+os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+
 import pytest
 from hypothesis import settings
 

@@ -36,14 +36,6 @@ def test_the_same_command_again_has_nothing_to_do(run, finished, study_file):
     assert run("run", study_file, "--store", store, "--quiet").stderr == ""
 
 
-def test_a_large_finished_study_points_to_its_answer(run, finished, study_file, monkeypatch):
-    store, _ = finished
-    monkeypatch.setattr("fairtrial.cli.study._MAX_REPEATED_ANSWER", 1)
-    result = run("run", study_file, "--store", store, "--quiet")
-    assert result.exit_code == 0
-    assert f"answer: fairtrial results {store}" in result.stdout
-
-
 FAILING = """
 data = ["iris"]
 measures = ["accuracy"]

@@ -38,6 +38,7 @@ from fairtrial.study.results.summary import (
 from fairtrial.study.store.store import open_store
 from fairtrial.study.study import Study
 from tests.study.archives import real_archive, real_results
+from tests.study.small_store import SmallStudy
 
 # --- Results ---
 # Results as a whole.
@@ -434,17 +435,28 @@ def test_memory_that_was_not_measured_is_not_shown():
 # Progress of a study.
 
 
-def test_trials_are_counted_by_learner_and_status():
-    results = real_results()
-    trials, found = results.trials(), compute_progress(results)
-    frame = found.frame().set_index("learner")
-    assert frame.index.tolist() == [each.name for each in results.archive.learners]
-    for (learner, status), count in trials.groupby(["learner", "status"], observed=True).size().items():
-        assert frame.loc[learner, status] == count
-    assert frame["planned"].sum() == len(trials)
-    done = len(trials) - results.missing
-    assert str(found).startswith(f"example: finished, {done} of {len(trials)} trials stored, {len(results.failures())} failed")
-    assert isinstance(found.frame(), pd.DataFrame)
+def test_trials_are_counted_by_learner_and_status(tmp_path):
+    study, other = SmallStudy(), SmallStudy(seed=1, name="other", learners=("tree", "stump"))
+    links = study.links()
+    with open_store(other.filled(tmp_path / "two.fairtrial"), write=True) as store:
+        study.plan_into(store)
+        store.add_records([(study.success(link), link) for link in links[:30]])
+        store.add_records([(study.failure(link, "timeout"), link) for link in links[30:33]])
+    results = open_results(tmp_path / "two.fairtrial", "small")
+    trials, progress = results.trials(), compute_progress(results.archive)
+    frame = progress.frame().set_index("learner")
+    assert frame.index.tolist() == ["tree", "forest"]
+    expected = trials.groupby(["learner", "status"], observed=True).size().unstack(fill_value=0)
+    assert frame.drop(columns="planned").to_dict() == expected.reindex(frame.index)[["ok", "timeout", "missing"]].to_dict()
+    assert frame["planned"].tolist() == [24, 24]
+    assert str(progress).startswith("small: not started, 33 of 48 trials stored, 3 failed")
+
+
+def test_trials_of_several_schemes_are_counted(tmp_path):
+    schemes = [{"folds": 2}, {"scheme": "kfold", "folds": 3}]
+    study = Study(["iris"], ["gaussian-nb"], resampling=schemes, measures=["accuracy"], name="two")
+    results = study.run(tmp_path / "two.fairtrial", jobs=1, progress=False)
+    assert compute_progress(results.archive).frame().to_dict("list") == {"learner": ["gaussian-nb"], "planned": [5], "ok": [5]}
 
 
 def test_large_numbers_are_written_alike():
@@ -489,13 +501,14 @@ def test_progress_lists_all_runs():
     assert str(make_progress(0, *runs)).count("run started") == 30
 
 
-def test_abstentions_are_shown():
-    results = real_results()
-    results.archive.lines.loc[0, "abstentions"] = 3
-    learner = results.archive.lines.loc[0, "learner"]
-    (note,) = compute_progress(results).notes
-    assert note.startswith(f"{learner} abstained on 3 of 30 test rows in 1 of 30 trials")
-    assert note in str(compute_progress(results)).splitlines()
+def test_progress_reports_abstentions(tmp_path):
+    study = SmallStudy()
+    first, *links = study.links()
+    with open_store(study.filled(tmp_path / "small.fairtrial", links), write=True) as store:
+        store.add_records([(dataclasses.replace(study.success(first), abstentions=3), first)])
+    progress = compute_progress(open_results(tmp_path / "small.fairtrial").archive)
+    assert progress.notes[0].startswith("tree abstained on 3 of 6 test rows in 1 of 24 trials")
+    assert progress.notes[0] in str(progress).splitlines()
 
 
 # --- Notes ---

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from fairtrial.study.records import ResourceLimits
     from fairtrial.study.results.results import Results
+    from fairtrial.study.run.progress import RunSummary
     from fairtrial.study.study import Study
 
 # The views of `fairtrial results`, with the options that each of them uses.
@@ -47,8 +48,6 @@ _VIEW_OPTIONS = {
     "generalisation": {"measure", "condition", "level", "resampling", "csv"},
 }
 RESULT_VIEWS = tuple(_VIEW_OPTIONS)
-
-_MAX_REPEATED_ANSWER = 20_000  # with more trials, a run that found nothing to do does not compute the answer again
 
 Store = Annotated[Path, typer.Argument(help="Results file written by `fairtrial run` (*.fairtrial).")]
 StudyName = Annotated[
@@ -97,6 +96,9 @@ def run(
     Exit code 1 if trials failed.
     """
     with errors_to_exit(), warnings_to_stderr(), on_interrupt("stopped before any trial ran: rerun the command"):
+        if not (dry_run or retry or rerun or shard or allow_local_code) and _is_unchanged(study, store):
+            return
+        from fairtrial.study.results.stored import LARGE_STUDY, store_scores
         from fairtrial.study.run.coordinator import run_study
         from fairtrial.study.run.dry_run import dry_run as plan_only
         from fairtrial.study.run.engine import check_engine
@@ -122,23 +124,46 @@ def run(
         warnings_to_stderr(),
         on_interrupt(f"stopped: all trials are stored; show the results with: fairtrial results {path}"),
     ):
-        if not outcome.done and outcome.planned > _MAX_REPEATED_ANSWER:
-            typer.echo(str(outcome))
-            _print_hints(f"answer: fairtrial results {path}", f"page: fairtrial report {path}")
-            failed: int | None = _count_failures(path)
+        if outcome.planned >= LARGE_STUDY and part is None:
+            store_scores(path, declared.name, None if allow_local_code else study)
+        if not outcome.done and outcome.planned >= LARGE_STUDY:
+            failed: int | None = _print_unchanged(path, outcome)
         else:
             failed = _print_results(path, declared.name, part)
-        failed = outcome.failed if failed is None else failed
-        if failed:
-            typer.echo(f"fairtrial: {format_count(failed, 'trial')} failed: fairtrial results {path} --show failures", err=True)
-            raise typer.Exit(1)
+        _refuse_failures(outcome.failed if failed is None else failed, path)
 
 
-def _count_failures(path: Path) -> int:
+def _is_unchanged(study: Path, store: Path | None) -> bool:
+    """If a large study is finished and unchanged, print that, and return True. Exit with code 1 if trials failed."""
+    from fairtrial.study.results.stored import count_unchanged, read_name
+    from fairtrial.study.run.progress import RunSummary
+
+    path = store or Path(f"{read_name(study)}.fairtrial")
+    n_trials = count_unchanged(path, study)
+    if n_trials is None:
+        return False
+    _refuse_failures(_print_unchanged(path, RunSummary(planned=n_trials, stored=n_trials, done=0)), path)
+    return True
+
+
+def _print_unchanged(path: Path, outcome: RunSummary) -> int:
+    """Print that a large study had nothing to run, and where its answer is, which takes long to compute.
+
+    Return the number of failed trials.
+    """
     from fairtrial.study.store.store import open_store
 
+    typer.echo(str(outcome))
+    _print_hints(f"answer: fairtrial results {path}", f"page: fairtrial report {path}")
     with open_store(path) as results_store:
         return sum(count for status, count in results_store.count_by_status().items() if status != "ok")
+
+
+def _refuse_failures(n_failed: int, path: Path) -> None:
+    """Exit with code 1 if trials failed."""
+    if n_failed:
+        typer.echo(f"fairtrial: {format_count(n_failed, 'trial')} failed: fairtrial results {path} --show failures", err=True)
+        raise typer.Exit(1)
 
 
 def _print_results(path: Path, name: str, shard: tuple[int, int] | None) -> int | None:
@@ -164,11 +189,11 @@ def _print_hints(*hints: str) -> None:
 @app.command()
 def status(store: Store, study: StudyName = None) -> None:
     """Show the progress of a study, even while it runs: stored, failed and missing trials by learner."""
-    from fairtrial.study.results.results import open_results
     from fairtrial.study.results.summary import compute_progress
+    from fairtrial.study.store.store import open_store
 
-    with errors_to_exit(), warnings_to_stderr():
-        typer.echo(str(compute_progress(open_results(store, study))))
+    with errors_to_exit(), warnings_to_stderr(), open_store(store) as results_store:
+        typer.echo(str(compute_progress(results_store.open_archive(study))))
 
 
 @app.command()
@@ -195,7 +220,6 @@ def results(
     study: StudyName = None,
 ) -> None:
     """Show the results of a study: the answer, scores by any measure, robustness, verdict, failures, times."""
-    from fairtrial.report.files import check_text_path, write_text
     from fairtrial.study.results.results import open_results
 
     with errors_to_exit(), warnings_to_stderr():
@@ -207,6 +231,8 @@ def results(
         if resampling is not None:
             opened = opened.for_resampling(resampling)
         if json is not None:
+            from fairtrial.report.files import check_text_path, write_text
+
             verdict = opened.verdict(measure, **selection)
             write_text(check_text_path(json), verdict.to_json(store.name, "results", **selection) + "\n")
             typer.echo(f"written: {json}", err=csv)

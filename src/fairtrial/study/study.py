@@ -203,6 +203,7 @@ class Study:
             If the run is interrupted by Ctrl-C. Finished trials are stored. Repeat the call to resume the run.
         """
         from fairtrial.study.results.results import open_results
+        from fairtrial.study.results.stored import LARGE_STUDY, store_scores
         from fairtrial.study.run.coordinator import run_study
 
         path = Path(store) if store is not None else Path(f"{self.name}.fairtrial")
@@ -219,6 +220,8 @@ class Study:
         )
         if done.interrupted:
             raise KeyboardInterrupt(str(done))
+        if done.planned >= LARGE_STUDY and shard is None:
+            store_scores(path, self.name)
         return open_results(path)
 
     def __eq__(self, other: object) -> bool:

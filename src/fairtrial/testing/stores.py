@@ -442,6 +442,23 @@ def check_digest_depends_on_predictions(case: _StoreCase) -> None:
     require(digests[0] != digests[2], "the same digest for different predictions")
 
 
+@_contract.rule("delete derived values in the transaction that changes trials")
+def check_changed_trials_delete_derived_values(case: _StoreCase) -> None:
+    """Derived values must come back until a trial is added or deleted."""
+    study = case.study
+    for change in ("add", "forget"):
+        with case.create() as store:
+            store.add_records(study.pair_successes(study.links[:-1]))
+            store.write_derived({"scores": b"\x00\x01", "other": b""})
+            require(store.read_derived("scores") == b"\x00\x01", "another derived value than the stored one")
+            require(store.read_derived("unknown") is None, "a derived value that was never stored")
+            if change == "add":
+                store.add_records(study.pair_successes(study.links[-1:]))
+            else:
+                store.forget(study.learners[0][1].name)
+            require(store.read_derived("scores") is None, f"a derived value after {change} changed the trials")
+
+
 @_contract.rule("store a checksum of each record and compare it in check()")
 def check_corruption_is_detected(case: _StoreCase) -> None:
     """A changed byte must raise StoreError, or must not change any record."""

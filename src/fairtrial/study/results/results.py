@@ -304,6 +304,11 @@ class Results:
             warnings.warn(UndefinedMeasureWarning(" ".join(render_all(undefined)), undefined), stacklevel=2)
         return frame
 
+    def pack_scores(self) -> dict[str, bytes]:
+        """Pack the scores of the study's measures by name, to be stored in the results file."""
+        parts = [self, *(self.for_resampling(name) for name in self.schemes)] if len(self.schemes) > 1 else [self]
+        return {name: packed for part in parts for name, packed in part._score_cache.pack_scores().items()}
+
     def frame(self) -> pd.DataFrame:
         """Return the scores of the study's measures."""
         with _ignore_undefined():

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +30,7 @@ from fairtrial.study.archive import Archive
 from fairtrial.study.records import ABSTAINED, Predictions
 from fairtrial.study.results.selection import get_declared_splitters
 from fairtrial.study.results.stacking import ClassOrder, SplitGrid, Stack
+from fairtrial.study.store.archive import StoreArchive
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,6 +88,11 @@ class ScoreRequest:
         except TypeError:
             return None
         return key
+
+
+def _is_builtin(measure: Measure) -> bool:
+    """Whether the version of fairtrial determines the formula of a measure."""
+    return measure.formula.__module__.startswith("fairtrial.")
 
 
 def _check_computable(measure: Measure) -> None:
@@ -179,6 +187,9 @@ class ScoreCache:
         self, requests: Sequence[ScoreRequest], orders: tuple[ClassOrder, ...], pooled: bool
     ) -> list[tuple[FloatArray, FloatArray]]:
         keys = [(request.key, orders, pooled) for request in requests]
+        for request, key in zip(requests, keys, strict=True):
+            if key not in self.entries and (stored := self._read_stored(request, orders, pooled)) is not None:
+                self.entries[key] = stored
         new = [index for index, key in enumerate(keys) if key[0] is None or key not in self.entries]
         new_values: dict[int, Any] = {}
         if new:
@@ -186,6 +197,36 @@ class ScoreCache:
             new_values = {index: pair for index, *pair in zip(new, *computed, strict=True)}
             self.entries.update({keys[index]: pair for index, pair in new_values.items() if keys[index][0] is not None})
         return [new_values[index] if index in new_values else self.entries[key] for index, key in enumerate(keys)]
+
+    def pack_scores(self) -> dict[str, bytes]:
+        """Pack the scores of the declared measures, by the name under which `_read_stored` looks for them."""
+        orders = self.get_class_orders(None)
+        requests = [request for request in ScoreRequest.from_measures(self.measures) if _is_builtin(request.measure)]
+        results = self._get_values(requests, orders, pooled=False)
+        names = [self._name_stored(request, orders, pooled=False) for request in requests]
+        return {
+            name: values.astype("<f8").tobytes() + reasons.astype(np.uint8).tobytes()
+            for name, (values, reasons) in zip(names, results, strict=True)
+        }
+
+    def _read_stored(
+        self, request: ScoreRequest, orders: tuple[ClassOrder, ...], pooled: bool
+    ) -> tuple[FloatArray, npt.NDArray[Any]] | None:
+        """Read scores that a run stored with the trials, if there are any."""
+        if not isinstance(self.archive, StoreArchive) or request.key is None or not _is_builtin(request.measure):
+            return None
+        packed = self.archive.read_derived(self._name_stored(request, orders, pooled))
+        n_lines = len(self._get_lines(pooled).frame)
+        if packed is None or len(packed) != 9 * n_lines:
+            return None
+        values = np.frombuffer(packed, dtype="<f8", count=n_lines).astype(np.float64)
+        return values, np.frombuffer(packed, dtype=np.uint8, offset=8 * n_lines)
+
+    def _name_stored(self, request: ScoreRequest, orders: tuple[ClassOrder, ...], pooled: bool) -> str:
+        """Name stored scores by everything that determines them besides the trials."""
+        plan = self.archive.hash if isinstance(self.archive, StoreArchive) else ""
+        facts = (version("fairtrial"), plan, request.key, orders, pooled)
+        return f"scores/{hashlib.sha256(repr(facts).encode()).hexdigest()}"
 
     def build_wide_table(self, scores: pd.DataFrame) -> pd.DataFrame:
         """Build the table of mean scores under one condition, data sets by learners, over the splits that learners share.

@@ -18,8 +18,10 @@ from fairtrial._registry import Registry
 from fairtrial._text import collapse_whitespace, format_count, format_reason, generalize_message, wrap_item, wrap_lines
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.study.archive import Archive, ConditionFacts, find_run_state
+from fairtrial.study.records import FAILURES
 from fairtrial.study.results.selection import CLEAN, choose_condition, format_condition, mask_condition, mask_failed
 from fairtrial.study.results.stacking import SplitGrid
+from fairtrial.study.store.archive import StoreArchive
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -310,19 +312,21 @@ class StudyProgress:
         return f"<pre>{escape(str(self))}</pre>"
 
 
-def compute_progress(results: Results) -> StudyProgress:
+def compute_progress(archive: Archive) -> StudyProgress:
     """Count the trials of a study by learner and status."""
-    trials = results.trials()
-    order = [learner.name for learner in results.archive.learners]
-    statuses = ("ok", "error", "timeout", "memory", "crash", "missing")
-    sizes = trials.groupby(["learner", "status"], observed=True).size()
-    counts = sizes.unstack(fill_value=0).reindex(order, fill_value=0)
-    columns = [status for status in statuses if status in counts and counts[status].any()]
-    table = counts[columns].reset_index()
-    table.insert(1, "planned", counts.sum(axis=1).to_numpy())
-    table.columns.name = None
-    notes = render_all(find_abstentions(results.archive, trials))
-    return StudyProgress(results.archive.name, table, tuple(results.archive.runs), notes)
+    import pandas as pd
+
+    if isinstance(archive, StoreArchive):  # which counts without reading all trials
+        counts, has_abstentions = archive.count_trials(), archive.has_abstentions()
+    else:
+        sizes: Any = archive.trials().groupby(["learner", "status"]).size()
+        counts, has_abstentions = sizes.to_dict(), True
+    learners = [learner.name for learner in archive.learners]
+    statuses = [status for status in ("ok", *FAILURES, "missing") if any(status == other for _, other in counts)]
+    columns = {status: [counts.get((learner, status), 0) for learner in learners] for status in statuses}
+    planned = [sum(numbers) for numbers in zip(*columns.values(), strict=True)]
+    notes = render_all(find_abstentions(archive, archive.trials())) if has_abstentions else ()
+    return StudyProgress(archive.name, pd.DataFrame({"learner": learners, "planned": planned, **columns}), archive.runs, notes)
 
 
 def _format_run(facts: Any) -> str:

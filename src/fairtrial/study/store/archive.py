@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -16,7 +19,7 @@ from fairtrial._registry import suggest_name
 from fairtrial.errors import InputError, StoreError
 from fairtrial.study.archive import TRIAL_COLUMNS, ConditionFacts, DataFacts, LearnerFacts, get_scheme_name
 from fairtrial.study.records import ABSTAINED, CODES, FAILURES, NUMBERS, Predictions, unpack
-from fairtrial.study.store import codec
+from fairtrial.study.store import codec, schema
 from fairtrial.study.store.file import CorruptedStoreError, SQLiteFile
 from fairtrial.study.store.integrity import check_plan, iter_trials, refuse_corrupted_predictions
 
@@ -187,6 +190,13 @@ _PREDICTION_BATCH_SIZE = 500
 _MAX_CACHED_BYTES = 256 * 2**20
 
 
+_COUNT_QUERY = """
+SELECT learner, status, count(*) FROM trial WHERE seed = ? AND protocol = ?
+AND learner IN (SELECT value FROM json_each(?)) AND condition IN (SELECT value FROM json_each(?))
+AND split IN (SELECT value FROM json_each(?)) GROUP BY learner, status
+"""
+
+
 _PREDICTIONS_QUERY = """
 SELECT trial, dataset, split, prediction, scores, test_rows, truth, abstentions, key, score_kind, evidence.checksum
 FROM evidence JOIN trial ON trial.id = evidence.trial WHERE evidence.trial IN ({})
@@ -201,6 +211,8 @@ class StoreArchive:
     number: int
     header: Mapping[str, Any]
     protocol: int
+    hash: str
+    """Hash of the plan, and of the scheme if the archive contains a single scheme of several."""
     whole: StoreArchive | None = None
     """Archive of all schemes, if this one contains a single scheme of several. It keeps the file open."""
     _test_rows: dict[int, tuple[IntArray, IntArray]] = field(default_factory=dict)
@@ -221,7 +233,7 @@ class StoreArchive:
         number, header, protocol = studies[rows[0][0] if study is None else study]
         parsed_header = codec.read_header(header, file.path)
         ids.refuse_unknown(parsed_header, file.path)
-        return cls(file, number, parsed_header, protocol)
+        return cls(file, number, parsed_header, protocol, hashlib.sha256(header.encode()).hexdigest())
 
     def __repr__(self) -> str:
         return f"<StoreArchive of {self.name} in {self.file.path}>"
@@ -290,7 +302,7 @@ class StoreArchive:
             "splits": {data: [splits[i] for i in indices[data]] for data, splits in self.header["splits"].items()},
             "declaration": {**declaration, "resampling": {**declaration["resampling"][number], "name": name}},
         }
-        return replace(self, header=header, whole=self)
+        return replace(self, header=header, hash=f"{self.hash}/{name}", whole=self)
 
     @property
     def runs(self) -> tuple[Mapping[str, Any], ...]:
@@ -307,6 +319,43 @@ class StoreArchive:
         with self.file.read_connection() as connection:
             planned = PlannedTrials.from_header(connection, self.header)
             return build_trials_frame(connection, self.file.path, planned, self.seed, self.protocol)
+
+    def count_trials(self) -> dict[tuple[str, str], int]:
+        """Count the trials by learner and status, without reading and checking them as `trials` does."""
+        if len(self.schemes) > 1:
+            parts = [Counter(self.select_scheme(name).count_trials()) for name in self.schemes]
+            return dict(sum(parts, Counter()))
+        header = self.header
+        with self.file.read_connection() as connection:
+            ids = codec.StoreIds.from_connection(connection)
+            learners = {ids.learner[learner_hash]: str(name) for name, learner_hash in header["learners"]}
+            numbers = [
+                list(learners),
+                [ids.condition[condition_hash] for *_, condition_hash in header["conditions"]],
+                [
+                    ids.split[ids.data[data], bytes.fromhex(entry[2])]
+                    for data, rows in header["splits"].items()
+                    for entry in rows
+                ],
+            ]
+            values = (codec.to_storable_seed(self.seed), self.protocol, *map(json.dumps, numbers))
+            rows = connection.execute(_COUNT_QUERY, values).fetchall()
+        counts = {(learners[learner], str(status)): int(n_trials) for learner, status, n_trials in rows}
+        n_planned = len(numbers[1]) * len(numbers[2])
+        for name in learners.values():
+            stored = sum(n_trials for (learner, _), n_trials in counts.items() if learner == name)
+            counts[name, "missing"] = n_planned - stored
+        return {key: n_trials for key, n_trials in counts.items() if n_trials}
+
+    def has_abstentions(self) -> bool:
+        """Return whether a trial in the file has abstentions, possibly one of another study."""
+        with self.file.read_connection() as connection:
+            return connection.execute("SELECT 1 FROM trial WHERE abstentions > 0 LIMIT 1").fetchone() is not None
+
+    def read_derived(self, name: str) -> bytes | None:
+        """Return a value that was stored by `ResultsStore.write_derived` for this plan, or None if there is none."""
+        with self.file.read_connection() as connection:
+            return schema.read_derived(connection, name)
 
     def _join_schemes(self) -> pd.DataFrame:
         import pandas as pd

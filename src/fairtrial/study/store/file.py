@@ -159,6 +159,7 @@ def _open_connection(path: Path, *, write: bool, create: bool) -> tuple[sqlite3.
                 has_views = schema.create_views(connection, path, version)
         if write:
             _prepare_to_write(connection)
+            schema.prepare_derived(connection)
         else:
             connection.execute("PRAGMA query_only = 1")
     except BaseException:

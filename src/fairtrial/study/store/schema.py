@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 import struct
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +124,11 @@ CREATE TABLE evidence (
 );
 """
 
+_DERIVED_TABLE = """
+CREATE TABLE IF NOT EXISTS derived (name TEXT PRIMARY KEY, value BLOB NOT NULL, checksum INTEGER NOT NULL)
+"""
+"""Values that were computed from the other tables, and that would take long to compute again. Readers do without them."""
+
 TRIAL_FIELDS = (
     *("id", "key", "dataset", "condition", "split", "learner", "seed", "protocol", "run", "status", "attempts"),
     *("level", "changed", "test_level", "test_changed", "abstentions"),
@@ -148,6 +153,31 @@ MIGRATIONS: dict[int, Migration] = {}
 
 VIEWS: dict[int, Migration] = {}
 """For each older version, a function that creates temporary views of its tables in the current layout, for readers."""
+
+
+def prepare_derived(connection: sqlite3.Connection) -> None:
+    """Create the table of derived values if the file has none."""
+    connection.execute(_DERIVED_TABLE)
+
+
+def write_derived(connection: sqlite3.Connection, values: Mapping[str, bytes]) -> None:
+    """Store derived values."""
+    rows = [(name, value, compute_checksum((name, value))) for name, value in values.items()]
+    connection.executemany(build_insert("derived", ("name", "value", "checksum")), rows)
+
+
+def read_derived(connection: sqlite3.Connection, name: str) -> bytes | None:
+    """Return a derived value, or None if it is absent or corrupted."""
+    try:
+        row = connection.execute("SELECT value, checksum FROM main.derived WHERE name = ?", (name,)).fetchone()
+    except sqlite3.OperationalError:  # the file has no such table yet
+        return None
+    return bytes(row[0]) if row is not None and compute_checksum((name, row[0])) == row[1] else None
+
+
+def clear_derived(connection: sqlite3.Connection) -> None:
+    """Delete all derived values. Every transaction that changes trials must do this."""
+    connection.execute("DELETE FROM derived")
 
 
 def build_insert(table: str, columns: tuple[str, ...], on_conflict: str = "REPLACE") -> str:

@@ -120,6 +120,7 @@ class SQLiteStore:
                 self._ids = codec.StoreIds.from_connection(connection)
             ids, path = self._ids, self.path
             numbered = ((record, ids.resolve_link(link, path)) for record, link in batch)
+            schema.clear_derived(connection)
             codec.insert_records(connection, numbered, self._get_seed(connection), self._run)
 
     def _get_seed(self, connection: sqlite3.Connection) -> int | str:
@@ -172,6 +173,16 @@ class SQLiteStore:
         """Open the records of a study. Default: the latest study."""
         return StoreArchive.from_file(self.file, study)
 
+    def write_derived(self, values: Mapping[str, bytes]) -> None:
+        """Store values that were computed from the trials, by name. They are deleted when a trial changes."""
+        with self._write() as connection:
+            schema.write_derived(connection, values)
+
+    def read_derived(self, name: str) -> bytes | None:
+        """Return a derived value, or None if there is none."""
+        with self.file.read_connection() as connection:
+            return schema.read_derived(connection, name)
+
     def compute_digest(self) -> str:
         """Compute a SHA-256 hash of all records, excluding times and messages."""
         with self.file.read_connection() as connection:
@@ -211,6 +222,7 @@ class SQLiteStore:
         )
         values = (codec.to_storable_seed(archive.seed), archive.protocol, *hashes.values())
         with self._write() as connection:
+            schema.clear_derived(connection)
             connection.execute(f"DELETE FROM evidence WHERE trial IN (SELECT id FROM trial WHERE {chosen})", values)
             return connection.execute(f"DELETE FROM trial WHERE {chosen}", values).rowcount
 
@@ -223,6 +235,7 @@ class SQLiteStore:
         with source.file.read_connection() as theirs:
             theirs.execute("BEGIN")  # read one snapshot, even if another process writes to the source
             with self._write() as ours:
+                schema.clear_derived(ours)
                 id_map = _merge_plans(ours, theirs, source.path, notes)
             for lines in _iter_batches(theirs):
                 with self._write() as ours:

@@ -174,6 +174,15 @@ class ResultsStore(Protocol):
     def open_archive(self, study: str | None = None) -> Archive:
         """Open the records of a study. Default: the latest study."""
 
+    def write_derived(self, values: Mapping[str, bytes]) -> None:
+        """Store values that were computed from the trials, by name.
+
+        Every later change of a trial deletes them.
+        """
+
+    def read_derived(self, name: str) -> bytes | None:
+        """Return a derived value, or None if there is none."""
+
     def compute_digest(self) -> str:
         """Compute a SHA-256 hash of all records, excluding times and messages."""
 
