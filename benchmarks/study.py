@@ -270,13 +270,14 @@ def large_study(folder: Path) -> list[tuple[str, str, str, bool]]:
 
 def call(*words: str) -> tuple[float, float]:
     """Run a command in a new process, and return its seconds and its memory in MB."""
-    start = time.perf_counter()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "fairtrial", *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    _, status, usage = os.wait4(process.pid, 0)
-    assert os.waitstatus_to_exitcode(status) == 0, words
-    return time.perf_counter() - start, usage.ru_maxrss / 1024
+    code = (
+        "import resource, subprocess, sys, time; start = time.perf_counter(); "
+        "subprocess.run([sys.executable, '-m', 'fairtrial', *sys.argv[1:]], check=True, capture_output=True); "
+        "print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024)"
+    )  # a small process, because the memory of a child includes that of the process that forked it
+    output = subprocess.run([sys.executable, "-c", code, *words], check=True, capture_output=True, text=True).stdout
+    took, memory = map(float, output.split())
+    return took, memory
 
 
 class Placed:

@@ -655,16 +655,20 @@ class Results:
         choose_names("resampling", self.schemes, resampling)
         settings: dict[str, Any] = {name: value for name, value in {**declared, **given_options}.items() if name in options}
         verdict_options = VerdictOptions(choose_condition(self.archive.conditions, condition, level), **settings)
-        with _ignore_undefined():
-            scores = self.scores(request.measure, positive=positive, average=average, **params)
-        return build_verdict(
-            self.archive,
-            scores,
-            self._score_cache.load_scored_trials(),
-            request,
-            self._score_cache.get_class_orders(positive),
-            verdict_options,
-        )
+        orders = self._score_cache.get_class_orders(positive)
+
+        def compute() -> Verdict:
+            with _ignore_undefined():
+                scores = self.scores(request.measure, positive=positive, average=average, **params)
+            trials = self._score_cache.load_scored_trials()
+            return build_verdict(self.archive, scores, trials, request, orders, verdict_options)
+
+        if request.key is None:
+            return compute()
+        condition_facts = verdict_options.condition
+        key = ("verdict", request.key, condition_facts.name, condition_facts.level, tuple(settings.items()), orders)
+        cached: Verdict = self._score_cache.get_or_compute(key, compute)
+        return cached
 
     def summary(self) -> ResultSummary:
         """Summarize the study: the answer, the means of each declared measure, and notes."""
