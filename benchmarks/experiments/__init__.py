@@ -8,7 +8,11 @@ from experiments import (
     intervals as intervals,
     margins as margins,
     pairwise as pairwise,
+    peer_measures as peer_measures,
     peers as peers,
+    probabilities as probabilities,
     small_samples as small_samples,
+    subgroups as subgroups,
+    thresholds as thresholds,
 )
 from experiments.registry import EXPERIMENTS as EXPERIMENTS, Experiment as Experiment

@@ -33,6 +33,9 @@ FEW_SETS = "Few data sets: equal learners"
 CLUSTERS = "Clustered rows"
 MARGINS = "Decisions at a margin, over data sets"
 GATES = "Decisions at a margin, predictions of rows"
+THRESHOLDS = "Thresholds and costs"
+SUBGROUPS = "Gaps between subgroups and the rest"
+PROBABILITIES = "Net benefit and calibration of probabilities"
 SMALL = (FEW_CASES, FEW_DIFFERENCES, FEW_ROWS, FEW_SETS, CLUSTERS)
 GROUPS = (
     *SMALL,
@@ -45,6 +48,9 @@ GROUPS = (
     ADVISE,
     MARGINS,
     GATES,
+    THRESHOLDS,
+    SUBGROUPS,
+    PROBABILITIES,
     MEASURES,
     DIFFERENCES,
     EFFECTS,

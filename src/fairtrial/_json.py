@@ -1,4 +1,4 @@
-"""Results as JSON: one versioned document for gate, judge, compare and results. `result.schema.json` describes it."""
+"""Results as JSON: one versioned document for gate, judge, compare, results and threshold. `result.schema.json` describes it."""
 
 from __future__ import annotations
 

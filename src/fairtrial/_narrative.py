@@ -592,6 +592,10 @@ TEMPLATES |= {
     "class_never_predicted": (
         "{models} never predict{models:s} {label!r}{datasets:on}: the precision of this class is undefined."
     ),
+    "class_order": (
+        "{measures} {measures:is} computed with the classes in sort order{datasets:on} ({classes}): rename them, e.g. '1 low', if "
+        "this is not their order."
+    ),
     "class_without_rows": "class {label!r} has scores but no rows{datasets:on}.",
     "count_intervals": (
         "more than {limit:,} rows: intervals are computed from counts, or as percentile intervals from "
@@ -623,7 +627,21 @@ TEMPLATES |= {
     "labels_from_probabilities": "no predicted labels for {models}{datasets:on}: using the most probable class.",
     "labels_from_scores": "no predicted labels for {models}{datasets:on}: using the class with the highest score.",
     "labels_from_signs": "no predicted labels for {models}{datasets:on}: using the sign of the score.",
-    "many_subgroups": "column {column!r} has {subgroups:,} values, too many for subgroups: it is ignored.",
+    "gap_few_cases": (
+        "no limits: {measure} counts only {cases:.3g} cases of the {subject} (rows or clusters), but needs at least {needed}"
+    ),
+    "gap_undefined": "{measure} of the {subject} is undefined because {reason}",
+    "gap_without_limits": "no limits: {measure} has no standard error here",
+    "gaps_none": "{condition}no subgroup differs significantly from the rest in {measure} (largest gap: {gap}).",
+    "gaps_significant": (
+        "{condition}{measure} differs significantly from the rest for {gap}; {significant:,} of {tested:count gap} "
+        "{significant:is} significant."
+    ),
+    "gaps_undecided": "no gap between a subgroup and the rest in {measure} can be tested: the subgroups have too few cases.",
+    "many_subgroups": (
+        "column {column!r} has {subgroups:,} values, too many for subgroups: it is ignored. Merge them into at most {limit} "
+        "subgroups, e.g. age into age bands."
+    ),
     "matched_labels": "labels of {models} were matched to the true labels ({aliases}).",
     "missing_labels": (
         "{models} {models:has} no label for {missing:,} of {rows:count row}{datasets:on}: missing labels count as errors."
@@ -658,6 +676,9 @@ TEMPLATES |= {
     ),
     "rows_unidentified": "no column identifies the rows: a streamed file needs one to compare models (pass <row=COLUMN>).",
     "several_conditions": "the file has {conditions:count condition}: only the {lines:count line} of {condition} are judged.",
+    "single_subgroup": (
+        "every row has the value {subgroup!r} in column {column!r}: there is no rest to compare this subgroup with."
+    ),
     "small_class": "a class has only {rows:count row}",
     "small_subgroup": "only {rows:count row}: too few to judge",
     "streamed_file": (
@@ -813,6 +834,45 @@ TEMPLATES |= {
     "odd_ties": "the number of ties is odd: one tie is ignored in p.",
     "one_dataset_posterior": "the folds of one data set do not generalize to other data sets.",
     "pair_independence": "the pairs are assumed to be independent; use corrected_resampled_t for overlapping training sets.",
+    "calibrated": "{model}: no significant miscalibration{where}{condition} ({adjusted}{p:p}).",
+    "calibrated_slope": (
+        "{model}: no significant miscalibration{where}{condition} (calibration slope {slope:number}, {interval:interval}, "
+        "{adjusted}{p:p})."
+    ),
+    "overconfident": (
+        "{model} is overconfident{where}{condition} (calibration slope {slope:number}, {interval:interval}, {adjusted}{p:p})."
+    ),
+    "underconfident": (
+        "{model} is underconfident{where}{condition} (calibration slope {slope:number}, {interval:interval}, {adjusted}{p:p})."
+    ),
+    "probabilities_too_low": (
+        "the probabilities of {model} are too low{where}{condition} (O:E ratio {ratio:number}, {interval:interval}, "
+        "{adjusted}{p:p})."
+    ),
+    "probabilities_too_high": (
+        "the probabilities of {model} are too high{where}{condition} (O:E ratio {ratio:number}, {interval:interval}, "
+        "{adjusted}{p:p})."
+    ),
+    "miscalibrated": "{model} is miscalibrated{where}{condition} ({adjusted}{p:p}).",
+    "useful_thresholds": (
+        "{model} has a significantly higher net benefit than treating all rows or none at each threshold from {low:.2f} to "
+        "{high:.2f}."
+    ),
+    "useful_thresholds_within": (
+        "{model} has a significantly higher net benefit than treating all rows or none at some thresholds from {low:.2f} to "
+        "{high:.2f}."
+    ),
+    "no_useful_threshold": "{model} is not significantly better than treating all rows or none at any threshold.",
+    "compared_by_other": (
+        "models are compared by {main}, because the best {measure} is {target:g}, neither the largest nor the smallest."
+    ),
+    "all_certain": "every probability is 0 or 1 and right, so calibration cannot be tested.",
+    "certain_and_wrong": (
+        "{rows:count outcome} contradict a probability of exactly 0 or 1, which is impossible for a calibrated model."
+    ),
+    "few_clusters_to_test": "calibration cannot be tested with fewer than 10 clusters, got {clusters}.",
+    "no_calibration_line": "the slope is undefined, so the likelihood ratio is too: use the score test.",
+    "only_one_half": "every probability is 0.5, 0 or 1, so the variance of the Brier score is 0.",
     "same_ranking": "the {nouns} rank all rows in the same order, so p is 1 and the interval is not informative.",
     "same_scores": "the two {nouns} have the same score on every split.",
     "separated_by_prior": "some learners beat others on every data set: the distance between them depends on the prior.",
@@ -1001,6 +1061,29 @@ TEMPLATES |= {
     "gate_total": "{passed} of {total} comparisons passed; all must pass",
     "gate_joined": "the files were joined by the column {column!r}; pass <row=COLUMN> to choose another one.",
     "gate_overlap": "{source} has {rows:count row}, but only {common:,} of them are in both files.",
+}
+
+# Thresholds
+
+_COSTS = "{lead}at FP = {fp:g}, FN = {fn:g} use {threshold}: cost {cost:number} per 1,000 cases"
+_RATES = "recall {recall:number}, precision {precision:number}, {alerts:number} alerts per 1,000 cases"
+TEMPLATES |= {
+    "threshold_costs": _COSTS,
+    "threshold_costs_less": _COSTS + ", {saving:percent} less than at {current:number}",
+    "threshold_costs_more": _COSTS + ", {saving:percent} more than at {current:number}",
+    "threshold_costs_same": _COSTS + ", as much as at {current:number}",
+    "threshold_recall": "{lead}for a recall of at least {value:g} use {threshold}: " + _RATES,
+    "threshold_precision": "{lead}for a precision of at least {value:g} use {threshold}: " + _RATES,
+    "threshold_alerts": "{lead}for at most {value:g} alerts per 1,000 cases use {threshold}: " + _RATES,
+    "threshold_limits": "{level:percent} CI: {parts}",
+    "threshold_pair": "{first} costs {difference:number} less per 1,000 cases than {second}: {interval:interval}, {p:p}",
+    "threshold_pair_open": "{first} does not cost significantly less than {second}: {interval:interval}, {p:p}",
+    "threshold_method": "estimated by {folds}-fold cross-fitting on {rows}; {positive}",
+    "threshold_no_alerts": "{model}: the best threshold is above all scores, so no case is predicted positive.",
+    "threshold_few_cases": (
+        "{model}: the threshold has no honest estimate, because cross-fitting needs at least two cases (or clusters) of each "
+        "class."
+    ),
 }
 
 # Sample size

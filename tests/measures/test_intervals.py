@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
@@ -23,8 +24,15 @@ def many():
     return y, 1 / (1 + np.exp(-(rng.normal(size=400) + 1.5 * y - 0.7)))
 
 
+# Top-k accuracy is undefined with two classes: tests/measures/test_peer_measures.py.
 @pytest.mark.parametrize(
-    "measure", [each for each in registry.values() if each.facts.needs not in ("results",)], ids=lambda each: each.name
+    "measure",
+    [
+        each
+        for each in registry.values()
+        if each.facts.needs != "results" and each.name != "top_k_accuracy" and getattr(each, "is_bootstrapped", True)
+    ],
+    ids=lambda each: each.name,
 )
 @pytest.mark.parametrize("method", ["percentile", "bca"])
 def test_every_measure_has_a_bootstrap_interval_around_its_estimate(measure, method, many):
@@ -242,3 +250,15 @@ def test_a_formula_that_collapses_the_batch_is_refused(many):
     made.__class__ = type(auc)
     with pytest.raises(InputError, match="collapsing"):
         interval(made, *many, method="percentile", resamples=20)
+
+
+@pytest.mark.parametrize("method", ["percentile", "bca"])
+def test_the_bootstrap_of_few_clusters_is_as_wide_as_t_limits(method):
+    """Hesterberg (2015): the level at which a normal interval has the width of a t interval of 20 clusters."""
+    rng = np.random.default_rng(0)
+    y, p = np.arange(20) % 2, rng.random(20)
+    level = 2 * stats.norm.cdf(stats.t.ppf(0.975, 19) * np.sqrt(20 / 19)) - 1
+    clustered = interval("brier", y, p, method=method, cluster=np.arange(20), resamples=500)
+    plain = interval("brier", y, p, method=method, level=level, resamples=500)
+    assert (clustered.low, clustered.high) == pytest.approx((plain.low, plain.high))
+    assert clustered.level == 0.95

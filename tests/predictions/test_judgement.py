@@ -18,7 +18,8 @@ from fairtrial.predictions.archive import PredictionArchive
 from fairtrial.predictions.judgement import judge
 from fairtrial.predictions.read import read_predictions
 from fairtrial.predictions.statistics import MANY_ROWS, REDUCED_RESAMPLES, JudgeSettings, ignore_warnings
-from fairtrial.predictions.tables import build_calibration, build_classes, build_scores, build_subgroups
+from fairtrial.predictions.subgroups import build_subgroups, list_subgroups
+from fairtrial.predictions.tables import build_calibration, build_classes, build_scores
 from fairtrial.predictions.validate import Notes
 from fairtrial.significance import corrected_resampled_t
 from fairtrial.study.archive import TRIAL_COLUMNS
@@ -232,7 +233,8 @@ def test_scores_have_a_row_for_each_model_and_measure(read_models):
 def test_subgroups_are_judged_by_their_own_rows(read_models):
     table = make_table_tables()
     labels = predict_labels(table)
-    subgroups = build_subgroups(read_models(table), ["group"], get_measure("kappa"), SETTINGS, Notes())
+    models = read_models(table)
+    subgroups = build_subgroups(models, list_subgroups(models, ["group"], Notes()), get_measure("kappa"), SETTINGS)
     assert subgroups["measure"].unique().tolist() == ["kappa", "accuracy"]
     assert subgroups["subgroup"].tolist() == ["u", "u", "v", "v", "w", "w"]
     for subgroup in "uv":
@@ -246,7 +248,7 @@ def test_subgroups_are_judged_by_their_own_rows(read_models):
 def test_a_column_with_too_many_values_has_no_subgroups(read_models):
     notes = Notes()
     models = read_models(make_table_tables().assign(group=np.arange(90)))
-    assert len(build_subgroups(models, ["group"], accuracy, SETTINGS, notes)) == 0
+    assert len(build_subgroups(models, list_subgroups(models, ["group"], notes), accuracy, SETTINGS)) == 0
     assert [(note.kind, note["column"], note["subgroups"]) for note in notes.findings] == [("many_subgroups", "group", 90)]
 
 
@@ -254,7 +256,7 @@ def test_a_column_with_too_many_values_has_no_subgroups(read_models):
 def test_small_subgroups_have_a_note(read_models, rows, is_small):
     y_true = np.repeat([0, 1], rows)
     models = read_models(pd.DataFrame({"y_true": y_true, "prediction": y_true, "group": "u"}))
-    subgroups = build_subgroups(models, ["group"], accuracy, SETTINGS, Notes())
+    subgroups = build_subgroups(models, list_subgroups(models, ["group"], Notes()), accuracy, SETTINGS)
     assert [bool(note) for note in subgroups.loc[subgroups["measure"] == "accuracy", "note"]] == [is_small]
 
 

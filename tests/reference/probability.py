@@ -67,6 +67,41 @@ def calibration_error(y, p, w, bins=10):
     return error / math.fsum(w)
 
 
+def ranked_probability_score(y, p, w):
+    """Murphy 1971: squared differences of the two distribution functions, divided by the number of thresholds."""
+    thresholds = range(len(p[0]) - 1)
+    scores = [
+        sum((math.fsum(line[: t + 1]) - (a <= t)) ** 2 for t in thresholds) / len(thresholds)
+        for a, line in zip(y, p, strict=True)
+    ]
+    return _mean(w, scores)
+
+
+def _skill(loss, y, p, w):
+    """1 minus the loss divided by the loss of a model that predicts the class proportions for every row."""
+    k = len(p[0])
+    proportions = [math.fsum(b for a, b in zip(y, w, strict=True) if a == c) / math.fsum(w) for c in range(k)]
+    if sum(q > 0 for q in proportions) < 2:
+        return math.nan
+    return 1 - loss(y, p, w) / loss(y, [proportions] * len(y), w)
+
+
+def d2_log_loss(y, p, w):
+    return _skill(log_loss, y, p, w)
+
+
+def d2_brier(y, p, w):
+    return _skill(brier, y, p, w)
+
+
+def set_coverage(y, p, w, threshold=0.1):
+    return _mean(w, [float(line[a] >= threshold) for a, line in zip(y, p, strict=True)])
+
+
+def set_width(_y, p, w, threshold=0.1):
+    return _mean(w, [float(sum(q >= threshold for q in line)) for line in p])
+
+
 ALL = {
     "brier": brier,
     "rmse": rmse,
@@ -75,4 +110,9 @@ ALL = {
     "spherical_score": spherical_score,
     "information_score": information_score,
     "calibration_error": calibration_error,
+    "ranked_probability_score": ranked_probability_score,
+    "d2_log_loss": d2_log_loss,
+    "d2_brier": d2_brier,
+    "set_coverage": set_coverage,
+    "set_width": set_width,
 }

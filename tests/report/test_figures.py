@@ -7,6 +7,7 @@ from dataclasses import fields
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import confusion_matrix
 
 from fairtrial import judge
 from fairtrial.errors import InputError, UnknownNameError
@@ -29,7 +30,7 @@ from tests.study.archives import CLEAN, real_sources
 CURVES = ["roc", "precision-recall", "cost-curve", "brier-curve", "ks", "gain", "calibration"]
 VERDICTS = ["critical-difference", "ranks", "pairs", "simplex", "density", "intervals"]
 CONDITIONS = ["noise", "rla", "ela", "loss-surface", "deterioration"]
-OTHERS = ["projection", "splits", "audit", "times", "tuning", "learning-curve"]
+OTHERS = ["confusion", "projection", "splits", "audit", "times", "tuning", "learning-curve"]
 
 
 def test_all_figures_are_there():
@@ -323,6 +324,24 @@ def test_the_curve_is_that_of_the_results(pair):
         assert set(zip(own["fpr"], own["tpr"], strict=True)) <= set(zip(mine["fpr"], mine["tpr"], strict=True))
         assert own["fpr"].iloc[-1] == 1
     assert chart["title"]["text"] == "ROC curve: cancer, class benign"
+
+
+def test_confusion_matrices_count_the_rows_of_the_first_repeat(pair):
+    panels = draw(pair, "confusion").to_dict()
+    assert [panel["title"]["text"] for panel in panels["concat"]] == ["bayes", "tree"]
+    trials = pair.scored_trials()
+    chosen = trials[(trials["learner"] == "tree") & (trials["repeat"] == 0) & (trials["condition"] == "clean")]
+    expected = sum(
+        confusion_matrix(part.y_true, part.prediction) for part in pair.archive.predictions(chosen["trial"].tolist())
+    )
+    chart = draw(pair, "confusion", learner="tree").to_dict()
+    cells = max(chart["datasets"].values(), key=len)
+    assert [cell["count"] for cell in cells] == expected.ravel().tolist()
+    assert chart["title"]["text"] == "Confusion matrix of tree: cancer"
+    noisy = draw(pair, "confusion", learner="tree", condition="class-noise", level=0.2).to_dict()
+    assert noisy["title"]["text"] == "Confusion matrix of tree: cancer under class-noise 0.2"
+    with pytest.raises(InputError, match="did you mean 'tree'"):
+        draw(pair, "confusion", learner="treee")
 
 
 def test_bands_come_for_few_learners_and_on_request(pair):

@@ -339,17 +339,17 @@ def test_long_names_give_keys_that_a_file_may_have_and_no_two_alike():
 
 ALWAYS = ["answer", "predictions", "measures", "classes", "checks", "reproduce", "references"]
 MORE = {
-    "two classes": ["pairs", "subgroups", "calibration", "curves"],
+    "two classes": ["pairs", "subgroups", "calibration", "curves", "thresholds"],
     "labels only": ["pairs"],
     "many classes": ["pairs", "calibration", "curves"],
-    "many sets": ["pairs", "verdict", "calibration", "curves"],
-    "folded": ["pairs", "verdict", "calibration", "curves"],
-    "weighted": ["pairs", "subgroups", "calibration", "curves"],
-    "one model": ["calibration", "curves"],
+    "many sets": ["pairs", "verdict", "calibration", "curves", "thresholds"],
+    "folded": ["pairs", "verdict", "calibration", "curves", "thresholds"],
+    "weighted": ["pairs", "subgroups", "calibration", "curves", "thresholds"],
+    "one model": ["calibration", "curves", "thresholds"],
     "decisions": ["pairs", "curves"],
 }
-# A streamed file has no comparison over splits.
-COUNTED = {name: [key for key in keys if key != "verdict"] for name, keys in MORE.items()}
+# A streamed file has no comparison over splits, and no thresholds.
+COUNTED = {name: [key for key in keys if key not in ("verdict", "thresholds")] for name, keys in MORE.items()}
 
 
 def list_verdicts(judgement):

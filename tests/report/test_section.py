@@ -265,7 +265,7 @@ def test_facts_are_those_of_the_judgement():
         "data sets": 1,
         "models": 3,
         "rows": 160,
-        "measures": 12,
+        "measures": 17,
         "paired tests": 6,  # two tests of three pairs
         "confidence level, %": 95,
         "alpha": 0.05,

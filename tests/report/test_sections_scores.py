@@ -11,15 +11,12 @@ from fairtrial.measures import auc, efficiency, log_loss, projection
 from fairtrial.measures.intervals import compute_wilson_limits
 from fairtrial.report.figures.projection import compute_confusion_tables
 from fairtrial.report.means import average_by_dataset, average_over_datasets, compute_scores, format_means_key
+from fairtrial.report.report import build_sections
 from fairtrial.report.sections import answer, scores
 from fairtrial.report.sections.classes import build_judgement_section as build_judgement_section_classes
 from fairtrial.report.sections.projection import build_section
 from fairtrial.report.sections.scores import build_judgement_section
-from fairtrial.report.sections.subgroups import (
-    build_judgement_section as build_judgement_section_groups,
-    build_subgroup_differences,
-    choose_subgroup_measure,
-)
+from fairtrial.report.sections.subgroups import build_judgement_section as build_judgement_section_groups
 from fairtrial.report.selection import get_main_condition
 from fairtrial.report.source import describe_source
 from fairtrial.significance.resampled import corrected_resampled_t
@@ -386,45 +383,41 @@ def test_weights_and_missing_labels_are_noted(tmp_path):
 # --- Groups ---
 
 
-def test_differences_are_those_of_the_measure_in_the_subgroups():
-    table, gaps = two_classes(), build_subgroup_differences(judged("two classes")).set_index("model")
+def test_gaps_are_those_of_the_measure_in_the_subgroups():
+    table, found = two_classes(), sections("two classes")["subgroups"]
+    assert [part.key for part in found.tables] == ["subgroups-gaps", "subgroups-all"]
+    gaps = found.tables[0].frame.query("measure == 'auc'").set_index(["model", "subgroup"])
     for model in ("forest", "tree", "rule"):
         parts = {name: auc(own["truth"] == "yes", own[f"{model}_proba"]) for name, own in table.groupby("sex")}
-        assert gaps.loc[model, "difference"] == pytest.approx(abs(parts["f"] - parts["m"]))
-        assert gaps.loc[model, "lowest in"] == min(parts, key=parts.get)
-        assert gaps.loc[model, "lowest"] == pytest.approx(min(parts.values()))
-    widest = gaps["difference"].idxmax()
-    sentence = sections("two classes")["subgroups"].sentences[0]
-    assert set(sentence.names) == {"sex", widest, "AUC", "f", "m"}
-    assert [number.value for number in sentence.numbers] == gaps.loc[widest, ["lowest", "highest"]].tolist()
+        assert gaps.loc[(model, "f"), "difference"] == pytest.approx(parts["f"] - parts["m"])
+        assert gaps.loc[(model, "m"), "difference"] == pytest.approx(parts["m"] - parts["f"])
 
 
-def test_highest_loss_is_the_worst():
-    judgement = judge(two_classes(100), measures="brier", resamples=20)
-    assert choose_subgroup_measure(judgement) == "brier"
-    row = build_subgroup_differences(judgement).iloc[0]
-    text = build_judgement_section_groups(describe_source(judgement)).sentences[0].text
-    assert f"{row['highest']:.3f} for {row['highest in']} (worst)" in text
-
-
-def test_separate_intervals_are_recognized():
+def test_a_significant_gap_is_named():
     table = two_classes(400)
     wrong = table["sex"] == "m"
     table.loc[wrong, "forest_proba"] = 1 - table.loc[wrong, "forest_proba"]
-    section = build_judgement_section_groups(describe_source(judge(table, resamples=RESAMPLES)))
-    assert section.tables[0].frame.set_index("model").loc["forest", "intervals overlap"] == "no"
-    assert len(section.sentences) == 1
-    assert (sections("two classes")["subgroups"].tables[0].frame["intervals overlap"] == "yes").all()
-    assert len(sections("two classes")["subgroups"].sentences) == 2
+    judgement = judge(table, resamples=RESAMPLES)
+    found = build_judgement_section_groups(describe_source(judgement))
+    assert "AUC differs significantly from the rest for sex" in found.sentences[0].text
+    assert "model forest" in found.sentences[0].text
+    assert found.sentences[0].text in [sentence.text for sentence in build_sections(judgement)[0].sentences]
+    assert "No subgroup differs significantly" in sections("two classes")["subgroups"].sentences[0].text
 
 
-def test_small_subgroups_are_left_out():
+def test_small_subgroups_have_a_note():
     table = two_classes(60).assign(sex=["f"] * 50 + ["m"] * 10)
     found = build_judgement_section_groups(describe_source(judge(table, resamples=20)))
-    notes = found.tables[0].frame.set_index("subgroup")["note"]
+    notes = found.tables[1].frame.set_index("subgroup")["note"]
     assert (notes["m"] != "").all()
     assert "10 rows" in notes["m"].iloc[0]
-    assert [table.key for table in found.tables] == ["subgroups-all"]
+
+
+def test_one_subgroup_has_no_gaps():
+    found = build_judgement_section_groups(describe_source(judge(two_classes(60).assign(sex="f"), resamples=20)))
+    assert [part.key for part in found.tables] == ["subgroups-all"]
+    assert "fewer than two subgroups" in found.sentences[0].text
+    assert found.figures == ()
 
 
 def test_no_section_without_subgroups():
@@ -435,4 +428,4 @@ def test_a_figure_for_each_column():
     table = two_classes(100).assign(region=["north", "south"] * 50)
     found = build_judgement_section_groups(describe_source(judge(table, resamples=20)))
     assert [figure.key for figure in found.figures] == ["subgroups-sex", "subgroups-region"]
-    assert set(found.figures[1].frame["measure"]) == {"north", "south"}
+    assert set(found.figures[1].frame["subgroup"]) == {"north", "south"}

@@ -6,6 +6,16 @@ returns a scikit-learn scorer and `auc.of(tally)` computes the value from a suff
 
 from fairtrial.measures import regression
 from fairtrial.measures.batch import batch
+from fairtrial.measures.calibration import (
+    BrierDecomposition,
+    brier_decomposition,
+    brier_discrimination,
+    brier_miscalibration,
+    calibration_intercept,
+    calibration_slope,
+    corp_curve,
+    oe_ratio,
+)
 from fairtrial.measures.confusion import Cells, Confusion
 from fairtrial.measures.curves import (
     brier_curve,
@@ -21,9 +31,16 @@ from fairtrial.measures.curves import (
 from fairtrial.measures.differences import Differences, difference, differences
 from fairtrial.measures.efficiency import Efficiency, efficiency
 from fairtrial.measures.evaluate import Evaluation, evaluate
+from fairtrial.measures.fairness import (
+    demographic_parity_difference,
+    demographic_parity_ratio,
+    equalized_odds_difference,
+    equalized_odds_ratio,
+)
 from fairtrial.measures.intervals import Interval, interval
-from fairtrial.measures.labels import accuracy, balanced_accuracy, error_rate, g_mean, kappa, mcc
+from fairtrial.measures.labels import accuracy, balanced_accuracy, error_rate, g_mean, kappa, krippendorff_alpha, mcc
 from fairtrial.measures.measure import Measure, MeasureFacts, get_measure, measure, registry
+from fairtrial.measures.net_benefit import decision_curve, decision_differences, net_benefit
 from fairtrial.measures.one_class import (
     diagnostic_odds_ratio,
     f_score,
@@ -37,11 +54,25 @@ from fairtrial.measures.one_class import (
     positive_likelihood_ratio,
     precision,
     recall,
+    selection_rate,
     single_point_auc,
     specificity,
     youden_j,
 )
-from fairtrial.measures.probability import brier, calibration_error, information_score, log_loss, mae, rmse, spherical_score
+from fairtrial.measures.probability import (
+    brier,
+    calibration_error,
+    d2_brier,
+    d2_log_loss,
+    information_score,
+    log_loss,
+    mae,
+    ranked_probability_score,
+    rmse,
+    set_coverage,
+    set_width,
+    spherical_score,
+)
 from fairtrial.measures.projection import Projection, projection
 from fairtrial.measures.rank_table import RankTable, rank_table
 from fairtrial.measures.ranking import (
@@ -59,12 +90,14 @@ from fairtrial.measures.ranking import (
     partial_auc,
     sauc,
     taks,
+    top_k_accuracy,
 )
 from fairtrial.measures.robustness import brm, ela, performance_deterioration, rla
 from fairtrial.measures.scorer import MeasureScorer
 from fairtrial.measures.tally import ScoreTally
 
 __all__ = [
+    "BrierDecomposition",
     "Cells",
     "Confusion",
     "Differences",
@@ -86,16 +119,30 @@ __all__ = [
     "batch",
     "brier",
     "brier_curve",
+    "brier_decomposition",
+    "brier_discrimination",
+    "brier_miscalibration",
     "brm",
     "calibration_curve",
     "calibration_error",
+    "calibration_intercept",
+    "calibration_slope",
+    "corp_curve",
     "cost_curve",
     "cost_lines",
+    "d2_brier",
+    "d2_log_loss",
+    "decision_curve",
+    "decision_differences",
+    "demographic_parity_difference",
+    "demographic_parity_ratio",
     "diagnostic_odds_ratio",
     "difference",
     "differences",
     "efficiency",
     "ela",
+    "equalized_odds_difference",
+    "equalized_odds_ratio",
     "error_rate",
     "evaluate",
     "f_score",
@@ -112,6 +159,7 @@ __all__ = [
     "interval",
     "jaccard",
     "kappa",
+    "krippendorff_alpha",
     "ks",
     "lift",
     "log_loss",
@@ -122,7 +170,9 @@ __all__ = [
     "mer",
     "mwl",
     "negative_likelihood_ratio",
+    "net_benefit",
     "npv",
+    "oe_ratio",
     "partial_auc",
     "performance_deterioration",
     "positive_likelihood_ratio",
@@ -131,6 +181,7 @@ __all__ = [
     "precision_recall_curve",
     "projection",
     "rank_table",
+    "ranked_probability_score",
     "recall",
     "registry",
     "regression",
@@ -139,12 +190,16 @@ __all__ = [
     "roc_curve",
     "roc_hull",
     "sauc",
+    "selection_rate",
     "sensitivity",
+    "set_coverage",
+    "set_width",
     "single_point_auc",
     "specificity",
     "spherical_score",
     "taks",
     "tnr",
+    "top_k_accuracy",
     "tpr",
     "tpr_fpr_curve",
     "youden_j",

@@ -25,6 +25,9 @@ _COLUMN = {"labels": "y_pred", "values": "y_pred", "scores": "y_score", "probabi
 
 _INPUT_KINDS = ("labels", "scores", "probabilities")
 
+# With two classes or one column of scores, the first equals the AUC, and the second is undefined.
+_MORE_CLASSES = (ranking.hand_till, ranking.top_k_accuracy)
+
 
 @dataclass(frozen=True, repr=False)
 class Evaluation:
@@ -77,7 +80,7 @@ class Evaluation:
                     "low": interval.low,
                     "high": interval.high,
                     "method": interval.method,
-                    "better": "higher" if facts.direction == "max" else "lower",
+                    "better": facts.better,
                     "chance": facts.get_chance(self.n_classes),
                     "note": interval.note,
                 }
@@ -286,9 +289,9 @@ def _select_measures(measures: str | Measure | Iterable[str | Measure], inputs: 
         possible_measures = [measure for needs in possible for measure in registry.values() if measure.facts.needs == needs]
         return (
             possible_measures
-            if inputs.count_classes() > 2
-            else [measure for measure in possible_measures if measure is not ranking.hand_till]
-        )  # with two classes it equals the AUC
+            if inputs.count_classes() > 2 and np.ndim(inputs.columns["y_score"]) != 1
+            else [measure for measure in possible_measures if measure not in _MORE_CLASSES]
+        )
     if not isinstance(measures, (str, Measure, Iterable)):
         raise InputError(f"measures must be 'all', a measure or a list of them, got {measures!r}")
     measure_list = [measures] if isinstance(measures, (str, Measure)) else list(measures)

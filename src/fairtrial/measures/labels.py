@@ -8,6 +8,7 @@ import numpy as np
 
 from fairtrial import _check
 from fairtrial._check import FloatArray
+from fairtrial.errors import InputError
 from fairtrial.kernels.arithmetic import compute_ratio
 from fairtrial.measures.confusion import Confusion
 from fairtrial.measures.measure import measure
@@ -145,3 +146,55 @@ def mcc(table: Confusion) -> FloatArray:
     covariance = (tp * tn - fp * fn).sum(axis=-1)
     spread_true, spread_predicted = ((tp + fn) * (fp + tn)).sum(axis=-1), ((tp + fp) * (fn + tn)).sum(axis=-1)
     return compute_ratio(covariance, np.sqrt(spread_true * spread_predicted))
+
+
+@measure(
+    needs="labels",
+    direction="max",
+    range=(-1, 1),
+    chance=0.0,
+    cite="Krippendorff 2004; Hayes & Krippendorff 2007",
+    undefined="all labels are of one class, or the rows weigh at most 1 in total",
+    display_name="Krippendorff's alpha",
+    exceptions=("weight scale",),
+)
+def krippendorff_alpha(table: Confusion, *, level: Literal["nominal", "ordinal", "interval"] = "nominal") -> FloatArray:
+    """Krippendorff's alpha: agreement of true and predicted labels beyond chance.
+
+    The true and the predicted labels are those of two raters.
+    alpha = 1 - observed disagreement / expected disagreement. The expected disagreement is that of two labels drawn without
+    replacement from all true and predicted labels. A weight counts as a number of rows, because alpha depends on this number:
+    multiply weights that sum to 1 by the number of rows.
+
+    Parameters
+    ----------
+    level : {"nominal", "ordinal", "interval"}, default "nominal"
+        Level of measurement. "ordinal" uses the order of `labels`; "interval" uses the labels, which must be numbers.
+
+    Examples
+    --------
+    >>> from fairtrial.measures import krippendorff_alpha
+    >>> round(krippendorff_alpha([1, 2, 3, 3, 2, 1], [1, 2, 3, 3, 2, 2]), 4)  # 1 - (2 / 12) / (94 / 132)
+    0.766
+    """
+    _check.check_one_of("level", level, ("nominal", "ordinal", "interval"))
+    counts = table.true + table.predicted
+    if level == "nominal":
+        distances = 1 - np.eye(len(table.labels))
+    else:
+        positions = np.cumsum(counts, axis=-1) - counts / 2 if level == "ordinal" else _read_label_values(table)
+        distances = (positions[..., :, None] - positions[..., None, :]) ** 2
+    n = counts.sum(axis=-1)
+    observed = 2 * (table.table * distances).sum(axis=(-2, -1)) * (n - 1)
+    expected = (counts[..., :, None] * counts[..., None, :] * distances).sum(axis=(-2, -1))
+    return np.where(n > 2, 1 - compute_ratio(observed, expected), np.nan)
+
+
+def _read_label_values(table: Confusion) -> FloatArray:
+    """Return the labels as numbers."""
+    try:
+        return np.array([float(label) for label in table.labels])
+    except (TypeError, ValueError):
+        raise InputError(
+            f"level='interval' needs labels that are numbers, got {list(table.labels)}: use level='ordinal'"
+        ) from None

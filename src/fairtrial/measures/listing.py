@@ -62,7 +62,7 @@ def _describe_facts(facts: MeasureFacts) -> dict[str, str]:
     return {
         "measure": facts.name,
         "needs": facts.needs,
-        "better": "higher" if facts.direction == "max" else "lower",
+        "better": facts.better,
         "range": f"{low:g} to {high:g}",
         "chance": "" if facts.chance is None else f"{facts.chance:g}",
         "description": facts.summary,

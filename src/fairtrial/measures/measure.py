@@ -12,7 +12,7 @@ import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from fairtrial.measures.scorer import MeasureScorer
 
 Needs = Literal["labels", "scores", "probabilities", "values", "results"]
-Direction = Literal["max", "min"]
+Direction = Literal["max", "min", "target"]
 Average = Literal["auto", "binary", "macro", "weighted", "micro"] | None
 Rows = LabelRows | ScoreRows | ProbabilityRows | ValueRows
 
@@ -45,8 +45,8 @@ class MeasureFacts:
         Identifier in the registry, in study files and on the command line.
     needs : {"labels", "scores", "probabilities", "values", "results"}
         Input of the measure: predicted labels, scores, probabilities, predicted numbers, or values of other measures.
-    direction : {"max", "min"}
-        Whether higher ("max") or lower values are better.
+    direction : {"max", "min", "target"}
+        Whether higher values ("max"), lower values ("min") or values near `target` are better.
     range : tuple of float
         Smallest and largest possible value.
     chance : float or None
@@ -60,7 +60,7 @@ class MeasureFacts:
     per_class : bool
         Whether the measure is computed for one class and averaged over classes.
     proportion : bool
-        Whether the formula returns numerator and denominator of a proportion.
+        Whether the measure is a proportion of rows, so it has Wilson intervals.
     rank_based : bool
         Whether only the order of the scores matters.
     undefined : str
@@ -69,6 +69,12 @@ class MeasureFacts:
         Values that the argument `average` accepts.
     display_name : str
         Human-readable name, e.g. "AUC". Default: the name, with spaces instead of underscores.
+    exceptions : tuple of str
+        Rules of the contract of measures that do not apply: "class order", "weight scale".
+    target : float or None
+        Best value of a measure with the direction "target"; None for other measures.
+    better : str
+        Which values are better: "higher", "lower" or, e.g., "near 1".
 
     Examples
     --------
@@ -96,6 +102,21 @@ class MeasureFacts:
         """Return the human-readable name."""
         return _DISPLAY_NAMES.get(self.name, self.name.replace("_", " "))
 
+    @property
+    def target(self) -> float | None:
+        """Return the best value of a measure with the direction "target"; None for other measures."""
+        return _TARGETS.get(self.name)
+
+    @property
+    def better(self) -> str:
+        """Return which values are better: "higher", "lower" or, e.g., "near 1"."""
+        return {"max": "higher", "min": "lower"}.get(self.direction) or f"near {self.target:g}"
+
+    @property
+    def exceptions(self) -> tuple[str, ...]:
+        """Return the rules of the contract of measures that do not apply."""
+        return _EXCEPTIONS.get(self.name, ())
+
     def get_chance(self, n_classes: int) -> float:
         """Return the value of random guessing with this many classes; NaN if it varies.
 
@@ -111,8 +132,10 @@ class MeasureFacts:
 # Measures whose chance level is 1 over the number of classes.
 _CHANCE_PER_CLASS = frozenset({"balanced_accuracy"})
 
-# Not a field of MeasureFacts: the fields of measures that users define are part of the content keys of studies.
+# Not fields of MeasureFacts: the fields of measures that users define are part of the content keys of studies.
 _DISPLAY_NAMES: dict[str, str] = {}
+_TARGETS: dict[str, float] = {}
+_EXCEPTIONS: dict[str, tuple[str, ...]] = {}
 
 registry: Registry[Measure] = Registry("measure", group="fairtrial.measures")
 
@@ -240,7 +263,8 @@ class Measure:
         Returns
         -------
         MeasureScorer
-            Negates the value if lower values are better, because scikit-learn maximizes.
+            Negates the value if lower values are better, because scikit-learn maximizes. If values near a target are better,
+            the score is minus the distance from the target.
         """
         from fairtrial.measures.scorer import MeasureScorer
 
@@ -262,6 +286,8 @@ class Measure:
         -------
         bool
         """
+        if self.facts.target is not None:
+            return abs(first - self.facts.target) < abs(second - self.facts.target)
         return first > second if self.facts.direction == "max" else first < second
 
     def __repr__(self) -> str:
@@ -435,7 +461,11 @@ class MultiScoreMeasure(ScoreMeasure):
     ) -> FloatArray:
         """Compute the value for the rows, or for each resample of them."""
         del average
-        return np.atleast_1d(self.formula(rows, draw_counts, **params))
+        if not self.facts.proportion:
+            return np.atleast_1d(self.formula(rows, draw_counts, **params))
+        weights = np.ones(len(rows.true)) if rows.weights is None else rows.weights
+        lines = weights[None] if draw_counts is None else draw_counts * weights
+        return np.asarray(compute_ratio(lines @ self.formula(rows, **params), lines.sum(axis=1)))
 
 
 class RowMeasure(Measure):
@@ -447,7 +477,8 @@ class RowMeasure(Measure):
         """Compute the value for the rows, or for each resample of them."""
         del average
         rows = rows if draw_counts is None else replace(rows, weights=rows.redraw(draw_counts))
-        return np.atleast_1d(self.formula(rows, **params))
+        values = self.formula(rows, **params)
+        return np.atleast_1d(rows.mean(values) if self.facts.proportion else values)
 
     def of(self, rows: Any, **params: Any) -> Any:
         """Compute the measure from rows that `read_rows` returned."""
@@ -475,6 +506,49 @@ class ProbabilityMeasure(RowMeasure):
     def read_rows(self, y_true: npt.ArrayLike, y: npt.ArrayLike, **options: Any) -> ProbabilityRows:
         """Check true labels and probabilities and return them as rows."""
         return ProbabilityRows.read(y_true, y, **options)
+
+
+class SetMeasure(ProbabilityMeasure):
+    """A measure of prediction sets: boolean columns, one per class, or probabilities that are compared with a threshold."""
+
+    def read_rows(self, y_true: npt.ArrayLike, y: npt.ArrayLike, **options: Any) -> ProbabilityRows:
+        """Check true labels and sets or probabilities and return them as rows."""
+        array = np.asarray(y)
+        if array.dtype.kind not in "biu" or (array.ndim == 1 and array.dtype != bool) or not np.isin(array, (0, 1)).all():
+            return super().read_rows(y_true, y, **options)
+        return ProbabilityRows.read_sets(y_true, y, **options)
+
+
+LimitsFunction = Callable[..., tuple[float, float, str, str]]
+"""Computes lower limit, upper limit, method and note from an `OutcomeSample`, a confidence level and the parameters."""
+_Limits = TypeVar("_Limits", bound=LimitsFunction)
+
+
+class OutcomeMeasure(ProbabilityMeasure):
+    """A measure of the probabilities of one class and its outcomes: a formula over a `ScoreTally`.
+
+    The class is the positive class, or the most probable class of each row if there are several classes and no positive one.
+    `limits` computes confidence limits without resampling.
+    """
+
+    limits: LimitsFunction | None = None
+    is_bootstrapped = True
+    """Whether the bootstrap gives valid limits. If not, `limits` are used instead."""
+
+    def compute_values(
+        self, rows: Any, draw_counts: DrawCounts | None = None, *, average: Average = "auto", **params: Any
+    ) -> FloatArray:
+        """Compute the value for the rows, or for each resample of them."""
+        del average
+        ranked = rows.outcomes
+        return np.atleast_1d(self.formula(ranked.tally if draw_counts is None else ranked.redraw(draw_counts), **params))
+
+    def of(self, rows: Any, **params: Any) -> Any:
+        """Compute the measure from rows that `read_rows` returned, or from a tally of probabilities."""
+        if not isinstance(rows, ScoreTally):
+            return super().of(rows, **params)
+        self.check("auto", params)
+        return self._unwrap_value(np.asarray(self.formula(rows, **params)))
 
 
 class ValueMeasure(RowMeasure):
@@ -568,7 +642,7 @@ def _describe_value(measure: Measure) -> str:
     facts = measure.facts
     kind = "float, or ndarray of shape (k,) if `average` is None" if None in measure.averages else "float"
     kind = "float or ndarray" if facts.needs == "results" else kind
-    direction = "higher" if facts.direction == "max" else "lower"
+    direction = facts.better if facts.target is None else f"a value {facts.better}"
     chance = "" if facts.chance is None else f" Random guessing scores {facts.chance:g}."
     return (
         f"{kind}\n    {_describe_range(*facts.range)}; {direction} is better.{chance}\n"
@@ -589,20 +663,25 @@ _MEASURE_CLASSES: dict[str, type[Measure]] = {
     "scores": ScoreMeasure,
     "class scores": MultiScoreMeasure,
     "probabilities": ProbabilityMeasure,
+    "outcomes": OutcomeMeasure,
+    "class sets": SetMeasure,
     "values": ValueMeasure,
     "results": Measure,
 }
+_INPUTS: dict[str, str] = {"class scores": "scores", "class sets": "probabilities", "outcomes": "probabilities"}
 
 
 def measure(
     *,
-    needs: Literal["labels", "scores", "class scores", "probabilities", "values", "results"],
+    needs: Literal["labels", "scores", "class scores", "probabilities", "class sets", "outcomes", "values", "results"],
     direction: Direction,
     range: tuple[float, float],  # noqa: A002  the name of this fact
     cite: str,
     chance: float | None = None,
     name: str | None = None,
     display_name: str | None = None,
+    target: float | None = None,
+    exceptions: tuple[str, ...] = (),
     **facts: Any,
 ) -> Callable[[Callable[..., Any]], Measure]:
     """Turn a formula into a measure and register it under the name of the function.
@@ -611,15 +690,16 @@ def measure(
 
     - "labels": a `Confusion`, or the `Cells` of each class with `per_class=True`;
     - "scores": a `ScoreTally`; "class scores": the rows and the draw counts of resamples;
-    - "probabilities" or "values": the rows;
+    - "probabilities", "class sets" or "values": the rows;
+    - "outcomes": a `ScoreTally` of the probabilities of the positive class, or of the most probable one;
     - "results": the arguments of the call.
 
     Parameters
     ----------
-    needs : {"labels", "scores", "class scores", "probabilities", "values", "results"}
-        Input of the measure.
-    direction : {"max", "min"}
-        Whether higher ("max") or lower values are better.
+    needs : {"labels", "scores", "class scores", "probabilities", "class sets", "outcomes", "values", "results"}
+        Input of the measure. "class sets" are boolean columns, one per class, or probabilities.
+    direction : {"max", "min", "target"}
+        Whether higher values ("max"), lower values ("min") or values near `target` are better.
     range : tuple of float
         Smallest and largest possible value.
     cite : str
@@ -630,9 +710,14 @@ def measure(
         Name in the registry. Default: the name of the function.
     display_name : str, optional
         Human-readable name, e.g. "AUC". Default: the name, with spaces instead of underscores.
+    target : float, optional
+        The best value, with `direction="target"`.
+    exceptions : tuple of str, optional
+        Rules of the contract of measures that do not apply: "class order" if the classes are ordered, "weight scale" if weights
+        count as numbers of rows.
     **facts
-        Other fields of `MeasureFacts`. With `proportion=True` the formula returns numerator and denominator, and the measure
-        has Wilson and Clopper-Pearson intervals.
+        Other fields of `MeasureFacts`. With `proportion=True` the formula returns numerator and denominator (labels), or the
+        success of each row from 0 to 1 (class scores, probabilities), and the measure has Wilson and Clopper-Pearson intervals.
 
     Returns
     -------
@@ -652,12 +737,14 @@ def measure(
     """
 
     _check.check_one_of("needs", needs, _MEASURE_CLASSES)
-    _check.check_one_of("direction", direction, ("max", "min"))
+    _check.check_one_of("direction", direction, ("max", "min", "target"))
+    if (direction == "target") != (target is not None):
+        raise InputError(f"target must be given if and only if direction is 'target', got {target!r} with {direction!r}")
 
     def register(formula: Callable[..., Any]) -> Measure:
         measure_facts = MeasureFacts(
             name=name or formula.__name__,
-            needs="scores" if needs == "class scores" else needs,
+            needs=cast("Needs", _INPUTS.get(needs, needs)),
             direction=direction,
             range=range,
             chance=chance,
@@ -667,12 +754,27 @@ def measure(
         )
         if display_name is not None:
             _DISPLAY_NAMES[measure_facts.name] = display_name
+        if target is not None:
+            _TARGETS[measure_facts.name] = target
+        if exceptions:
+            _EXCEPTIONS[measure_facts.name] = exceptions
         new_measure = _MEASURE_CLASSES[needs](formula, measure_facts)
         if formula.__module__.startswith("fairtrial."):
             # Docstrings of measures that users define are part of the content keys of studies and stay unchanged.
             new_measure.__doc__ = _build_docstring(new_measure)
         registry.add(measure_facts.name, new_measure, aliases=measure_facts.aliases)
         return new_measure
+
+    return register
+
+
+def set_limits(measure: Measure) -> Callable[[_Limits], _Limits]:
+    """Return a decorator that sets the function that computes the confidence limits of an `OutcomeMeasure`."""
+
+    def register(limits: _Limits) -> _Limits:
+        assert isinstance(measure, OutcomeMeasure)
+        measure.limits = limits
+        return limits
 
     return register
 

@@ -116,6 +116,29 @@ def fnr(cells: Cells) -> tuple[Any, Any]:
     range=(0, 1),
     per_class=True,
     proportion=True,
+    cite="Barocas, Hardt & Narayanan 2023",
+    undefined="there are no rows",
+)
+def selection_rate(cells: Cells) -> tuple[Any, Any]:
+    """Proportion of all cases that are assigned to a class: (TP + FP) / n.
+
+    A higher rate is not better as such: compare it between subgroups.
+
+    Examples
+    --------
+    >>> from fairtrial.measures import selection_rate
+    >>> selection_rate([1, 0, 0, 0], [1, 1, 0, 0])
+    0.5
+    """
+    return cells.tp + cells.fp, cells.tp + cells.fp + cells.fn + cells.tn
+
+
+@measure(
+    needs="labels",
+    direction="max",
+    range=(0, 1),
+    per_class=True,
+    proportion=True,
     cite="Japkowicz & Shah 2011",
     aliases=("ppv",),
     undefined=_NEVER_PREDICTED,

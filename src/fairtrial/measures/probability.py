@@ -16,6 +16,9 @@ from fairtrial.kernels.arithmetic import Binning, compute_ratio
 from fairtrial.measures.measure import measure
 from fairtrial.measures.rows import ProbabilityRows
 
+# The complement of a probability has a rounding error: 1 - 0.9 is below 0.1.
+_SET_TOLERANCE = 1e-12
+
 
 @measure(needs="probabilities", direction="min", range=(0, 2), cite="Brier 1950", display_name="Brier score")
 def brier(rows: ProbabilityRows) -> FloatArray:
@@ -195,6 +198,157 @@ def calibration_error(
     total = weight.sum(axis=1)  # 0 if the jackknife leaves out the only row
     mean = np.divide((gap**power * weight).sum(axis=1), total, out=np.full_like(total, np.nan), where=total > 0)
     return np.asarray(mean ** (1 / power))
+
+
+@measure(
+    needs="probabilities",
+    direction="min",
+    range=(0, 1),
+    cite="Epstein 1969; Murphy 1971",
+    aliases=("rps",),
+    exceptions=("class order",),
+)
+def ranked_probability_score(rows: ProbabilityRows) -> FloatArray:
+    """Ranked probability score of ordered classes: squared error of cumulative probabilities.
+
+    The squared errors are summed over the first k - 1 of k classes and divided by k - 1, so the score is at most 1. With two
+    classes it is the Brier score. The classes are in the order of `labels`; by default in sort order.
+
+    Examples
+    --------
+    >>> from fairtrial.measures import ranked_probability_score
+    >>> y_prob = [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]
+    >>> round(ranked_probability_score([0, 2], y_prob, labels=[0, 1, 2]), 6)  # mean of 0.1 / 2 and 0.17 / 2
+    0.0675
+    """
+    errors = np.cumsum(rows.probabilities - rows.one_hot_labels, axis=1)[:, :-1]
+    return rows.mean((errors**2).sum(axis=1) / max(1, errors.shape[1]))
+
+
+@measure(
+    needs="probabilities",
+    direction="max",
+    range=(-np.inf, 1),
+    cite="Hastie et al. 2015",
+    undefined="all cases belong to one class",
+    display_name="D2 of the log loss",
+)
+def d2_log_loss(rows: ProbabilityRows, *, clip: float = 0.0) -> FloatArray:
+    """D2 of the log loss: 1 - log loss / log loss of the class proportions.
+
+    0 means no better than predicting the class proportions of `y_true` for every row, and 1 is perfect. It is -infinity if the
+    probability of a true class is 0, unless probabilities are clipped.
+
+    Parameters
+    ----------
+    clip : float, default 0
+        Clip the probabilities to the interval from `clip` to 1 - `clip`.
+
+    Examples
+    --------
+    >>> from fairtrial.measures import d2_log_loss
+    >>> round(d2_log_loss([1, 0], [0.9, 0.2]), 6)  # 1 - 0.164252 / ln 2
+    0.763034
+    """
+    proportions = rows.class_proportions
+    with np.errstate(divide="ignore", invalid="ignore"):
+        entropy = -np.where(proportions > 0, proportions * np.log(proportions), 0.0).sum(axis=1)
+    return _compute_skill(rows, log_loss.formula(rows, clip=clip), entropy)
+
+
+@measure(
+    needs="probabilities",
+    direction="max",
+    range=(-np.inf, 1),
+    cite="Murphy 1973; Wilks 2011",
+    aliases=("brier_skill_score",),
+    undefined="all cases belong to one class",
+    display_name="Brier skill score",
+)
+def d2_brier(rows: ProbabilityRows) -> FloatArray:
+    """Brier skill score, or D2: 1 - Brier score / Brier score of the class proportions.
+
+    0 means no better than predicting the class proportions of `y_true` for every row, and 1 is perfect.
+
+    Examples
+    --------
+    >>> from fairtrial.measures import d2_brier
+    >>> round(d2_brier([1, 0], [0.9, 0.2]), 6)  # 1 - 0.025 / 0.25
+    0.9
+    """
+    spread = 1 - (rows.class_proportions**2).sum(axis=1)
+    return _compute_skill(rows, brier.formula(rows), spread / 2 if len(rows.classes) == 2 else spread)
+
+
+def _compute_skill(rows: ProbabilityRows, loss: FloatArray, reference_loss: FloatArray) -> FloatArray:
+    """Compute 1 - loss / reference loss; NaN if all rows are of one class."""
+    has_classes = (rows.class_proportions > 0).sum(axis=1) > 1
+    return 1 - compute_ratio(loss, np.where(has_classes, reference_loss, np.nan))
+
+
+@measure(
+    needs="class sets",
+    direction="max",
+    range=(0, 1),
+    cite="Vovk et al. 2005; Sadinle et al. 2019",
+    proportion=True,
+    undefined="there are no rows",
+    display_name="set coverage",
+)
+def set_coverage(rows: ProbabilityRows, *, threshold: float = 0.1) -> FloatArray:
+    """Proportion of rows whose prediction set contains the true class.
+
+    Pass prediction sets as a boolean column per class, or probabilities: the set of a row then contains the classes whose
+    probability is at least `threshold`. Compare the value with the nominal coverage of the sets.
+
+    Parameters
+    ----------
+    threshold : float, default 0.1
+        Lowest probability of a class in the set. Boolean columns ignore it.
+
+    Examples
+    --------
+    >>> from fairtrial.measures import set_coverage
+    >>> sets = [[True, True, False], [False, True, False], [True, False, True], [True, False, False]]
+    >>> set_coverage([0, 1, 2, 2], sets)
+    0.75
+    """
+    return _build_sets(rows, threshold)[np.arange(len(rows.true)), rows.true].astype(np.float64)
+
+
+@measure(
+    needs="class sets",
+    direction="min",
+    range=(0, np.inf),
+    cite="Vovk et al. 2005; Sadinle et al. 2019",
+    undefined="there are no rows",
+    display_name="set width",
+)
+def set_width(rows: ProbabilityRows, *, threshold: float = 0.1) -> FloatArray:
+    """Mean number of classes in the prediction set of a row.
+
+    Compare the width only between sets with the same coverage (`set_coverage`), because empty sets have the lowest width.
+
+    Parameters
+    ----------
+    threshold : float, default 0.1
+        Lowest probability of a class in the set. Boolean columns ignore it.
+
+    Examples
+    --------
+    >>> from fairtrial.measures import set_width
+    >>> set_width([0, 1, 2, 2], [[True, True, False], [False, True, False], [True, False, True], [True, False, False]])
+    1.5
+    """
+    return rows.mean(_build_sets(rows, threshold).sum(axis=1).astype(np.float64))
+
+
+def _build_sets(rows: ProbabilityRows, threshold: float) -> npt.NDArray[np.bool_]:
+    """Return which classes are in the prediction set of each row."""
+    _check.check_number("threshold", threshold)
+    if not 0 < threshold <= 1:
+        raise InputError(f"threshold must be above 0 and at most 1, got {threshold!r}")
+    return np.asarray(rows.probabilities >= threshold - _SET_TOLERANCE)
 
 
 def resample_calibration_error(rows: ProbabilityRows, resamples: int, seed: int, bins: int = 10) -> FloatArray:

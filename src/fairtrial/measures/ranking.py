@@ -9,6 +9,7 @@ import numpy as np
 
 from fairtrial import _check
 from fairtrial._check import FloatArray
+from fairtrial.errors import InputError
 from fairtrial.kernels import hull as hulls, ranking as kernels
 from fairtrial.measures.measure import measure
 from fairtrial.measures.rows import DrawCounts, ScoreRows
@@ -377,3 +378,44 @@ def hand_till(rows: ScoreRows, draw_counts: DrawCounts | None) -> FloatArray:
     ranked_rows = (rows.binary,) if rows.scores.ndim == 1 or len(rows.classes) < 2 else rows.one_vs_one
     tallies = [pair_rows.tally if draw_counts is None else pair_rows.redraw(draw_counts) for pair_rows in ranked_rows]
     return np.asarray(np.mean([np.atleast_1d(auc.formula(tally)) for tally in tallies], axis=0))
+
+
+@measure(
+    needs="class scores",
+    direction="max",
+    range=(0, 1),
+    cite="Russakovsky et al. 2015",
+    undefined="k is not smaller than the number of classes, so every row would count as correct",
+    proportion=True,
+    rank_based=True,
+    display_name="top-k accuracy",
+)
+def top_k_accuracy(rows: ScoreRows, *, k: int = 2) -> FloatArray:
+    """Proportion of rows whose true class is among the k classes with the highest scores.
+
+    If classes are tied at rank k, a row counts by the probability that its true class is chosen when ties are broken at random.
+    The value then depends neither on the order of the classes nor on chance. Without ties it equals that of scikit-learn.
+
+    Parameters
+    ----------
+    k : int, default 2
+        Number of classes with the highest scores.
+
+    Examples
+    --------
+    >>> from fairtrial.measures import top_k_accuracy
+    >>> y_score = [[0.5, 0.2, 0.3], [0.3, 0.4, 0.3], [0.2, 0.4, 0.4], [0.7, 0.2, 0.1]]
+    >>> top_k_accuracy([0, 1, 2, 2], y_score)
+    0.75
+    >>> top_k_accuracy([0, 0, 2, 2], y_score, labels=[0, 1, 2])  # row 2 counts one half: classes 0 and 2 are tied
+    0.625
+    """
+    _check.check_whole_number("k", k, 1)
+    _check.check_finite("y_score", rows.scores)
+    if k >= len(rows.classes):
+        return np.full(len(rows.true), np.nan)
+    if rows.scores.ndim == 1:
+        raise InputError(f"y_score must have one column per class for k={k}, got one column: pass all columns")
+    true_scores = np.take_along_axis(rows.scores, rows.true[:, None], axis=1)
+    n_higher, n_tied = (rows.scores > true_scores).sum(axis=1), (rows.scores == true_scores).sum(axis=1)
+    return np.asarray(np.clip((k - n_higher) / n_tied, 0.0, 1.0))

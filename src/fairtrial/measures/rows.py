@@ -93,6 +93,77 @@ class RankedRows:
 
 
 @dataclass(frozen=True)
+class OutcomeSample:
+    """Probabilities and outcomes of rows, with sums over independent units: rows or clusters.
+
+    The rows of a plain sample are the lines of its tally, once with the positive and once with the negative outcome; `counts`
+    contains how many rows each line represents.
+    """
+
+    tally: ScoreTally
+    values: FloatArray
+    is_positive: npt.NDArray[np.bool_]
+    counts: FloatArray | None = None
+    weights: FloatArray | None = None
+    clusters: IntArray | None = None
+
+    @classmethod
+    def from_tally(cls, tally: ScoreTally) -> OutcomeSample:
+        """Build a sample of unweighted, independent rows from their tally."""
+        counts = np.concatenate([tally.pos, tally.neg]).astype(np.float64)
+        is_positive = np.repeat([True, False], len(tally.values))
+        return cls(tally, np.concatenate([tally.values, tally.values]), is_positive, counts)
+
+    @classmethod
+    def from_rows(cls, ranked: RankedRows, clusters: IntArray | None = None) -> OutcomeSample:
+        """Build a sample from rows, which may have weights and clusters."""
+        if ranked.weights is None and clusters is None:
+            return cls.from_tally(ranked.tally)
+        if clusters is not None:
+            _check.check_same_length(y_true=ranked.is_positive, cluster=clusters)
+        return cls(ranked.tally, ranked.scores, ranked.is_positive, None, ranked.weights, clusters)
+
+    @property
+    def units(self) -> int:
+        """The number of clusters, or of rows without clusters."""
+        if self.clusters is not None:
+            return int(self.clusters.max()) + 1
+        return len(self.values) if self.counts is None else int(self.counts.sum())
+
+    @property
+    def row_weights(self) -> FloatArray:
+        """The weight of each line: its weight or its count."""
+        weights = self.counts if self.weights is None else self.weights
+        return np.ones(len(self.values)) if weights is None else weights
+
+    @property
+    def weight_factor(self) -> float:
+        """The factor by which weights increase a variance at least: 1 without weights."""
+        return 1.0 if self.weights is None else float((self.weights**2).sum() / self.weights.sum())
+
+    def count_effective_classes(self) -> tuple[float, float]:
+        """Count the effective rows (or clusters, if there are fewer) with each outcome."""
+        squares = self.row_weights if self.weights is None else self.row_weights**2
+        sums = [
+            float(self.row_weights[chosen].sum()) ** 2 / max(float(squares[chosen].sum()), 1e-300)
+            for chosen in (self.is_positive, ~self.is_positive)
+        ]
+        most = float("inf") if self.clusters is None else float(self.units)
+        return min(sums[0], most), min(sums[1], most)
+
+    def sum_products(self, contributions: FloatArray) -> FloatArray:
+        """Sum the products of contributions (q x n) of the same unit: the variance of their weighted sums (q x q)."""
+        units = self.units
+        correction = units / (units - 1) if units > 1 else np.nan
+        if self.clusters is not None:
+            weighted = contributions * self.row_weights
+            sums = np.stack([np.bincount(self.clusters, line, minlength=units) for line in weighted])
+            return np.asarray(sums @ sums.T * correction)
+        squares = self.row_weights if self.weights is None else self.row_weights**2
+        return np.asarray((contributions * squares) @ contributions.T * correction)
+
+
+@dataclass(frozen=True)
 class ScoreRows:
     """True class and score of each row; with more than two classes, one column of scores per class."""
 
@@ -263,6 +334,15 @@ class ProbabilityRows(WeightedRows):
         weights = np.ones(len(true)) if rows.weights is None else rows.weights
         return cls(weights[None], true, matrix, classes, weights)
 
+    @classmethod
+    def read_sets(cls, y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **options: Any) -> ProbabilityRows:
+        """Check true labels and prediction sets: one column per class, 1 if the class is in the set of the row."""
+        rows = ScoreRows.read(y_true, y_prob, name="y_prob", **options)
+        if rows.scores.ndim == 1:
+            raise InputError("y_prob must have one column per class if it contains sets, got one column")
+        weights = np.ones(len(rows.true)) if rows.weights is None else rows.weights
+        return cls(weights[None], rows.true, rows.scores, rows.classes, weights)
+
     def __add__(self, addend: ProbabilityRows) -> ProbabilityRows:
         """Concatenate rows of the same classes."""
         if self.classes.names.tolist() != addend.classes.names.tolist() or self.classes.positive != addend.classes.positive:
@@ -274,6 +354,19 @@ class ProbabilityRows(WeightedRows):
             self.classes,
             np.concatenate([self.base, addend.base]),
         )
+
+    @property
+    def outcomes(self) -> RankedRows:
+        """Return the probability and the outcome of the positive class, or of the most probable class of each row."""
+        ranked: RankedRows = self.compute_once("outcomes", self._build_outcomes)
+        return ranked
+
+    def _build_outcomes(self) -> RankedRows:
+        weights = None if (self.base == 1).all() else self.base
+        if len(self.classes) == 2 and self.classes.positive is not None:
+            column = np.ascontiguousarray(self.probabilities[:, self.classes.positive])
+            return RankedRows(self.true == self.classes.positive, column, weights)
+        return RankedRows(self.true == self.probabilities.argmax(axis=1), self.probabilities.max(axis=1), weights)
 
     @property
     def true_class_probabilities(self) -> FloatArray:

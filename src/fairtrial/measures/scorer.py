@@ -56,6 +56,8 @@ class MeasureScorer:
             # Use all classes of the learner, including those that do not occur in a small fold.
             options.setdefault("labels", self._list_labels(estimator, y))
         value = self.measure(y, self._compute_response(estimator, X), **options)
+        if self.measure.facts.target is not None:
+            return -abs(float(value) - self.measure.facts.target)
         return float(value) if self.measure.facts.direction == "max" else -float(value)
 
     def _compute_response(self, estimator: Any, X: Any) -> Any:

@@ -22,6 +22,7 @@ from fairtrial._check import FloatArray
 from fairtrial._registry import suggest_name
 from fairtrial.errors import InputError
 from fairtrial.kernels import sorting, tally as kernels
+from fairtrial.measures.confusion import Cells
 
 if TYPE_CHECKING:
     import duckdb
@@ -165,6 +166,32 @@ class ScoreTally:
             pos[indices] += part.pos
             neg[indices] += part.neg
         return ScoreTally(values, pos, neg)
+
+    def count_cells(self, thresholds: npt.ArrayLike) -> Cells:
+        """Count true and false positives and negatives at thresholds, in one pass over the tally.
+
+        A case is predicted positive if its score is at least the threshold.
+
+        Parameters
+        ----------
+        thresholds : array-like of shape (t,)
+            Thresholds in any order.
+
+        Returns
+        -------
+        Cells
+            Arrays of shape (t,).
+
+        Examples
+        --------
+        >>> ScoreTally.from_scores([0, 1, 1, 0], [0.1, 0.8, 0.4, 0.4]).count_cells([0.4, 0.5]).tp.tolist()
+        [2.0, 1.0]
+        """
+        if self.values.ndim > 1 or self.pos.ndim > 1:
+            raise InputError("a tally must be single to count cells, got a batch")
+        cuts = len(self.values) - np.searchsorted(self.values[::-1], np.asarray(thresholds, dtype=np.float64), side="left")
+        tp, fp = (np.append(0.0, np.cumsum(counts, dtype=np.float64))[cuts] for counts in (self.pos, self.neg))
+        return Cells(tp, fp, self.positives - tp, self.negatives - fp)
 
     @property
     def positives(self) -> Any:

@@ -8,10 +8,18 @@ if TYPE_CHECKING:
     from fairtrial.predictions.judgement import Judgement as Judgement
     from fairtrial.predictions.planning import plan_test as plan_test
     from fairtrial.predictions.read import read_predictions as read_predictions
+    from fairtrial.predictions.thresholds import ThresholdResult as ThresholdResult, choose_threshold as choose_threshold
 
-__all__ = ["GateResult", "Judgement", "plan_test", "read_predictions"]
+__all__ = ["GateResult", "Judgement", "ThresholdResult", "choose_threshold", "plan_test", "read_predictions"]
 
-_MODULES = {"GateResult": "gate", "Judgement": "judgement", "plan_test": "planning", "read_predictions": "read"}
+_MODULES = {
+    "GateResult": "gate",
+    "Judgement": "judgement",
+    "ThresholdResult": "thresholds",
+    "choose_threshold": "thresholds",
+    "plan_test": "planning",
+    "read_predictions": "read",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from html import escape
 from importlib.metadata import version
 from pathlib import Path
@@ -22,6 +23,7 @@ from fairtrial._json import format_document
 from fairtrial._narrative import name_argument, name_place, render, render_all, render_ranking
 from fairtrial._registry import suggest_name
 from fairtrial._text import (
+    capitalize,
     format_count,
     format_difference,
     format_interval,
@@ -39,9 +41,10 @@ from fairtrial.measures import Measure, get_measure
 from fairtrial.measures.auc_inference import MIN_DECIDABLE_CASES
 from fairtrial.measures.measure import registry as measure_registry
 from fairtrial.predictions.archive import PredictionArchive
-from fairtrial.predictions.columns import Roles
+from fairtrial.predictions.columns import Roles, format_label
 from fairtrial.predictions.margins import MarginComparison, compare_at_margin, format_margin_table
 from fairtrial.predictions.pairs import UNDECIDED, build_pair_tables
+from fairtrial.predictions.probabilities import find_miscalibration
 from fairtrial.predictions.read import PARQUET, PredictionFile, Source, list_paths, read_predictions
 from fairtrial.predictions.statistics import (
     MEAN_LOSSES,
@@ -53,13 +56,18 @@ from fairtrial.predictions.statistics import (
     ignore_warnings,
 )
 from fairtrial.predictions.streamed import StreamedFile, StreamedModels
+from fairtrial.predictions.subgroups import GAP_COLUMNS, build_gaps, build_subgroups, find_gaps, list_subgroups
 from fairtrial.predictions.tables import (
+    ASSESSMENT_COLUMNS,
+    CONFUSION_COLUMNS,
+    build_assessments,
     build_calibration,
     build_classes,
+    build_confusion,
     build_curves,
     build_scores,
-    build_subgroups,
     find_unequal_rows,
+    format_confusion,
     order_best_first,
 )
 from fairtrial.predictions.validate import Notes, Subject
@@ -80,7 +88,10 @@ _LABEL_MEASURES = ("accuracy", "balanced_accuracy", "kappa", "mcc", "f_score")
 _RARE = 0.1
 
 _BINARY_ONLY = ("average_precision", "h_measure", "ks")
-_PROBABILITY_MEASURES = (*MEAN_LOSSES, "calibration_error")
+_PROBABILITY_MEASURES = (
+    *(*MEAN_LOSSES, "calibration_error", "calibration_intercept", "calibration_slope", "oe_ratio"),
+    *("brier_miscalibration", "brier_discrimination"),
+)
 
 _INTERVAL_NAMES = {
     "wilson": "Wilson",
@@ -88,6 +99,9 @@ _INTERVAL_NAMES = {
     "delong": "DeLong",
     "newcombe": "Newcombe",
     "normal": "normal",
+    "profile": "profile likelihood",
+    "wald": "Wald",
+    "mover": "MOVER",
     "bca": "BCa bootstrap",
     "percentile": "percentile bootstrap",
 }
@@ -105,6 +119,8 @@ _BELOW_CHANCE_Z = 1.96
 IMPORTANT_NOTES = (
     *("undeclared_clusters", "below_chance", "no_test", "rows_unidentified", "disjoint_rows", "unequal_rows"),
     "average_precision_differs",
+    "class_order",
+    "compared_by_other",
     *("unknown_label", "unknown_labels", "missing_labels", "percentages"),
     *("unused_text", "unused_probabilities", "unused_numbers", "unused_second_labels", "unnamed_labels", "unnamed_scores"),
     *("dropped_missing", "duplicated_lines", "duplicated_rows", "numbered_predictions", "matched_labels", "unused_prediction"),
@@ -132,6 +148,24 @@ class JudgementOrigin:
     version: str
 
 
+def _make_empty_confusion() -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(columns=list(CONFUSION_COLUMNS))
+
+
+def _make_empty_assessment(name: str) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(columns=list(ASSESSMENT_COLUMNS[name]))
+
+
+def _make_empty_gaps() -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(columns=list(GAP_COLUMNS))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Judgement:
     """The result of `judge`: measures with intervals, paired tests, and which model is best.
@@ -155,8 +189,14 @@ class Judgement:
         One row per pair of models and test, including tests of accuracy and AUC if they are not the main measure.
     classes : DataFrame
         Precision, recall, F score and AUC of each class.
+    confusion : DataFrame
+        Confusion matrices: one row per data set, model, true and predicted class, with the count and the rate within the true
+        class. Limits are Wilson's, for the effective number of rows if there are clusters or weights.
     subgroups : DataFrame
         Measures of each subgroup.
+    gaps : DataFrame
+        Difference between each subgroup and the rest of the rows, for each model and measure: simultaneous confidence limits
+        and p-values adjusted over all subgroups, columns, models and data sets.
     calibration : DataFrame
         Calibration curves.
     curves : mapping of str to DataFrame
@@ -177,6 +217,18 @@ class Judgement:
         The predictions; None if the file was streamed.
     margins : tuple of MarginComparison
         Decision about each pair at the margin; empty if no margin was given.
+    corp : DataFrame
+        CORP calibration curves with consistency bands; see `corp_curve`.
+    decisions : DataFrame
+        Decision curves with limits; see `decision_curve`.
+    decision_differences : DataFrame
+        Differences in net benefit between models, and between each model and treating all rows.
+    calibration_tests : DataFrame
+        Test of calibration and uncertainty part of the Brier score of each model with probabilities.
+    calibration_findings : tuple of Finding
+        Whether the probabilities of each model are calibrated.
+    gap_findings : tuple of Finding
+        Which subgroups differ significantly from the rest, for each measure; the first is the main one.
 
     Examples
     --------
@@ -205,6 +257,16 @@ class Judgement:
     origin: JudgementOrigin = field(default_factory=lambda: JudgementOrigin((), "", ""))
     predictions: PredictionFile | None = field(default=None, repr=False)
     margins: tuple[MarginComparison, ...] = ()
+    confusion: pd.DataFrame = field(default_factory=_make_empty_confusion, repr=False)
+    gaps: pd.DataFrame = field(default_factory=_make_empty_gaps, repr=False)
+    gap_findings: tuple[Finding, ...] = ()
+    corp: pd.DataFrame = field(default_factory=partial(_make_empty_assessment, "corp"), repr=False)
+    decisions: pd.DataFrame = field(default_factory=partial(_make_empty_assessment, "decisions"), repr=False)
+    decision_differences: pd.DataFrame = field(
+        default_factory=partial(_make_empty_assessment, "decision_differences"), repr=False
+    )
+    calibration_tests: pd.DataFrame = field(default_factory=partial(_make_empty_assessment, "calibration_tests"), repr=False)
+    calibration_findings: tuple[Finding, ...] = ()
 
     @property
     def archive(self) -> PredictionArchive:
@@ -275,6 +337,7 @@ class Judgement:
             alpha=self.alpha,
             notes=list(self.messages),
             scores=self.scores.to_dict("records"),
+            gaps=self.gaps.to_dict("records"),
         )
 
     @property
@@ -284,6 +347,16 @@ class Judgement:
         if self.verdict is not None:
             texts.append(self.verdict.summarize("model", f"over all {self.verdict.unit}s"))
         return tuple(texts)
+
+    @property
+    def calibration_summary(self) -> tuple[str, ...]:
+        """Whether the probabilities of each model are calibrated: one sentence per model."""
+        return tuple(render_all(self.calibration_findings, "model"))
+
+    @property
+    def gap_summary(self) -> tuple[str, ...]:
+        """Which subgroups differ significantly from the rest: one sentence per measure, the main one first."""
+        return tuple(capitalize(text) for text in render_all(self.gap_findings, "model"))
 
     @property
     def methodology(self) -> tuple[Finding, ...]:
@@ -323,18 +396,20 @@ class Judgement:
         Parameters
         ----------
         all_measures : bool
-            Show all measures instead of the main one. Default: False.
+            Show all measures, not only the main one, and the confusion matrices. Default: False.
 
         Returns
         -------
         list of str
             Lines of at most 80 columns, unless names are long.
         """
-        answer = [line for text in self._select_answer() for line in wrap_lines(text)]
-        table = self._format_measures() if all_measures else self._format_main_table()
+        answer = [line for text in (*self._select_answer(), *self._select_gaps()) for line in wrap_lines(text)]
+        shows_all = all_measures or any(note.kind == "compared_by_other" for note in self.notes)
+        table = self._format_measures() if shows_all else self._format_main_table()
+        table += ["", *format_confusion(self.confusion, self.level)] if all_measures and len(self.confusion) else []
         table += ["", *format_margin_table(self.margins)] if self.margins else []
         measures = format_count(self.scores["measure"].nunique(), "measure")
-        more = "" if all_measures else f"{measures}: {name_place('--all', '.scores')}     "
+        more = "" if shows_all else f"{measures}: {name_place('--all', '.scores')}     "
         read_as = wrap_lines(self._get_read_as(), 76, indent="  ")
         if len(read_as) > _MAX_READ_AS:
             read_as = wrap_lines(self._get_read_as(with_reasons=False), 76, indent="  ")
@@ -343,6 +418,33 @@ class Judgement:
         foot = [*read_as, f"  {more}{name_place('page: --report page.html', 'reasons: .explain()')}"]
         used = len(answer) + 2 + (0 if all_measures else len(table) - len(self._list_models())) + len(foot)
         return [*answer, "", *table, "", *self._format_warnings(max(1, _MAX_LINES - used)), *foot]
+
+    def _select_gaps(self) -> tuple[str, ...]:
+        """Select the sentence on gaps in the main measure, if subgroups were declared or one differs significantly."""
+        is_declared = "subgroup" in self.roles.specified
+        is_significant = any(finding.kind == "gaps_significant" for finding in self.gap_findings[:1])
+        return self.gap_summary[:1] if is_declared or is_significant else ()
+
+    def _format_gaps(self) -> list[str]:
+        """Format all gaps of the subgroups."""
+        has_many_datasets = self.gaps["dataset"].nunique() > 1
+        header = [*(["data set"] if has_many_datasets else []), "subgroup", "model", "measure", "rows", "estimate", "rest"]
+        rows = [[*header, "difference", f"{format_percentage(self.level)} CI", "adjusted p"]]
+        for line in self.gaps.to_dict("records"):
+            numbers = [_format_estimate(line["estimate"]), _format_estimate(line["rest"]), _format_change(line["difference"])]
+            rows.append(
+                [
+                    *([str(line["dataset"])] if has_many_datasets else []),
+                    f"{line['column']} {line['subgroup']}",
+                    str(line["model"]),
+                    get_measure(line["measure"]).display_name,
+                    f"{line['rows']:,}",
+                    *numbers,
+                    _format_limits(line["low"], line["high"]) or line["note"],
+                    self._format_p(line["p_adjusted"], False),
+                ]
+            )
+        return _align(rows, left=4 if has_many_datasets else 3)
 
     def _list_models(self) -> list[str]:
         return list(dict.fromkeys(map(str, self.scores["model"])))
@@ -433,7 +535,7 @@ class Judgement:
         for line in (line for _, part in by_measure for line in part.to_dict("records")):
             key = (*([str(line["dataset"])] if has_many_datasets else []), get_measure(line["measure"]).display_name)
             labels = [text if previous[: i + 1] != key[: i + 1] else "" for i, text in enumerate(key)]
-            method = _INTERVAL_NAMES.get(line["method"], line["method"]) or line["note"]
+            method = line["note"] if line["method"] in ("", "none") else _INTERVAL_NAMES.get(line["method"], line["method"])
             numbers = [_format_estimate(line["estimate"]), _format_limits(line["low"], line["high"])]
             rows.append([*labels, str(line["model"]), *numbers, method])
             previous = key
@@ -484,6 +586,9 @@ class Judgement:
             self._format_measures(),
             self._format_tests() if len(self.tests) else [],
             format_margin_table(self.margins) if self.margins else [],
+            [line for text in self.gap_summary for line in wrap_lines(text)],
+            self._format_gaps() if len(self.gaps) else [],
+            [line for text in self.calibration_summary for line in wrap_lines(text)],
             [line for text in self._render_methodology() for line in wrap_item(text, "!")],
             [line for note in self.notes for line in wrap_item(render(note, "model"), "-")],
             wrap_lines(self._get_read_as(), indent="  "),
@@ -532,7 +637,8 @@ def _format_limits(low: float, high: float) -> str:
 def _align(rows: list[list[str]], left: int = 1) -> list[str]:
     """Align rows; confidence intervals and the columns after the last number are aligned left."""
     columns = list(zip(*rows, strict=True))
-    is_number = [i >= left and header in ("estimate", "vs best", "difference") for i, (header, *_) in enumerate(columns)]
+    number_headers = ("estimate", "vs best", "difference", "rest", "rows")
+    is_number = [i >= left and header in number_headers for i, (header, *_) in enumerate(columns)]
     widths = [max(map(len, column)) for column in columns]
     return [
         ("  " + "  ".join(cell.rjust(width) if right else cell.ljust(width) for cell, width, right in formats)).rstrip()
@@ -700,10 +806,12 @@ def _judge(
 ) -> Judgement:
     """Build a judgement from statistics of models, whether their rows are in memory or streamed."""
     models = file.models
-    chosen = select_measures(models, measures)
+    chosen = select_measures(models, measures, allow_target=True)
     main = chosen[0]
     settings = replace(settings, binary_only=_find_binary_only(models, chosen, measures is not None, notes))
+    _note_class_order(models, chosen, notes)
     notes.extend(file.list_limitations(settings))
+    _note_replaced_measure(measures, main, notes)
     if main.facts.needs != "labels" and file.has_several_folds():
         notes.add("pooled_folds", measure=main.display_name)
     scores = build_scores(models, chosen, settings)
@@ -716,15 +824,22 @@ def _judge(
     class_counts = file.count_classes(unequal_datasets)
     _note_unequal_rows(scores, class_counts, notes)
     _note_rare_positives(scores, main, positives, class_counts, notes)
-    subgroups = build_subgroups(models, file.roles.subgroups, main, settings, notes)
+    subgroups = list_subgroups(models, file.roles.subgroups, notes)
+    gaps = build_gaps(models, subgroups, [main] if measures is None else chosen, settings)
     verdict = _compare_over_splits(file, main, settings, notes, inverted)
     findings = rank_by_rows(scores, pairs, obstacles, main, settings, clusters)
     has_doubtful_rows = any(note.kind == "undeclared_clusters" for note in file.roles.reasons)
     cluster = file.roles.get("cluster") or ""
     per_row = file.count_predictions_per_row()
+    measure_names = dict.fromkeys(map(str, gaps["measure"]))
+    gap_findings = [find_gaps(gaps, name, settings.level, settings.alpha, has_doubtful_rows) for name in measure_names]
     findings = tuple(
         replace(ranking, cluster=cluster, if_independent=has_doubtful_rows, predictions_per_row=per_row[dataset])
         for ranking, dataset in zip(findings, dict.fromkeys(map(str, scores["dataset"])), strict=True)
+    )
+    assessments = build_assessments(models, settings)
+    calibration_findings = find_miscalibration(
+        assessments["calibration_tests"], scores, settings.level, settings.alpha, has_doubtful_rows
     )
     return Judgement(
         source=file.source,
@@ -736,7 +851,13 @@ def _judge(
         pairs=pairs,
         tests=tests,
         classes=build_classes(models, settings.level),
-        subgroups=subgroups,
+        confusion=build_confusion(models, settings.level),
+        corp=assessments["corp"],
+        decisions=assessments["decisions"],
+        decision_differences=assessments["decision_differences"],
+        calibration_tests=assessments["calibration_tests"],
+        calibration_findings=calibration_findings,
+        subgroups=build_subgroups(models, subgroups, main, settings),
         calibration=build_calibration(models, settings.level),
         curves=build_curves(models),
         findings=findings,
@@ -746,6 +867,8 @@ def _judge(
         class_counts=class_counts,
         origin=origin,
         predictions=file.predictions,
+        gaps=gaps,
+        gap_findings=tuple(finding for finding in gap_findings if finding is not None),
     )
 
 
@@ -768,10 +891,11 @@ def _estimate_lines(path: Path) -> float:
     return size / max(1.0, len(head) / max(1, head.count(b"\n")))
 
 
-def select_measures(models: Sequence[ModelStatistics], requested: Any) -> list[Measure]:
+def select_measures(models: Sequence[ModelStatistics], requested: Any, allow_target: bool = False) -> list[Measure]:
     """Select the requested measures, or those that suit the models; models are compared by the first one.
 
-    By default, the first measure is AUC if every model has scores of a positive class, else accuracy.
+    By default, the first measure is AUC if every model has scores of a positive class, else accuracy. A measure whose best
+    value is a target is refused or, with `allow_target`, never the first one.
     """
     if requested is None:
         return _select_default_measures(models)
@@ -783,6 +907,14 @@ def select_measures(models: Sequence[ModelStatistics], requested: Any) -> list[M
         missing = [model.find_missing_input(measure) for model in models]
         if all(missing):
             raise InputError(f"measure {measure.name} needs {missing[0]}, got none from any model: choose another measure")
+    targeted = [measure for measure in chosen if measure.facts.target is not None]
+    if targeted and not allow_target:
+        reason = f"because its best value is {targeted[0].facts.target:g}, neither the largest nor the smallest"
+        raise InputError(f"measure must not be {targeted[0].name} here, {reason}: choose another measure, e.g. brier")
+    if chosen[0] in targeted:
+        # No model is better because its slope is larger or smaller, so another measure must compare the models.
+        directed = [measure for measure in chosen if measure not in targeted] or [get_measure("brier")]
+        chosen = [directed[0], *(measure for measure in chosen if measure is not directed[0])]
     return chosen
 
 
@@ -807,6 +939,15 @@ def _select_default_measures(models: Sequence[ModelStatistics]) -> list[Measure]
     return [measure for measure in chosen if not all(model.find_missing_input(measure) for model in models)]
 
 
+def _note_replaced_measure(requested: Any, main: Measure, notes: Notes) -> None:
+    """Note that the models are not compared by the first measure, because its best value is a target."""
+    requests = [requested] if isinstance(requested, (str, Measure)) else list(requested or ())
+    first = _find_measure(requests[0]) if requests else main
+    if first is not main:
+        target = float(first.facts.target or 0.0)
+        notes.add("compared_by_other", measure=first.display_name, target=target, main=main.display_name)
+
+
 def _find_binary_only(
     models: Sequence[ModelStatistics], measures: Sequence[Measure], requested: bool, notes: Notes
 ) -> tuple[str, ...]:
@@ -818,6 +959,17 @@ def _find_binary_only(
     for dataset in datasets:
         notes.add("binary_only", Subject("", dataset), measures=tuple(measure.display_name for measure in omitted))
     return tuple(measure.name for measure in omitted) if datasets else ()
+
+
+def _note_class_order(models: Sequence[ModelStatistics], measures: Sequence[Measure], notes: Notes) -> None:
+    """Note the order of more than two classes if a measure depends on it."""
+    names = tuple(measure.display_name for measure in measures if "class order" in measure.facts.exceptions)
+    if not names:
+        return
+    for model in models:
+        if len(model.classes) > 2 and model.positive is None:
+            classes = tuple(map(format_label, model.classes))
+            notes.add("class_order", Subject("", model.dataset), measures=names, classes=classes)
 
 
 def find_inverted(

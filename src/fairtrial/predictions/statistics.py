@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
@@ -17,16 +17,27 @@ from fairtrial._check import FloatArray, IntArray
 from fairtrial._findings import Finding
 from fairtrial._text import format_count, join_names
 from fairtrial.errors import FallbackWarning, UndefinedMeasureWarning
-from fairtrial.measures import Measure, auc, calibration_curve, evaluate, intervals as closed
+from fairtrial.measures import Measure, auc, calibration_curve, decision_differences, evaluate, intervals as closed
 from fairtrial.measures.auc_inference import AucContrast, contrast_aucs
 from fairtrial.measures.bootstrap import compute_bca_limits, compute_distances, compute_percentile_limits
 from fairtrial.measures.confusion import Cells, Confusion
 from fairtrial.measures.intervals import BoundMeasure, Interval, IntervalPlan, count_effective_rows, read_clusters
-from fairtrial.measures.measure import LabelMeasure, average_over_classes, registry
+from fairtrial.measures.measure import LabelMeasure, OutcomeMeasure, ScoreMeasure, average_over_classes, registry
 from fairtrial.measures.probability import resample_calibration_error
-from fairtrial.measures.rows import DrawCounts
+from fairtrial.measures.rows import DrawCounts, OutcomeSample, ProbabilityRows
+from fairtrial.measures.subgroup_gaps import (
+    SubgroupValues,
+    compute_cell_influences,
+    estimate_aucs,
+    estimate_by_influence,
+    estimate_clustered_proportions,
+    estimate_from_tables,
+    estimate_proportions,
+    sum_by_code,
+)
 from fairtrial.measures.tally import ScoreTally, tally_scores
 from fairtrial.predictions.columns import Roles, format_label
+from fairtrial.predictions.probabilities import ProbabilityAssessment
 from fairtrial.predictions.read import DatasetPredictions, PredictionFile, ScoreKind, list_codes
 from fairtrial.predictions.validate import choose_positive
 from fairtrial.significance import mcnemar
@@ -74,6 +85,12 @@ MEAN_LOSSES = ("brier", "log_loss")
 BINS = 4096
 
 _BATCH_SIZE, _JACKKNIFE_GROUPS = 250, 500
+
+# Blocks of rows of the jackknife of a subgroup.
+_SUBGROUP_BLOCKS = 100
+
+# With fewer rows of a class, the limits of the jackknife are too narrow.
+_MIN_JACKKNIFE_CASES = 20
 
 _MAX_STORED_COUNTS = 1 << 23
 _MAX_ANSWERS = 1 << 20
@@ -148,11 +165,17 @@ class ModelStatistics(Protocol):
     def calibrate(self, level: float) -> pd.DataFrame:
         """Compute the calibration curve of the positive or most probable class; its rows are bins."""
 
+    def assess_probabilities(self, settings: JudgeSettings) -> ProbabilityAssessment | None:
+        """Assess the probabilities of the positive or most probable class; None if that is impossible."""
+
     def count_subgroups(self, column: str) -> dict[str, int]:
         """Count the rows of each subgroup that a column defines."""
 
     def select_subgroup(self, column: str, subgroup: str) -> ModelStatistics:
         """Restrict the model to the rows of a subgroup; a streamed subgroup has only labels."""
+
+    def estimate_subgroups(self, measure: Measure, column: str, subgroups: Sequence[str]) -> SubgroupValues | None:
+        """Estimate a measure on each subgroup and on the rest of the rows; None if a streamed file cannot provide it."""
 
     def pair_with(self, other: Self) -> PairStatistics | None:
         """Pair two models on the rows that both predict; None if no column identifies the rows of a streamed file."""
@@ -198,6 +221,9 @@ class PairStatistics(Protocol):
 
         If it would take too long, it draws fewer than `resamples` swaps, but at least `fewest`.
         """
+
+    def compare_net_benefits(self, level: float) -> pd.DataFrame | None:
+        """Compute differences in net benefit at many thresholds; None without probabilities of a positive class in memory."""
 
     def count_rank_changes(self) -> int | None:
         """Count the rows that the scores of both models rank differently; None if rows are not in memory."""
@@ -554,16 +580,128 @@ class InMemoryModel:
             return calibration_curve(outcome, probability, sample_weight=self.weights, level=level)
         return calibration_curve(outcome, probability, level=level, cluster=self.clusters)
 
+    def assess_probabilities(self, settings: JudgeSettings) -> ProbabilityAssessment | None:
+        """Assess the probabilities of the positive or most probable class; None if there are none."""
+        if self.kind != "probability":
+            return None
+        rows = ProbabilityRows.read(self.y_true, self.y_score, sample_weight=self.weights, **self.get_measure_options())
+        sample = OutcomeSample.from_rows(rows.outcomes, read_clusters(self.clusters, self.weights))
+        return ProbabilityAssessment.from_sample(sample, settings.level, settings.seed)
+
     def count_subgroups(self, column: str) -> dict[str, int]:
         """Count the rows of each subgroup that a column defines."""
-        import pandas as pd
-
-        counts = pd.Series(self.subgroups[column][self.row_indices]).value_counts()
-        return {str(subgroup): int(count) for subgroup, count in counts.items()}
+        codes, names = self._factorize_subgroups(column)
+        return dict(zip(names, np.bincount(codes, minlength=len(names)).tolist(), strict=True))
 
     def select_subgroup(self, column: str, subgroup: str) -> InMemoryModel:
         """Restrict the model to the rows of a subgroup."""
-        return self.select_rows(self.subgroups[column][self.row_indices] == subgroup)
+        codes, names = self._factorize_subgroups(column)
+        return self.select_rows(codes == (names.index(subgroup) if subgroup in names else -1))
+
+    def _factorize_subgroups(self, column: str) -> tuple[IntArray, list[str]]:
+        """Encode the subgroup of each prediction; the names are in the order of the codes."""
+        import pandas as pd
+
+        if column not in self._subgroup_codes:
+            codes, names = pd.factorize(self.subgroups[column][self.row_indices])
+            self._subgroup_codes[column] = codes.astype(np.intp), [str(name) for name in names]
+        return self._subgroup_codes[column]
+
+    @cached_property
+    def _subgroup_codes(self) -> dict[str, tuple[IntArray, list[str]]]:
+        return {}
+
+    def estimate_subgroups(self, measure: Measure, column: str, subgroups: Sequence[str]) -> SubgroupValues:
+        """Estimate a measure on each subgroup and on the rest of the rows."""
+        own_codes, names = self._factorize_subgroups(column)
+        codes, count = np.array([subgroups.index(name) for name in names], dtype=np.intp)[own_codes], len(subgroups)
+        clusters = None if self.clusters is None else np.unique(self.clusters, return_inverse=True)[1]
+        limits, scores = measure.facts.range, self.scores
+        with ignore_warnings():
+            if isinstance(measure, LabelMeasure) and self.y_pred is not None:
+                return self._estimate_label_subgroups(measure, codes, count, clusters)
+            if measure.name == "auc" and scores is not None and self.positive is not None and self.weights is None:
+                positive_scores = np.ascontiguousarray(scores[:, self.positive])
+                return estimate_aucs(positive_scores, self.y_true == self.positive, codes, count, clusters)
+            if measure.name in MEAN_LOSSES and scores is not None:
+                losses = compute_losses(scores, self.y_true, self.positive, measure.name)
+                return estimate_by_influence(partial(self._average_losses, losses), codes, count, clusters, limits)
+            return estimate_by_influence(
+                partial(self._jackknife, measure), codes, count, clusters, limits, _MIN_JACKKNIFE_CASES
+            )
+
+    def _estimate_label_subgroups(
+        self, measure: LabelMeasure, codes: IntArray, count: int, clusters: IntArray | None
+    ) -> SubgroupValues:
+        assert self.y_pred is not None
+        labels = tuple(list_codes(len(self.classes), self.has_unknown_labels))
+        k, n_cells = len(labels), len(labels) ** 2
+        cells = self.y_true * k + np.where(self.y_pred == ABSTAINED, k - 1, self.y_pred)
+        if clusters is None and self.weights is None:
+            tables = np.bincount(codes * n_cells + cells, minlength=count * n_cells).reshape(count, k, k).astype(np.float64)
+            return estimate_table_subgroups(measure, tables, labels, self.positive)
+        cell_tables = Confusion(np.eye(n_cells).reshape(n_cells, k, k), labels, self.positive)
+        proportions = count_table_successes(measure, cell_tables)
+        if proportions is None or (clusters is not None and self.weights is not None):
+            totals = np.ones(n_cells) if proportions is None else proportions[1]
+            compute = partial(self._linearize_table, measure, labels, cells, totals)
+            return estimate_by_influence(compute, codes, count, clusters, measure.facts.range)
+        hits, trials = (counts[cells] for counts in proportions)
+        if clusters is None:
+            assert self.weights is not None
+            weights = self.weights
+            amounts = (hits * weights, trials * weights, trials * weights**2)
+            sums, totals, squares = (sum_by_code(codes, values, count) for values in amounts)
+            return estimate_proportions(sums, totals, squares)
+        n_clusters = int(clusters.max()) + 1
+        cluster_codes = clusters * count + codes
+        by_cluster = (sum_by_code(cluster_codes, values, n_clusters * count).reshape(-1, count) for values in (hits, trials))
+        return estimate_clustered_proportions(*by_cluster)
+
+    def _linearize_table(
+        self,
+        measure: LabelMeasure,
+        labels: tuple[int, ...],
+        cells: IntArray,
+        totals: FloatArray,
+        mask: npt.NDArray[np.bool_],
+    ) -> tuple[float, FloatArray, FloatArray]:
+        """Compute a measure of labels on some rows, and the influence of each row."""
+        k, weights = len(labels), np.ones(int(mask.sum())) if self.weights is None else self.weights[mask]
+        table = sum_by_code(cells[mask], weights, k * k).reshape(k, k)
+        value, influences = compute_cell_influences(table, make_table_function(measure, labels, self.positive))
+        influence_by_row = influences.ravel()[cells[mask]] * weights / weights.sum()
+        return value, influence_by_row, weights * totals[cells[mask]]
+
+    def _average_losses(self, losses: FloatArray, mask: npt.NDArray[np.bool_]) -> tuple[float, FloatArray, FloatArray]:
+        """Compute the mean loss of some rows, and the influence of each row."""
+        chosen, weights = losses[mask], np.ones(int(mask.sum())) if self.weights is None else self.weights[mask]
+        mean = float(np.average(chosen, weights=weights))
+        return mean, (chosen - mean) * weights / weights.sum(), weights
+
+    def _jackknife(self, measure: Measure, mask: npt.NDArray[np.bool_]) -> tuple[float, FloatArray, FloatArray]:
+        """Compute a measure of some rows, and the influence of blocks of rows, stored in the first row of each block.
+
+        There are no influences, and so no limits, if there are too many rows.
+        """
+        rows = np.flatnonzero(mask)
+        value, influences = self.select_rows(rows).compute_value(measure), np.zeros(len(rows))
+        y_true = self.y_true[rows]
+        # The rows of the rarest class determine the degrees of freedom.
+        rarest = y_true == np.bincount(y_true, minlength=len(self.classes)).argmin()
+        weights = rarest * (1.0 if self.weights is None else self.weights[rows])
+        if weights.sum() == 0:
+            return value, influences, np.zeros(len(rows))
+        units = np.arange(len(rows)) if self.clusters is None else np.unique(self.clusters[rows], return_inverse=True)[1]
+        blocks = min(int(units.max()) + 1, _SUBGROUP_BLOCKS)
+        if len(self.y_true) > MANY_ROWS or blocks < 2:
+            return value, influences, weights
+        order = np.random.default_rng(0).permutation(int(units.max()) + 1) % blocks
+        block_index = order[units]
+        values = np.array([self.select_rows(rows[block_index != block]).compute_value(measure) for block in range(blocks)])
+        deviations = np.sqrt((blocks - 1) / blocks) * (values.mean() - values)
+        influences[np.unique(block_index, return_index=True)[1]] = np.nan_to_num(deviations)
+        return value, influences, weights
 
     def pair_with(self, other: InMemoryModel) -> InMemoryPair:
         """Pair two models on the rows that both predict.
@@ -605,7 +743,9 @@ class InMemoryModel:
         ]
 
     def _has_closed_form(self, measure: Measure) -> bool:
-        """Whether limits of this measure are computed without resampling: proportions and AUCs of unweighted rows."""
+        """Whether limits are computed without resampling: proportions and AUCs of unweighted rows, calibration, net benefit."""
+        if isinstance(measure, OutcomeMeasure):
+            return True
         if self.weights is not None:
             return False
         is_binary = self.positive is not None and len(self.classes) == 2
@@ -630,7 +770,7 @@ class InMemoryModel:
         table = self.count_confusion() if label_measures else None
         if table is not None:
             results += [intervals.from_table(measure, table) for measure in label_measures]
-        score_measures = [measure for measure in measures if measure.facts.needs == "scores"]
+        score_measures = [measure for measure in measures if type(measure) is ScoreMeasure]
         if score_measures and self.positive is not None and self.scores is not None:
             results += [intervals.from_tally(measure, self._positive_tally) for measure in score_measures]
         for measure in measures:
@@ -805,6 +945,26 @@ class InMemoryPair:
             nan, note = float("nan"), _describe_few_clusters(int(clusters.max()) + 1)
             outcome = replace(outcome, effect=replace(outcome.effect, low=nan, high=nan, note=note))
         return outcome
+
+    def compare_net_benefits(self, level: float) -> pd.DataFrame | None:
+        """Compute differences in net benefit at many thresholds; None without probabilities of a positive class."""
+        positive = self.first.positive
+        if positive is None or any(model.kind != "probability" for model in (self.first, self.second)):
+            return None
+        scores = {
+            name: np.ascontiguousarray(model.scores[:, positive])
+            for name, model in (("first", self.first), ("second", self.second))
+            if model.scores is not None
+        }
+        lines = decision_differences(
+            self.first.y_true == positive,
+            scores,
+            level=level,
+            labels=[False, True],
+            sample_weight=self.first.weights,
+            cluster=self.first.clusters,
+        )
+        return lines[lines["second"] == "second"].reset_index(drop=True)
 
     def _read_clusters(self) -> IntArray | None:
         return read_clusters(self.first.clusters, self.first.weights)
@@ -1059,6 +1219,9 @@ class CountIntervals:
                 return self._make_empty(measure.name, estimate)
             if measure.name == "auc":
                 return self._compute_auc_interval(estimate, tally)
+            if isinstance(measure, OutcomeMeasure) and measure.limits is not None:
+                low, high, method, note = measure.limits(OutcomeSample.from_tally(tally), self.settings.level)
+                return self._make(measure.name, estimate, (low, high), "" if method == "none" else method, note)
             coarse = merge_into_bins(tally if coarse_tally is None else coarse_tally, BINS)
             offset = estimate - float(measure.of(coarse))  # type: ignore[attr-defined]
 
@@ -1149,6 +1312,38 @@ def _compute_jackknife_counts(cells: FloatArray, seed: int) -> FloatArray:
     out = np.zeros((groups, len(flat)))
     np.add.at(out, (group_index, rows), 1.0)
     return (flat - out).reshape(-1, *cells.shape)
+
+
+def make_table_function(
+    measure: LabelMeasure, labels: tuple[int, ...], positive: int | None
+) -> Callable[[FloatArray], FloatArray]:
+    """Make the function that computes a measure from tables of codes; the last code may be ABSTAINED."""
+    adapted = allow_unknown_labels(measure)
+
+    def compute(tables: FloatArray) -> FloatArray:
+        return np.asarray(adapted.of(prepare_table(measure, Confusion(tables, labels, positive))))  # type: ignore[attr-defined]
+
+    return compute
+
+
+def count_table_successes(measure: LabelMeasure, tables: Confusion) -> tuple[FloatArray, FloatArray] | None:
+    """Return numerators and denominators of a batch of tables; None if the measure is not a proportion of rows."""
+    if not measure.facts.proportion or (measure.facts.per_class and tables.positive is None):
+        return None
+    adapted: Any = allow_unknown_labels(measure)
+    counts: tuple[FloatArray, FloatArray] = adapted.count_table_successes(prepare_table(measure, tables))
+    return counts
+
+
+def estimate_table_subgroups(
+    measure: LabelMeasure, tables: FloatArray, labels: tuple[int, ...], positive: int | None
+) -> SubgroupValues:
+    """Estimate a measure of labels from the counts of each subgroup by codes of the true and the predicted class."""
+    with ignore_warnings():
+        proportions = count_table_successes(measure, Confusion(tables, labels, positive))
+        if proportions is not None:
+            return estimate_proportions(*proportions)
+        return estimate_from_tables(tables, make_table_function(measure, labels, positive), measure.facts.range)
 
 
 def get_proportion_counts(measure: Measure, table: Confusion) -> tuple[float, float] | None:

@@ -24,6 +24,9 @@ from fairtrial.measures import Measure, auc
 from fairtrial.measures.auc_inference import AucContrast, VariancePart
 from fairtrial.measures.confusion import Confusion
 from fairtrial.measures.intervals import Interval, compute_clustered_wilson_limits, compute_weighted_wilson_limits
+from fairtrial.measures.measure import LabelMeasure, MultiScoreMeasure, OutcomeMeasure
+from fairtrial.measures.rows import OutcomeSample
+from fairtrial.measures.subgroup_gaps import SubgroupValues, omit_subgroup_limits
 from fairtrial.measures.tally import ScoreTally, quote_identifier
 from fairtrial.predictions.columns import (
     ALIASES,
@@ -37,6 +40,7 @@ from fairtrial.predictions.columns import (
     normalize_label,
     normalize_name,
 )
+from fairtrial.predictions.probabilities import ProbabilityAssessment
 from fairtrial.predictions.read import (
     JSON_LINES,
     MAX_COMPARED_LINES,
@@ -57,6 +61,7 @@ from fairtrial.predictions.statistics import (
     SplitValue,
     allow_unknown_labels,
     draw_counts,
+    estimate_table_subgroups,
     find_missing_input,
     get_proportion_counts,
     merge_into_bins,
@@ -403,7 +408,10 @@ class StreamedModel:
     def find_missing_input(self, measure: Measure) -> str:
         """Name the input that a measure needs but the model lacks. From sums of probabilities, only means can be computed."""
         missing = find_missing_input(measure, self.label is not None, self.kind)
-        needs_rows = measure.facts.needs == "probabilities" and measure.name not in MEAN_LOSSES
+        is_mean = measure.name in MEAN_LOSSES
+        is_tallied = isinstance(measure, OutcomeMeasure) and self.positive is not None
+        of_rows = measure.facts.needs == "probabilities" and not is_mean and not is_tallied
+        needs_rows = of_rows or isinstance(measure, MultiScoreMeasure)
         return "rows in memory" if needs_rows and not missing else missing
 
     def compute_intervals(self, measures: Sequence[Measure], settings: JudgeSettings) -> list[Interval]:
@@ -411,7 +419,8 @@ class StreamedModel:
         available = [measure for measure in measures if not settings.explain_unavailable(self, measure)]
         is_plain = not self.is_weighted and self.streamed.cluster is None
         counts = CountIntervals(settings, is_plain)
-        intervals = self._scan_scores([measure for measure in available if measure.facts.needs == "scores"], settings)
+        tallied = [measure for measure in available if measure.facts.needs == "scores" or isinstance(measure, OutcomeMeasure)]
+        intervals = self._scan_scores(tallied, settings)
         if self.kind == "probability":
             intervals |= self._compute_loss_intervals(counts)
         table = self.count_confusion()
@@ -510,6 +519,16 @@ class StreamedModel:
         return {}
 
     @cached_property
+    def _assessments(self) -> dict[int, ProbabilityAssessment]:
+        return {}
+
+    def assess_probabilities(self, settings: JudgeSettings) -> ProbabilityAssessment | None:
+        """Assess the probabilities of the positive class; None if there are none, or if rows are weighted or clustered."""
+        if self.positive is not None and self.kind == "probability" and not self._binned_tallies:
+            self._scan_scores([], settings)
+        return None if self.positive is None else self._assessments.get(self.positive)
+
+    @cached_property
     def _aucs(self) -> dict[int, float]:
         return {}
 
@@ -523,6 +542,9 @@ class StreamedModel:
             score, is_positive = (self.scores or ())[code], f"({self.y_true} = {code})"
             tally = self.streamed.file.tally(score, is_positive, self.where, self.streamed.weight)
             self._binned_tallies[code] = merge_into_bins(tally, 4 * BINS)
+            if code == self.positive and self.kind == "probability" and not self.is_weighted and not self.streamed.cluster:
+                sample = OutcomeSample.from_tally(tally)
+                self._assessments[code] = ProbabilityAssessment.from_sample(sample, settings.level, settings.seed)
             is_reported = self.positive in (None, code)
             is_plain = not self.is_weighted and self.streamed.cluster is None
             counts = CountIntervals(settings, is_plain and self.positive is not None and is_reported)
@@ -657,6 +679,33 @@ class StreamedModel:
         """Restrict the model to the rows of a subgroup and to labels, because each tally of scores would need its own scan."""
         condition, rows = self._list_subgroups(column)[subgroup]
         return replace(self, where=f"{self.where} AND {condition}", rows=rows, scores=None, kind=None)
+
+    def estimate_subgroups(self, measure: Measure, column: str, subgroups: Sequence[str]) -> SubgroupValues | None:
+        """Estimate a measure of labels from the counts of each subgroup; without limits if rows are weighted or clustered."""
+        if not isinstance(measure, LabelMeasure) or self.label is None:
+            return None
+        labels = tuple(list_codes(len(self.classes), self.has_unknown_labels))
+        empty = np.zeros((len(labels), len(labels)))
+        tables = np.stack([self._count_subgroup_cells(column).get(subgroup, empty) for subgroup in subgroups])
+        values = estimate_table_subgroups(measure, tables, labels, self.positive)
+        return values if not self.is_weighted and self.streamed.cluster is None else omit_subgroup_limits(values)
+
+    def _count_subgroup_cells(self, column: str) -> dict[str, FloatArray]:
+        """Sum the weights of each subgroup by codes of the true and the predicted class, in one scan."""
+        if column not in self._subgroup_cells:
+            codes = list_codes(len(self.classes), self.has_unknown_labels)
+            cells = f"{quote_identifier(column)} AS g, {self.y_true} AS t, {self.label} AS l, {self.streamed.amount}"
+            tables: dict[str, FloatArray] = {}
+            query = f"SELECT {cells} FROM judged WHERE {self.where} GROUP BY g, t, l"
+            for value, true_code, predicted_code, total in self.streamed.file.fetch_rows(query):
+                name = "(missing)" if value is None else str(value)
+                tables.setdefault(name, np.zeros((len(codes), len(codes))))[true_code, predicted_code] += total
+            self._subgroup_cells[column] = tables
+        return self._subgroup_cells[column]
+
+    @cached_property
+    def _subgroup_cells(self) -> dict[str, dict[str, FloatArray]]:
+        return {}
 
     def _list_subgroups(self, column: str) -> dict[str, tuple[str, int]]:
         """Map each value of a column, as text, to the SQL condition that selects it and to its number of rows."""
@@ -801,6 +850,11 @@ class StreamedPair:
         else:
             swaps = LabelSwaps.from_counts(adapted_measure, tuple(self.codes), self.first.positive, self._label_sums[0])
         return None if swaps is None else run_swaps(adapted_measure, swaps, settings, resamples, self.distinct_rows)
+
+    def compare_net_benefits(self, level: float) -> pd.DataFrame | None:
+        """Return None, because the decisions of both models about each row are needed."""
+        del level
+        return None
 
     def _count_cluster_swaps(self, measure: Any) -> LabelSwaps | None:
         """Count the predictions of each cluster by cells of the two confusion tables; None if there are too many clusters."""

@@ -1,20 +1,26 @@
-"""Tables of a judgement, built from the statistics of its models: scores, classes, subgroups, calibration, curves."""
+"""Tables of a judgement, built from the statistics of its models: scores, classes, confusion, calibration, curves."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from fairtrial import measures as curve_measures
 from fairtrial._check import FloatArray
-from fairtrial._findings import Finding
-from fairtrial._narrative import render
-from fairtrial.errors import InputError
+from fairtrial._text import collapse_whitespace, format_number, format_percentage, format_table, wrap_lines
 from fairtrial.measures import Measure, get_measure
 from fairtrial.measures.intervals import Interval, compute_clustered_wilson_limits, compute_wilson_limits
 from fairtrial.predictions.columns import format_label
-from fairtrial.predictions.statistics import JudgeSettings, ModelStatistics, ignore_warnings, prepare_class_table
-from fairtrial.predictions.validate import Notes
+from fairtrial.predictions.statistics import (
+    JudgeSettings,
+    ModelStatistics,
+    has_unknown_labels,
+    ignore_warnings,
+    prepare_class_table,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,11 +43,23 @@ CLASS_COLUMNS = (
     *("recall", "recall_low", "recall_high", "f_score", "auc"),
 )
 
-SUBGROUP_COLUMNS = (
-    *("dataset", "column", "subgroup", "model", "measure", "rows", "proportion", "estimate", "low", "high", "method", "note"),
-)
+CONFUSION_COLUMNS = ("dataset", "model", "true", "predicted", "count", "rate", "low", "high")
+OTHER_LABEL = "(other)"
+"""Name of predicted labels that are not classes."""
+
+# With more cells, only those that occur are listed.
+_MAX_CELLS = 400
+# With more predicted classes, the console lists the most frequent errors.
+_MAX_CONSOLE_CLASSES, _MAX_ERRORS = 5, 5
 
 CALIBRATION_COLUMNS = ("dataset", "model", "class", "mean_predicted", "observed_frequency", "weight", "low", "high")
+
+ASSESSMENT_COLUMNS = {
+    "corp": ("dataset", "model", "class", "predicted", "recalibrated", "low", "high"),
+    "decisions": ("dataset", "model", "class", "threshold", "net_benefit", "low", "high", "treat_all", "treat_none"),
+    "decision_differences": ("dataset", "first", "second", "threshold", "difference", "low", "high"),
+    "calibration_tests": ("dataset", "model", "class", "test", "statistic", "p_value", "uncertainty", "low", "high"),
+}
 
 CURVES = {
     "roc": curve_measures.roc_curve,
@@ -55,21 +73,17 @@ CURVES = {
 
 MAX_CURVE_POINTS = 2000
 
-# A subgroup with fewer rows, or fewer rows of a class, is too small to judge.
-MIN_SUBGROUP_ROWS, MIN_SUBGROUP_CLASS_ROWS = 20, 5
-
-_MAX_SUBGROUPS = 50
-
 
 def build_scores(models: Sequence[ModelStatistics], measures: Sequence[Measure], settings: JudgeSettings) -> pd.DataFrame:
     """Build one row per model and measure, with intervals."""
     import pandas as pd
 
-    lines = [line for model in models for line in _build_score_rows(model, measures, settings)]
+    lines = [line for model in models for line in build_score_rows(model, measures, settings)]
     return pd.DataFrame(lines, columns=list(SCORE_COLUMNS))
 
 
-def _build_score_rows(model: ModelStatistics, measures: Sequence[Measure], settings: JudgeSettings) -> list[dict[str, Any]]:
+def build_score_rows(model: ModelStatistics, measures: Sequence[Measure], settings: JudgeSettings) -> list[dict[str, Any]]:
+    """Build one row per measure of a model."""
     intervals = model.compute_intervals(measures, settings)
     return [_build_score_row(model, measure, interval) for measure, interval in zip(measures, intervals, strict=True)]
 
@@ -83,7 +97,7 @@ def _build_score_row(model: ModelStatistics, measure: Measure, interval: Interva
         "low": interval.low,
         "high": interval.high,
         "method": interval.method,
-        "better": "higher" if measure.facts.direction == "max" else "lower",
+        "better": measure.facts.better,
         "chance": measure.facts.get_chance(len(model.classes)),
         "rows": model.distinct_rows,
         "note": interval.note,
@@ -139,72 +153,102 @@ def _compute_rate(name: str, hits: float, total: float, level: float, unweighted
     return {name: float(hits / total) if total else nan, f"{name}_low": low, f"{name}_high": high}
 
 
-def build_subgroups(
-    models: Sequence[ModelStatistics], columns: Sequence[str], main: Measure, settings: JudgeSettings, notes: Notes
-) -> pd.DataFrame:
-    """Build one row per data set, subgroup column, subgroup, model and measure, with a note if there are few rows."""
+def build_confusion(models: Sequence[ModelStatistics], level: float) -> pd.DataFrame:
+    """Build one row per model, true class and predicted class: count, and rate within the true class with Wilson limits.
+
+    Rows with clusters or weights have limits for the effective number of rows. Predicted labels that are not classes form a
+    class of their own. If there are more than 400 cells, only those that occur are listed.
+    """
     import pandas as pd
 
-    lines: list[dict[str, Any]] = []
-    for dataset in dict.fromkeys(model.dataset for model in models):
-        dataset_models = [model for model in models if model.dataset == dataset]
-        for column in columns:
-            lines += _build_column_rows(dataset_models, column, main, settings, notes)
-    return pd.DataFrame(lines, columns=list(SUBGROUP_COLUMNS))
+    lines = [line for model in models for line in _build_confusion_rows(model, level)]
+    return pd.DataFrame(lines, columns=list(CONFUSION_COLUMNS))
 
 
-def _build_column_rows(
-    models: Sequence[ModelStatistics], column: str, main: Measure, settings: JudgeSettings, notes: Notes
-) -> list[dict[str, Any]]:
-    """Build the rows of all subgroups that a column defines in a data set."""
-    counts = [model.count_subgroups(column) for model in models]
-    subgroups = sorted({subgroup for model_counts in counts for subgroup in model_counts})
-    if len(subgroups) > _MAX_SUBGROUPS:
-        notes.add("many_subgroups", column=column, subgroups=len(subgroups))
+def _build_confusion_rows(model: ModelStatistics, level: float) -> list[dict[str, Any]]:
+    confusion = model.count_confusion()
+    if confusion is None:
         return []
-    # Every subgroup of a model has the same inputs, so the first one shows which measures can be computed.
-    examples = [
-        model.select_subgroup(column, next(iter(model_counts)))
-        for model, model_counts in zip(models, counts, strict=True)
-        if model_counts
-    ]
-    measures = _select_subgroup_measures(examples, main)
-    return [
-        line
-        for subgroup in subgroups
-        for model, model_counts in zip(models, counts, strict=True)
-        if subgroup in model_counts
-        for line in _build_subgroup_rows(model, column, subgroup, measures, settings)
-    ]
+    k = len(model.classes)
+    names = [str(label) for label in model.classes] + [OTHER_LABEL] * has_unknown_labels(confusion)
+    cells = [(code, label) for code in range(k) for label in range(len(names))]
+    if len(cells) > _MAX_CELLS:
+        cells = [cell for cell in cells if confusion.table[cell]]
+    clusters = None if model.is_weighted else model.count_cluster_tables()
+    cluster_sums = None if clusters is None else clusters.sum(axis=2)
+    effective_rows = model.count_effective_rows()[:, 0]
+    lines = []
+    for code, label in cells:
+        count, total = float(confusion.table[code, label]), float(confusion.true[code])
+        rate, limits = float("nan"), (float("nan"), float("nan"))
+        if total:
+            rate = count / total
+            if clusters is not None and cluster_sums is not None:
+                limits = compute_clustered_wilson_limits(clusters[:, code, label], cluster_sums[:, code], level)
+            elif effective_rows[code] > 0:
+                limits = compute_wilson_limits(rate * effective_rows[code], effective_rows[code], level)
+        cell = {"true": names[code], "predicted": names[label], "count": count, "rate": rate}
+        lines.append({"dataset": model.dataset, "model": model.name, **cell, "low": limits[0], "high": limits[1]})
+    return lines
 
 
-def _select_subgroup_measures(models: Sequence[ModelStatistics], main: Measure) -> list[Measure]:
-    """Select the main measure and, if there are labels, accuracy and the rates of two classes."""
-    is_binary = all(model.positive is not None for model in models)
-    names = ["accuracy", *(("recall", "specificity") if is_binary else ())]
-    chosen = [main, *(measure for measure in map(get_measure, names) if measure is not main)]
-    return [measure for measure in chosen if not all(model.find_missing_input(measure) for model in models)]
+def format_confusion(confusion: pd.DataFrame, level: float) -> list[str]:
+    """Format the confusion matrix of each model, or its most frequent errors if there are many classes."""
+    lines: list[str] = []
+    several = confusion["dataset"].nunique() > 1
+    for (dataset, model), cells in confusion.groupby(["dataset", "model"], sort=False):
+        names = list(dict.fromkeys(cells["predicted"]))
+        subject = f"{model} on {dataset}" if several else str(model)
+        contents = f"count, % of the true class, {format_percentage(level)} CI"
+        if len(names) > _MAX_CONSOLE_CLASSES:
+            lines += [
+                "",
+                *wrap_lines(f"Most frequent errors of {subject}: {contents}", 78, indent="  "),
+                *_format_errors(cells),
+            ]
+        else:
+            lines += [
+                "",
+                *wrap_lines(f"Confusion matrix of {subject}: {contents}", 78, indent="  "),
+                *_format_matrix(cells, names),
+            ]
+    return lines[1:]
 
 
-def _build_subgroup_rows(
-    model: ModelStatistics, column: str, subgroup: str, measures: Sequence[Measure], settings: JudgeSettings
-) -> list[dict[str, Any]]:
-    part = model.select_subgroup(column, subgroup)
-    common = {"column": column, "subgroup": subgroup, "proportion": float(part.rows / model.rows)}
-    try:
-        lines = _build_score_rows(part, measures, settings)
-    except InputError as error:  # e.g. all weights are zero
-        return [{"dataset": model.dataset, "model": model.name, **common, "rows": part.rows, "note": str(error)}]
-    small = _describe_small_subgroup(part)
-    return [{**line, **common, "note": "; ".join(filter(None, (small, line["note"])))} for line in lines]
+def _format_matrix(cells: pd.DataFrame, names: Sequence[str]) -> list[str]:
+    """Format a confusion matrix. Each true class has a line of counts and rates, and a line of confidence limits."""
+    width = max(12, 58 // len(names) - 2)
+    name_width = max(8, 78 - len(names) * (width + 2))
+    rows = [["true", *(collapse_whitespace(f"as {name}", width) for name in names)]]
+    for true_class, line in cells.groupby("true", sort=False):
+        rates = [
+            f"{format_number(count, '{:,.6g}')}  {_format_percent(rate)}" for count, rate in line[["count", "rate"]].values
+        ]
+        limits = [_format_percent_limits(low, high) for low, high in line[["low", "high"]].values]
+        rows += [[collapse_whitespace(true_class, name_width), *rates], ["", *limits]]
+    return format_table(rows)
 
 
-def _describe_small_subgroup(model: ModelStatistics) -> str:
-    """Describe why a subgroup is too small; empty if it is not."""
-    fewest = int(model.count_classes().min())
-    if model.rows < MIN_SUBGROUP_ROWS:
-        return render(Finding.of("small_subgroup", rows=model.rows))
-    return render(Finding.of("small_class", rows=fewest)) if fewest < MIN_SUBGROUP_CLASS_ROWS else ""
+def _format_errors(cells: pd.DataFrame) -> list[str]:
+    """Format the most frequent pairs of a true class and another predicted class."""
+    errors = cells[(cells["true"] != cells["predicted"]) & (cells["count"] > 0)]
+    errors = errors.sort_values("count", ascending=False, kind="stable").head(_MAX_ERRORS)
+    if errors.empty:
+        return ["  none"]
+    rows = [["true", "predicted", "count", "%", "CI"]]
+    for line in errors.to_dict("records"):
+        names = [collapse_whitespace(line[name], 24) for name in ("true", "predicted")]
+        limits = _format_percent_limits(line["low"], line["high"])
+        rows.append([*names, format_number(line["count"], "{:,.6g}"), _format_percent(line["rate"]), limits])
+    return format_table(rows, left=2)
+
+
+def _format_percent(rate: float) -> str:
+    return "100" if rate == 1 else format_number(100 * rate, "{:.1f}")
+
+
+def _format_percent_limits(low: float, high: float) -> str:
+    return "" if np.isnan(low) else f"{_format_percent(low)} to {_format_percent(high)}"
 
 
 def build_calibration(models: Sequence[ModelStatistics], level: float) -> pd.DataFrame:
@@ -219,6 +263,43 @@ def build_calibration(models: Sequence[ModelStatistics], level: float) -> pd.Dat
     if not parts:
         return pd.DataFrame(columns=list(CALIBRATION_COLUMNS))
     return pd.concat(parts, ignore_index=True)[list(CALIBRATION_COLUMNS)]
+
+
+def build_assessments(models: Sequence[ModelStatistics], settings: JudgeSettings) -> dict[str, pd.DataFrame]:
+    """Tabulate CORP curves, decision curves, differences in net benefit, and tests of calibration."""
+    import pandas as pd
+
+    parts: dict[str, list[pd.DataFrame]] = {name: [] for name in ASSESSMENT_COLUMNS}
+    assessed, against_all = [], []
+    for model in models:
+        assessment = model.assess_probabilities(settings)
+        if assessment is None:
+            continue
+        name = "most probable" if model.positive is None else format_label(model.classes[model.positive])
+        keys = {"dataset": model.dataset, "model": model.name, "class": name}
+        parts["corp"].append(assessment.corp.assign(**keys))
+        test, uncertainty = assessment.test, assessment.uncertainty
+        line = {**keys, "uncertainty": uncertainty.estimate, "low": uncertainty.low, "high": uncertainty.high}
+        if test is not None:
+            line |= {"test": test.test, "statistic": test.statistic, "p_value": test.p_value}
+        parts["calibration_tests"].append(pd.DataFrame([line]))
+        if model.positive is not None:
+            assessed.append(model)
+            parts["decisions"].append(assessment.decisions.assign(**keys))
+            against_all.append(assessment.differences.assign(dataset=model.dataset, first=model.name))
+    for first, second in combinations(assessed, 2):
+        pair = first.pair_with(second) if first.dataset == second.dataset else None
+        lines = None if pair is None else pair.compare_net_benefits(settings.level)
+        if lines is not None:
+            keys = {"dataset": first.dataset, "first": first.name, "second": second.name}
+            parts["decision_differences"].append(lines.assign(**keys))
+    parts["decision_differences"] += against_all
+    return {
+        name: pd.concat(frames, ignore_index=True).reindex(columns=list(columns))
+        if (frames := parts[name])
+        else pd.DataFrame(columns=list(columns))
+        for name, columns in ASSESSMENT_COLUMNS.items()
+    }
 
 
 def build_curves(models: Sequence[ModelStatistics]) -> dict[str, pd.DataFrame]:

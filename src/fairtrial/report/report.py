@@ -18,10 +18,11 @@ from fairtrial.report.source import ReportSource, describe_source
 if TYPE_CHECKING:
     from fairtrial.predictions.gate import GateResult
     from fairtrial.predictions.judgement import Judgement
+    from fairtrial.predictions.thresholds import ThresholdResult
     from fairtrial.significance import Verdict
     from fairtrial.study import Results
 
-    Reportable = Results | Judgement | GateResult | Verdict
+    Reportable = Results | Judgement | GateResult | ThresholdResult | Verdict
 
 
 def write_report(results: Reportable, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
@@ -31,8 +32,9 @@ def write_report(results: Reportable, path: str | os.PathLike[str], *, title: st
 
     Parameters
     ----------
-    results : Results, Judgement, GateResult or Verdict
-        Results of a study (`Study.run`, `open_results`), a judgement (`judge`), a decision (`gate`) or a verdict (`compare`).
+    results : Results, Judgement, GateResult, ThresholdResult or Verdict
+        Results of a study (`Study.run`, `open_results`), a judgement (`judge`), a decision (`gate`), a threshold
+        (`choose_threshold`) or a verdict (`compare`).
     path : path
         HTML file to write, in an existing folder.
     title : str, optional

@@ -179,8 +179,8 @@ class Section:
 
 
 ShownSchemes = Literal["first", "all", "none"]
-ReportKind = Literal["study", "judgement", "comparison", "gate"]
-"""The kinds of reports: on the results of a study, a judgement of predictions, a comparison of scores, or a decision."""
+ReportKind = Literal["study", "judgement", "comparison", "gate", "threshold"]
+"""The kinds of reports: on the results of a study, a judgement, a comparison of scores, a decision, or a threshold."""
 
 
 @dataclass(eq=False)

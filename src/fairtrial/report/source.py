@@ -16,6 +16,7 @@ from fairtrial._text import format_count, join_names
 from fairtrial.errors import InputError
 from fairtrial.predictions.gate import GateResult
 from fairtrial.predictions.judgement import Judgement
+from fairtrial.predictions.thresholds import ThresholdResult
 from fairtrial.report.cache import compute_verdict, get_verdict_measure
 from fairtrial.report.judgement import build_facts_frame
 from fairtrial.report.section import ReportKind, ShownSchemes
@@ -85,6 +86,10 @@ class ReportSource(ABC):
         """Return the result of a gate. Raise an error for other sources."""
         return self._refuse("the result of a gate")
 
+    def get_thresholds(self) -> ThresholdResult:
+        """Return the result of `choose_threshold`. Raise an error for other sources."""
+        return self._refuse("the result of choose_threshold")
+
     def describe_schemes(self, selection: ShownSchemes) -> str | None:
         """Name the resampling schemes that a section shows. Return None if there is only one."""
         return None
@@ -111,8 +116,8 @@ def describe_source(results: object) -> ReportSource:
     """
     type_name = type(results).__name__
     raise InputError(
-        f"results must be Results, Judgement, GateResult or Verdict, got {type_name}: pass the result of Study.run, "
-        "open_results, judge, gate or compare"
+        f"results must be Results, Judgement, GateResult, ThresholdResult or Verdict, got {type_name}: pass the result of "
+        "Study.run, open_results, judge, gate, choose_threshold or compare"
     )
 
 
@@ -321,5 +326,44 @@ class GateSource(ReportSource):
         """There is no comparison over data sets."""
 
     def get_gate(self) -> GateResult:
+        """Return the result."""
+        return self.result
+
+
+@describe_source.register(ThresholdResult)
+@dataclass(frozen=True)
+class ThresholdSource(ReportSource):
+    """The result of `choose_threshold`."""
+
+    result: ThresholdResult
+    kind = "threshold"
+    noun = "model"
+
+    @property
+    def title(self) -> str:
+        """The name of the file."""
+        return f"Threshold for {self.result.source}"
+
+    @property
+    def subtitle(self) -> str:
+        """The numbers of models and rows."""
+        models = len({choice.model for choice in self.result.choices})
+        return f"{format_count(models, 'model')}, {format_count(self.result.choices[0].rows, 'row')}"
+
+    @property
+    def identity(self) -> ThresholdResult:
+        """The result."""
+        return self.result
+
+    @property
+    def measure(self) -> str:
+        """There is no main measure."""
+        return ""
+
+    @property
+    def verdict(self) -> None:
+        """There is no comparison over data sets."""
+
+    def get_thresholds(self) -> ThresholdResult:
         """Return the result."""
         return self.result

@@ -3,6 +3,8 @@
 from fairtrial.significance.adjust import adjust, rom_critical_values
 from fairtrial.significance.bayes import Posterior, bayes_signed_rank, correlated_t
 from fairtrial.significance.bootstrap_test import bootstrap_difference
+from fairtrial.significance.calibration import calibration_test
+from fairtrial.significance.costs import cost_test
 from fairtrial.significance.counts import cochran_q, mcnemar, mcnemar_table, sign_test
 from fairtrial.significance.delong_test import auc_test, delong
 from fairtrial.significance.effect import (
@@ -51,12 +53,14 @@ __all__ = [
     "bergmann",
     "bootstrap_difference",
     "bradley_terry",
+    "calibration_test",
     "cliffs_delta",
     "cochran_q",
     "cohens_d",
     "cohens_d_av",
     "corrected_resampled_t",
     "correlated_t",
+    "cost_test",
     "delong",
     "five_by_two_f",
     "five_by_two_t",

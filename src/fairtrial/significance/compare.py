@@ -292,7 +292,15 @@ def _check_no_costs(source: object, scores: Scores) -> None:
 def _get_direction(name: str | None, strict: bool) -> Better | None:
     from fairtrial.measures import registry
 
-    return registry[name].facts.direction if name is not None and (strict or name in registry) else None
+    if name is None or not (strict or name in registry):
+        return None
+    facts = registry[name].facts
+    if facts.direction == "target":
+        raise InputError(
+            f"scores must have a direction, but the best {facts.display_name} is {facts.target:g}: compare the distances from "
+            f"{facts.target:g}, with {name_argument('better', 'min')}"
+        )
+    return facts.direction
 
 
 def _drop_incomplete(scores: Scores, control: str | None) -> tuple[Scores, list[Finding]]:

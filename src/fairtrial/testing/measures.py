@@ -128,6 +128,14 @@ def _reads_classes(measure: Measure) -> bool:
     return measure.facts.needs in ("labels", "scores", "probabilities")
 
 
+def _treats_classes_alike(measure: Measure) -> bool:
+    return _reads_classes(measure) and "class order" not in measure.facts.exceptions
+
+
+def _ignores_weight_scale(measure: Measure) -> bool:
+    return _reads_columns(measure) and "weight scale" not in measure.facts.exceptions
+
+
 def _declares_chance(measure: Measure) -> bool:
     return _reads_classes(measure) and measure.facts.chance is not None
 
@@ -152,7 +160,7 @@ def check_facts_are_complete(case: _MeasureCase) -> None:
     for name in ("name", "needs", "direction", "cite", "summary", "undefined"):
         require(getattr(facts, name), f"an empty {name}")
     require(facts.needs in ("labels", "scores", "probabilities", "values", "results"), f"needs={facts.needs!r}")
-    require(facts.direction in ("max", "min"), f"direction={facts.direction!r}")
+    require(facts.direction in ("max", "min", "target"), f"direction={facts.direction!r}")
     require(facts.display_name, "an empty display_name")
     low, high = facts.range
     require(low < high, f"range={facts.range}")
@@ -180,10 +188,11 @@ def check_values_are_in_range(case: _MeasureCase) -> None:
 def check_nothing_beats_perfect_predictions(case: _MeasureCase) -> None:
     """No prediction may have a better value than the true labels, in the declared direction."""
     for columns in case.iter_columns():
-        sign = 1 if case.measure.facts.direction == "max" else -1
-        perfect = max(sign * case.compute(columns.y_true, y) for y in case.make_perfect_predictions(columns))
         value = case.compute(columns.y_true, columns.y)
-        require(not sign * value > perfect + _TOLERANCE, f"{value:g} against {sign * perfect:g} for the true labels")
+        perfect = [case.compute(columns.y_true, y) for y in case.make_perfect_predictions(columns)]
+        best = next((number for number in perfect if not case.measure.is_better(value, number)), perfect[0])
+        is_better = case.measure.is_better(value, best) and abs(value - best) > _TOLERANCE
+        require(not is_better, f"{value:g} against {best:g} for the true labels")
 
 
 @_contract.rule("declare the expected value of random guesses, or chance=None", applies=_declares_chance)
@@ -219,7 +228,9 @@ def check_class_names_do_not_matter(case: _MeasureCase) -> None:
         _require_equal(value, case.compute(y_true, y, sample_weight=weights), f"for {k} classes with different names")
 
 
-@_contract.rule("treat all classes alike, or declare per_class=True", applies=_reads_classes)
+@_contract.rule(
+    'treat all classes alike, or declare per_class=True or exceptions=("class order",)', applies=_treats_classes_alike
+)
 def check_class_order_does_not_matter(case: _MeasureCase) -> None:
     """Permuting three classes must not change the value, nor must permuting two for measures of the whole table."""
     facts = case.measure.facts
@@ -261,7 +272,7 @@ def check_weights_equal_repetition(case: _MeasureCase) -> None:
         _require_equal(value, case.compute(*repeated, k), "for weights instead of repeated rows")
 
 
-@_contract.rule("divide by the sum of the weights", applies=_reads_columns)
+@_contract.rule('divide by the sum of the weights, or declare exceptions=("weight scale",)', applies=_ignores_weight_scale)
 def check_weight_scale_does_not_matter(case: _MeasureCase) -> None:
     """Weights that are three times as large must not change the value."""
     for k, y_true, y, weights, _ in case.iter_columns():

@@ -9,6 +9,7 @@ import numpy as np
 
 from fairtrial import _check
 from fairtrial._check import FloatArray
+from fairtrial._text import format_percentage
 from fairtrial.measures.intervals import compute_wilson_limits
 from fairtrial.report.figures.base import (
     GREY,
@@ -516,8 +517,6 @@ def draw_intervals(frame: Any, *, title: str | None = None) -> Any:
     >>> chart.to_dict()["title"]["text"]
     'Estimates with intervals'
     """
-    import altair as alt
-
     about = getattr(frame, "measure", "") if hasattr(frame, "frame") else ""
     frame = to_frame(frame)
     paired = "first" in frame and "second" in frame and "measure" not in (*frame.columns, frame.index.name)
@@ -525,9 +524,53 @@ def draw_intervals(frame: Any, *, title: str | None = None) -> Any:
         frame = frame.assign(measure=[f"{pair.first} - {pair.second}" for pair in frame.itertuples()])
     frame = require_columns("frame", frame, ["measure", "estimate", "low", "high"], index="measure")
     learners = [str(name) for name in frame["learner"].unique()] if "learner" in frame else [""]
-    base = _build_forest_base(frame, learners)
     axis_title = f"Difference in {about}" if paired and about else "Difference" if paired else "Estimate"
-    scale = alt.Scale(zero=paired, nice=True, padding=8)
+    heading = title or ("Differences with intervals" if paired else "Estimates with intervals")
+    return _draw_forest(frame, learners, axis_title, build_title(heading, *["Dashed: no difference"] * paired), paired)
+
+
+def draw_gaps(gaps: Any, *, title: str = "Gaps to the rest", measure: str = "", level: float = 0.95) -> Any:
+    """Draw the gap between each subgroup and the rest of the rows, with simultaneous intervals.
+
+    Parameters
+    ----------
+    gaps : dataframe
+        Gaps of one measure and one column, as in `Judgement.gaps`: subgroup, model, difference, low, high.
+    title : str
+        Title of the chart.
+    measure : str
+        Display name of the measure.
+    level : float, default 0.95
+        Confidence level of the intervals.
+
+    Returns
+    -------
+    altair.Chart
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> line = {"subgroup": "south", "model": "tree", "difference": -0.06, "low": -0.14, "high": 0.02}
+    >>> draw_gaps(pd.DataFrame([line])).to_dict()["title"]["text"]
+    'Gaps to the rest'
+    """
+    lines = require_columns("gaps", to_frame(gaps), ["subgroup", "model", "difference", "low", "high"])
+    frame = lines[["subgroup", "model", "difference", "low", "high"]].set_axis(
+        ["measure", "learner", "estimate", "low", "high"], axis=1
+    )
+    learners = [str(name) for name in frame["learner"].unique()]
+    subtitle = f"{format_percentage(level)} CI, simultaneous for all subgroups. Dashed: no difference"
+    frame = frame if len(learners) > 1 else frame.drop(columns="learner")
+    axis_title = f"{measure[:1].upper()}{measure[1:]} of the subgroup minus the rest" if measure else "Subgroup minus the rest"
+    return _draw_forest(frame, learners if len(learners) > 1 else [""], axis_title, build_title(title, subtitle), True)
+
+
+def _draw_forest(frame: pd.DataFrame, learners: list[str], axis_title: str, title: Any, has_zero: bool) -> Any:
+    """Draw estimates with intervals, and a line at zero if they are differences."""
+    import altair as alt
+
+    base = _build_forest_base(frame, learners)
+    scale = alt.Scale(zero=has_zero, nice=True, padding=8)
     bars = base.mark_rule(strokeWidth=2).encode(alt.X("low:Q", title=axis_title, scale=scale), alt.X2("high:Q"))
     points = base.mark_point(filled=True, size=70, opacity=1).encode(alt.X("estimate:Q", scale=scale))
     numbers = base.mark_text(align="left", fontSize=12).encode(x=alt.value(SIDE + 14), text="text:N")
@@ -535,10 +578,8 @@ def draw_intervals(frame: Any, *, title: str | None = None) -> Any:
         build_chart([{"low": 0}]).mark_rule(color=GREY, strokeDash=[4, 3], strokeWidth=1.2).encode(alt.X("low:Q", scale=scale))
     )
     step = alt.Step(22 if len(learners) > 1 else 30, **{"for": "position"} if len(learners) == 1 else {"for": "offset"})
-    heading = title or ("Differences with intervals" if paired else "Estimates with intervals")
-    subtitles = ["Dashed: no difference"] if paired else []
-    whole = alt.layer(*[zero] * paired, bars, points, numbers)
-    return style_chart(whole.properties(width=SIDE, height=step, title=build_title(heading, *subtitles)))
+    whole = alt.layer(*[zero] * has_zero, bars, points, numbers)
+    return style_chart(whole.properties(width=SIDE, height=step, title=title))
 
 
 def _build_forest_base(frame: pd.DataFrame, learners: list[str]) -> Any:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtrial._text import capitalize, join_names
+from fairtrial.measures import get_measure
 from fairtrial.measures.intervals import compute_wilson_limits
 from fairtrial.report.figures import curves
+from fairtrial.report.figures.probabilities import draw_corp
 from fairtrial.report.judgement import drop_single_dataset, list_datasets, list_models, select_largest_datasets
 from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number, section
 from fairtrial.report.selection import make_unique_keys
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
     from fairtrial.report.source import ReportSource
 
 CALIBRATION_KEY = "calibration-models"
+_CALIBRATION_MEASURES = (
+    *("calibration_intercept", "calibration_slope", "oe_ratio", "brier_miscalibration", "brier_discrimination"),
+)
 MOST_LIKELY = "most probable"
 DISTANCE, BIAS = "mean distance", "mean predicted minus observed"
 _PREDICTED, _OBSERVED = "mean predicted", "observed frequency"
@@ -42,6 +47,7 @@ def build_judgement_section(source: ReportSource) -> Section | None:
         "by rows. Low and high: limits of mean predicted minus observed, from the Wilson limits of the observed frequency."
     )
     tables = (
+        *_build_measure_tables(judgement, several),
         ReportTable(CALIBRATION_KEY, "Calibration of each model", frame, formats, note),
         ReportTable(
             "calibration-bins", "Bins of predicted probabilities", bins, formats, _explain_bin_limits(judgement), None, True
@@ -50,11 +56,55 @@ def build_judgement_section(source: ReportSource) -> Section | None:
     return Section(
         "calibration",
         "Calibration",
-        _describe_calibration(judgement, frame),
-        _draw_calibration_figures(judgement),
+        (*(Sentence(text) for text in judgement.calibration_summary), *_describe_calibration(judgement, frame)),
+        (*_draw_corp_figures(judgement), *_draw_calibration_figures(judgement)),
         tables,
         _note_missing_probabilities(judgement),
     )
+
+
+def _build_measure_tables(judgement: Judgement, several: bool) -> tuple[ReportTable, ...]:
+    """Build the table of intercept, slope, O:E ratio and parts of the Brier score, with limits."""
+    import pandas as pd
+
+    columns = ["dataset", "model", "measure", "estimate", *_LIMITS]
+    names = [*_CALIBRATION_MEASURES, "brier"]
+    lines = judgement.scores[judgement.scores["measure"].isin(names)][[*columns, "note"]]
+    lines = lines[lines["model"].isin(set(judgement.calibration["model"]))]
+    lines = lines.assign(measure=[get_measure(str(name)).display_name for name in lines["measure"]])
+    tests = judgement.calibration_tests
+    uncertainty = tests.rename(columns={"uncertainty": "estimate"}).assign(measure="uncertainty (UNC)")[columns]
+    if lines.empty or uncertainty.empty:
+        return ()
+    order = [*(get_measure(name).display_name for name in names), "uncertainty (UNC)"]
+    frame = pd.concat([lines.assign(note=lines["note"].fillna("")), uncertainty.assign(note="")], ignore_index=True)
+    position = frame["measure"].map({name: number for number, name in enumerate(order)})
+    frame = frame.assign(position=position).sort_values(["dataset", "position"], kind="stable").drop(columns="position")
+    frame = frame if (frame["note"] != "").any() else frame.drop(columns="note")
+    formats = dict.fromkeys(["estimate", *_LIMITS], "{:.4f}")
+    note = (
+        "Intercept 0, slope 1 and O:E ratio 1 mean perfect calibration. A slope below 1 means that the probabilities are too "
+        "extreme. Brier score = MCB - DSC + UNC; MCB and DSC are too large in small samples, so their lower limits are "
+        "cross-fitted."
+    )
+    frame = drop_single_dataset(frame.reset_index(drop=True), several)
+    return (ReportTable("calibration-measures", "Measures of calibration", frame, formats, note),)
+
+
+def _draw_corp_figures(judgement: Judgement) -> tuple[Figure, ...]:
+    several, chosen = len(list_datasets(judgement)) > 1, select_largest_datasets(judgement)
+    figures = []
+    for name, key in zip(chosen, make_unique_keys(chosen), strict=True):
+        curve = judgement.corp[judgement.corp["dataset"] == name]
+        if not len(curve):
+            continue
+        frames = {str(model): part.reset_index(drop=True) for model, part in curve.groupby("model", sort=False)}
+        label, where = str(curve["class"].iloc[0]), f" on {name}" if several else ""
+        title = f"CORP calibration curve{where}: " + (f"{label} class" if label == MOST_LIKELY else f"class {label}")
+        alt = f"Recalibrated against predicted probability{where}, one line per model, with bands for a calibrated model."
+        chart = draw_corp(frames, title=title, level=judgement.level)
+        figures.append(Figure(f"calibration-corp-{key}", title, chart, alt, curve.reset_index(drop=True)))
+    return tuple(figures)
 
 
 def _explain_bin_limits(judgement: Judgement) -> str:

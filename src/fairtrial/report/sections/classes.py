@@ -1,4 +1,4 @@
-"""Results by class: precision, recall, F1 score and AUC of each class."""
+"""Results by class: confusion matrices, and precision, recall, F1 score and AUC of each class."""
 
 from __future__ import annotations
 
@@ -6,8 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtrial.report.judgement import drop_single_dataset, list_datasets, rank_judged_models, select_largest_datasets
-from fairtrial.report.section import ReportTable, Section, Sentence, build_sentence, format_number, section
+from fairtrial.report.figures.confusion import MAX_CLASSES, draw_confusion
+from fairtrial.report.judgement import (
+    MAX_PARTS,
+    drop_single_dataset,
+    list_datasets,
+    rank_judged_models,
+    select_largest_datasets,
+)
+from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number, section
+from fairtrial.report.selection import make_unique_keys
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,7 +23,7 @@ if TYPE_CHECKING:
     from fairtrial.predictions.judgement import Judgement
     from fairtrial.report.source import ReportSource
 
-CLASSES_KEY = "classes-all"
+CLASSES_KEY, CONFUSION_KEY = "classes-all", "confusion-all"
 _CLASS_NAMES = {"support": "rows", "predicted": "predicted rows", "f_score": "F1 score", "auc": "AUC"} | {
     f"{rate}_{end}": f"{rate}, {end}" for rate in ("precision", "recall") for end in ("low", "high")
 }
@@ -23,7 +31,7 @@ _CLASS_NAMES = {"support": "rows", "predicted": "predicted rows", "f_score": "F1
 
 @section("classes", title="Results by class", order=70, serves=("judgement",))
 def build_judgement_section(source: ReportSource) -> Section:
-    """Report, for each class, precision and recall with Wilson limits, the F1 score, and the AUC against the other classes."""
+    """Report confusion matrices and, for each class, precision, recall, F1 score and AUC, with Wilson limits of rates."""
     judgement = source.get_judgement()
     frame = build_class_frame(judgement)
     formats = {name: "{:.4f}" for name in frame.columns if name not in ("data set", "model", "class", "rows", "predicted rows")}
@@ -35,7 +43,45 @@ def build_judgement_section(source: ReportSource) -> Section:
         else "Rows are sums of weights; limits are unavailable for weighted rows."
     )
     table = ReportTable(CLASSES_KEY, "Every class of every model", frame, formats, note, None, True)
-    return Section("classes", "Results by class", _describe_classes(judgement, frame), (), (table,))
+    tables = (table, *_build_confusion_table(judgement))
+    figures, hidden = _draw_confusion_figures(judgement)
+    notes = (f"The table contains the confusion matrices that are not drawn: {hidden}.",) if hidden else ()
+    return Section("classes", "Results by class", _describe_classes(judgement, frame), figures, tables, notes)
+
+
+def _build_confusion_table(judgement: Judgement) -> tuple[ReportTable, ...]:
+    """Build the table of all cells of all confusion matrices."""
+    if not len(judgement.confusion):
+        return ()
+    names = {"true": "true class", "predicted": "predicted class", "count": "rows"}
+    frame = drop_single_dataset(judgement.confusion.rename(columns=names), len(list_datasets(judgement)) > 1)
+    formats = {"rows": "{:,.6g}"} | dict.fromkeys(("rate", "low", "high"), "{:.4f}")
+    note = "Rate within the true class. Low and high are Wilson limits"
+    is_dependent = judgement.roles.get("weight") is not None or judgement.roles.get("cluster") is not None
+    note += " for the effective number of rows." if is_dependent else "."
+    return (ReportTable(CONFUSION_KEY, "Confusion matrices", frame, formats, note, None, True),)
+
+
+def _draw_confusion_figures(judgement: Judgement) -> tuple[tuple[Figure, ...], str]:
+    """Draw the confusion matrices of the best models on the largest data sets, and count those that are not drawn."""
+    confusion, several = judgement.confusion, len(list_datasets(judgement)) > 1
+    matrices = {
+        (str(dataset), str(model)): cells for (dataset, model), cells in confusion.groupby(["dataset", "model"], sort=False)
+    }
+    drawn = [
+        (dataset, model)
+        for dataset in select_largest_datasets(judgement)
+        for model in rank_judged_models(judgement, dataset)[:MAX_PARTS]
+        if (dataset, model) in matrices and matrices[dataset, model]["predicted"].nunique() <= MAX_CLASSES
+    ]
+    figures = []
+    for (dataset, model), key in zip(drawn, make_unique_keys([f"{dataset}-{model}" for dataset, model in drawn]), strict=True):
+        cells = matrices[dataset, model].reset_index(drop=True)
+        title = f"Confusion matrix of {model}" + (f" on {dataset}" if several else "")
+        alt = f"{title}: number of rows and rate within the true class, for each true and predicted class."
+        figures.append(Figure(f"confusion-{key}", title, draw_confusion(cells, title=title), alt, cells))
+    hidden = len(matrices) - len(drawn)
+    return tuple(figures), str(hidden) if hidden else ""
 
 
 def build_class_frame(judgement: Judgement) -> pd.DataFrame:

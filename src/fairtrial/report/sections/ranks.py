@@ -8,7 +8,8 @@ import numpy as np
 
 from fairtrial._text import join_names
 from fairtrial.errors import InputError
-from fairtrial.measures import get_measure, rank_table, registry
+from fairtrial.measures import Measure, get_measure, rank_table, registry
+from fairtrial.measures.measure import SetMeasure
 from fairtrial.report.figures.base import INK, build_chart, build_title, style_chart
 from fairtrial.report.means import compute_scores
 from fairtrial.report.names import format_condition_phrase, format_measure_name
@@ -63,7 +64,7 @@ def compute_measure_means(results: Results) -> tuple[pd.DataFrame, list[str]]:
     """Compute means over data sets by measure and learner under the main condition. List the measures without means."""
     import pandas as pd
 
-    names = [name for name in registry if registry[name].facts.needs in ("labels", "scores", "probabilities")]
+    names = [name for name in registry if _has_ranks(registry[name])]
     compute_scores(results, names)
     main = get_main_condition(results)
     means_by_measure = {}
@@ -74,6 +75,12 @@ def compute_measure_means(results: Results) -> tuple[pd.DataFrame, list[str]]:
     learners = [learner.name for learner in results.archive.learners]
     frame = pd.DataFrame(means_by_measure, index=learners).T.rename_axis(index="measure")
     return frame, [name for name in names if name not in means_by_measure]
+
+
+def _has_ranks(measure: Measure) -> bool:
+    """Return whether a measure ranks learners. A study declares neither ordered classes nor prediction sets."""
+    is_computed = measure.facts.needs in ("labels", "scores", "probabilities") and measure.facts.direction != "target"
+    return is_computed and "class order" not in measure.facts.exceptions and not isinstance(measure, SetMeasure)
 
 
 def explain_infinite_measures(results: Results, measures: list[str]) -> dict[str, str]:

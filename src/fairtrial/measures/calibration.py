@@ -1,0 +1,762 @@
+"""Calibration of probabilities: intercept, slope, O:E ratio, the CORP curve and the decomposition of the Brier score.
+
+All are functions of the tally of the probabilities of one class: the positive class or, if there are several classes and no
+positive one, the most probable class of each row. Limits allow for weights and clusters through sums of contributions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial import _check
+from fairtrial._check import FloatArray, IntArray
+from fairtrial._text import format_number
+from fairtrial.errors import InputError
+from fairtrial.kernels.arithmetic import compute_ratio
+from fairtrial.measures.auc_inference import compute_t_quantile
+from fairtrial.measures.intervals import (
+    Interval,
+    compute_clustered_wilson_limits,
+    compute_normal_quantile,
+    compute_weighted_wilson_limits,
+    read_clusters,
+)
+from fairtrial.measures.measure import measure, set_limits
+from fairtrial.measures.rows import OutcomeSample, ProbabilityRows
+from fairtrial.measures.tally import ScoreTally
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Limits = tuple[float, float, str, str]
+
+# With this many rows of each class, Wald limits replace those of the profile likelihood, which they then equal.
+_MANY_CASES = 500
+_MAX_STEPS, _MAX_HALVINGS, _PRECISION = 60, 30, 1e-11
+
+# Folds of cross-fitting; beyond this number of lines of a tally it is omitted.
+_FOLDS, _FEW_FOLDS, _MANY_ROWS = 10, 5, 50_000
+_MAX_CROSSFIT_LINES = 10_000_000
+
+# The band of the CORP curve is computed from at most this many bins of the probabilities.
+_MAX_BAND_BINS = 2048
+_CURVE_POINTS = 100
+
+_ONE_CLUSTER = "all rows are in one cluster, so the limits are undefined"
+_ONE_CLASS = "only one of the two outcomes occurs"
+_CERTAIN = "a probability is exactly 0 or 1, so its logit is infinite (pass clip, e.g. 1e-6)"
+_CONSTANT = "all probabilities are equal"
+_SEPARATED = "the probabilities separate the two outcomes, so the slope is infinite"
+
+
+def _compute_logits(tally: ScoreTally, clip: float) -> tuple[FloatArray, FloatArray, FloatArray, npt.NDArray[np.bool_]]:
+    """Return logits, positives and totals with a leading axis, and the lines with probabilities of exactly 0 or 1."""
+    if not 0 <= clip < 0.5:
+        raise InputError(f"clip must be at least 0 and below 0.5, got {clip!r}")
+    values, pos, neg = tally.stack_axes()
+    total = pos + neg.astype(np.float64)
+    probabilities = np.clip(values, clip, 1 - clip)
+    is_certain = (probabilities <= 0) | (probabilities >= 1)
+    has_certain = ((total > 0) & is_certain).any(axis=1)
+    inside = np.where(is_certain, 0.5, probabilities)
+    logits: FloatArray = np.log(inside) - np.log1p(-inside)
+    return logits, pos.astype(np.float64), total, np.asarray(has_certain)
+
+
+def _compute_logistic(x: FloatArray) -> FloatArray:
+    return np.asarray(0.5 * (1 + np.tanh(0.5 * x)))
+
+
+def _compute_log_likelihood(linear: FloatArray, pos: FloatArray, total: FloatArray) -> FloatArray:
+    return np.asarray((pos * linear - total * np.logaddexp(0, linear)).sum(axis=-1))
+
+
+def _fit_intercepts(offset: FloatArray, pos: FloatArray, total: FloatArray) -> FloatArray:
+    """Fit logit(y) = a + offset by maximum likelihood for each line; NaN if only one outcome occurs."""
+    positives, rows = pos.sum(axis=-1), total.sum(axis=-1)
+    is_defined = (positives > 0) & (positives < rows)
+    expected = compute_ratio((total * _compute_logistic(offset)).sum(axis=-1), rows)
+    observed = compute_ratio(positives, rows)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        start = np.log(observed / (1 - observed)) - np.log(expected / (1 - expected))
+    intercept = np.where(is_defined & np.isfinite(start), start, 0.0)
+    for _ in range(_MAX_STEPS):
+        fitted = _compute_logistic(intercept[..., None] + offset)
+        slope = (total * fitted * (1 - fitted)).sum(axis=-1)
+        step = compute_ratio(positives - (total * fitted).sum(axis=-1), slope)
+        step = np.where(is_defined, np.clip(np.nan_to_num(step, posinf=2.0, neginf=-2.0), -2.0, 2.0), 0.0)
+        intercept = intercept + step
+        if np.abs(step).max(initial=0.0) < _PRECISION:
+            break
+    return np.where(is_defined, intercept, np.nan)
+
+
+def _fit_lines(x: FloatArray, pos: FloatArray, total: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Fit logit(y) = a + b x by maximum likelihood for each line; NaN if the maximum does not exist."""
+    is_defined = _has_slope(x, pos, total)
+    weight = np.where(is_defined[:, None], total, 1.0)
+    mean = (weight * x).sum(axis=1) / weight.sum(axis=1)
+    centred = x - mean[:, None]
+    spread = np.sqrt((weight * centred**2).sum(axis=1) / weight.sum(axis=1))
+    scaled = centred / np.where(spread > 0, spread, 1.0)[:, None]
+    proportion = np.where(is_defined, compute_ratio(pos.sum(axis=1), total.sum(axis=1)), 0.5)
+    a, b = np.log(proportion) - np.log1p(-proportion), np.zeros(len(pos))
+    likelihood = _compute_log_likelihood(a[:, None] + b[:, None] * scaled, pos, total)
+    for _ in range(_MAX_STEPS):
+        fitted = _compute_logistic(a[:, None] + b[:, None] * scaled)
+        residual, curvature = pos - total * fitted, total * fitted * (1 - fitted)
+        gradient = residual.sum(axis=1), (residual * scaled).sum(axis=1)
+        h00, h01, h11 = curvature.sum(axis=1), (curvature * scaled).sum(axis=1), (curvature * scaled**2).sum(axis=1)
+        determinant = h00 * h11 - h01**2
+        steps = [
+            compute_ratio(h11 * gradient[0] - h01 * gradient[1], determinant),
+            compute_ratio(h00 * gradient[1] - h01 * gradient[0], determinant),
+        ]
+        steps = [np.where(is_defined, np.nan_to_num(step, posinf=0.0, neginf=0.0), 0.0) for step in steps]
+        for _ in range(_MAX_HALVINGS):
+            candidate = _compute_log_likelihood((a + steps[0])[:, None] + (b + steps[1])[:, None] * scaled, pos, total)
+            is_worse = candidate < likelihood - 1e-9 * (1 + np.abs(likelihood))
+            if not (is_worse & is_defined).any():
+                break
+            steps = [np.where(is_worse, step / 2, step) for step in steps]
+        a, b, likelihood = a + steps[0], b + steps[1], candidate
+        if max(np.abs(step).max(initial=0.0) for step in steps) < _PRECISION:
+            break
+    slope = b / np.where(spread > 0, spread, 1.0)
+    return np.where(is_defined, a - slope * mean, np.nan), np.where(is_defined, slope, np.nan)
+
+
+def _has_slope(x: FloatArray, pos: FloatArray, total: FloatArray) -> npt.NDArray[np.bool_]:
+    """Return whether the ranges of x of both outcomes overlap, which a finite slope requires."""
+    x = np.broadcast_to(x, pos.shape)
+    neg = total - pos
+    ranges = []
+    for counts in (pos, neg):
+        ranges += [np.where(counts > 0, x, np.inf).min(axis=1), np.where(counts > 0, x, -np.inf).max(axis=1)]
+    low_pos, high_pos, low_neg, high_neg = ranges
+    return np.asarray((low_pos < high_neg) & (low_neg < high_pos))
+
+
+@measure(
+    needs="outcomes",
+    direction="target",
+    target=0.0,
+    range=(-np.inf, np.inf),
+    cite="Cox 1958; Steyerberg 2019",
+    undefined="only one outcome occurs, or a probability is exactly 0 or 1 (pass clip)",
+)
+def calibration_intercept(tally: ScoreTally, *, clip: float = 0.0) -> FloatArray:
+    """Calibration intercept: a of the model logit(y) = a + logit(p); 0 if calibrated.
+
+    It is positive if the probabilities are too low. The logit of a probability of 0 or 1 is infinite: the intercept is NaN
+    unless probabilities are clipped.
+
+    Parameters
+    ----------
+    clip : float, default 0
+        Clip the probabilities to the interval from `clip` to 1 - `clip`.
+
+    Examples
+    --------
+    >>> from fairtrial.measures import calibration_intercept
+    >>> round(calibration_intercept([1, 0, 1, 0], [0.2, 0.2, 0.2, 0.2]), 4)  # ln(1) - ln(1 / 4)
+    1.3863
+    """
+    logits, pos, total, has_certain = _compute_logits(tally, clip)
+    intercept = _fit_intercepts(logits, pos, total)
+    return _shape_like(np.where(has_certain, np.nan, intercept), tally)
+
+
+@measure(
+    needs="outcomes",
+    direction="target",
+    target=1.0,
+    range=(-np.inf, np.inf),
+    cite="Cox 1958; Steyerberg 2019",
+    undefined=(
+        "only one outcome occurs, a probability is exactly 0 or 1 (pass clip), all probabilities are equal, or they separate "
+        "the two outcomes"
+    ),
+)
+def calibration_slope(tally: ScoreTally, *, clip: float = 0.0) -> FloatArray:
+    """Calibration slope: b of the model logit(y) = a + b logit(p); 1 if calibrated.
+
+    It is below 1 if the model is overconfident: its probabilities are too close to 0 and 1. The logit of a probability of 0 or
+    1 is infinite: the slope is NaN unless probabilities are clipped.
+
+    Parameters
+    ----------
+    clip : float, default 0
+        Clip the probabilities to the interval from `clip` to 1 - `clip`.
+
+    Examples
+    --------
+    >>> from fairtrial.measures import calibration_slope
+    >>> p = [0.2] * 4 + [0.8] * 4
+    >>> round(calibration_slope([1, 0, 0, 0, 1, 1, 1, 0], p), 4)  # logit(3 / 4) / logit(4 / 5)
+    0.7925
+    """
+    logits, pos, total, has_certain = _compute_logits(tally, clip)
+    slope = _fit_lines(logits, pos, total)[1]
+    return _shape_like(np.where(has_certain, np.nan, slope), tally)
+
+
+@measure(
+    needs="outcomes",
+    direction="target",
+    target=1.0,
+    range=(0, np.inf),
+    cite="Steyerberg 2019",
+    aliases=("observed_expected_ratio",),
+    undefined="all probabilities are 0",
+    display_name="O:E ratio",
+)
+def oe_ratio(tally: ScoreTally) -> FloatArray:
+    """O:E ratio: observed number of positives divided by the sum of the probabilities.
+
+    It is above 1 if the probabilities are too low on average. Its limits treat the probabilities as given: they contain the
+    expected number of positives divided by the sum of these probabilities.
+
+    Examples
+    --------
+    >>> from fairtrial.measures import oe_ratio
+    >>> round(oe_ratio([1, 1, 0, 0], [0.9, 0.3, 0.3, 0.1]), 6)  # 2 / 1.6
+    1.25
+    """
+    values, pos, neg = tally.stack_axes()
+    expected = (values * (pos + neg.astype(np.float64))).sum(axis=1)
+    ratio = np.where(expected > 0, compute_ratio(pos.sum(axis=1), expected), np.nan)
+    return _shape_like(ratio, tally)
+
+
+def recalibrate(pos: FloatArray, total: FloatArray) -> FloatArray:
+    """Fit isotonic regression to a tally, highest probability first; return the frequency of each line (NaN if it is empty)."""
+    from scipy.optimize import isotonic_regression
+
+    fitted = np.full(len(total), np.nan)
+    present = total > 0
+    if present.any():
+        fitted[present] = isotonic_regression(pos[present] / total[present], weights=total[present], increasing=False).x
+    return fitted
+
+
+def _decompose(values: FloatArray, pos: FloatArray, neg: FloatArray) -> tuple[float, float]:
+    """Compute miscalibration and discrimination of one tally."""
+    total = pos + neg
+    rows = total.sum()
+    if not rows > 0:
+        return math.nan, math.nan
+    present = total > 0
+    fitted, p, n1, n0 = recalibrate(pos, total)[present], values[present], pos[present], neg[present]
+    base = n1.sum() / rows
+    # The differences of squares are summed directly: they are small compared with the squares.
+    miscalibration = ((n1 * (2 - p - fitted) * (fitted - p)) + n0 * (p + fitted) * (p - fitted)).sum() / rows
+    discrimination = ((n1 * (2 - base - fitted) * (fitted - base)) + n0 * (base + fitted) * (base - fitted)).sum() / rows
+    return max(0.0, float(miscalibration)), max(0.0, float(discrimination))
+
+
+def _decompose_lines(tally: ScoreTally, part: int) -> FloatArray:
+    values, pos, neg = tally.stack_axes()
+    lines = np.broadcast_to(values, pos.shape)
+    parts = [_decompose(*line)[part] for line in zip(lines, pos.astype(float), neg.astype(float), strict=True)]
+    return _shape_like(np.array(parts), tally)
+
+
+@measure(
+    needs="outcomes",
+    direction="min",
+    range=(0, 1),
+    cite="Dimitriadis, Gneiting & Jordan 2021",
+    aliases=("mcb",),
+    undefined="there are no rows",
+    display_name="miscalibration (MCB)",
+)
+def brier_miscalibration(tally: ScoreTally) -> FloatArray:
+    """Miscalibration: part of the Brier score that isotonic recalibration removes.
+
+    It is part of the decomposition: Brier score = miscalibration - discrimination + uncertainty. In small samples it is too
+    large, because isotonic regression fits the sample.
+
+    Examples
+    --------
+    >>> from fairtrial.measures import brier_miscalibration
+    >>> brier_miscalibration([0, 1, 0, 1], [0.25, 0.25, 0.75, 0.75])  # recalibrated: 0.5
+    0.0625
+    """
+    return _decompose_lines(tally, 0)
+
+
+@measure(
+    needs="outcomes",
+    direction="max",
+    range=(0, 0.25),
+    cite="Dimitriadis, Gneiting & Jordan 2021",
+    aliases=("dsc",),
+    undefined=_ONE_CLASS,
+    display_name="discrimination (DSC)",
+)
+def brier_discrimination(tally: ScoreTally) -> FloatArray:
+    """Discrimination: part of the Brier score that recalibrated probabilities explain.
+
+    It is part of the decomposition: Brier score = miscalibration - discrimination + uncertainty. In small samples it is too
+    large, because isotonic regression fits the sample.
+
+    Examples
+    --------
+    >>> from fairtrial.measures import brier_discrimination
+    >>> brier_discrimination([0, 0, 1, 1], [0.2, 0.4, 0.6, 0.9])  # recalibrated: 0, 0, 1, 1
+    0.25
+    """
+    discrimination = _decompose_lines(tally, 1)
+    return np.where((tally.positives > 0) & (tally.negatives > 0), discrimination, np.nan)
+
+
+def _shape_like(values: FloatArray, tally: ScoreTally) -> FloatArray:
+    return values if tally.pos.ndim > 1 else np.asarray(values[0])
+
+
+def _get_quantile(sample: OutcomeSample, level: float) -> float:
+    return compute_normal_quantile(level) if sample.clusters is None else compute_t_quantile(level, sample.units - 1)
+
+
+def _limit_model(sample: OutcomeSample, level: float, clip: float, *, with_slope: bool) -> Limits:
+    """Compute limits of the intercept (slope 1) or of the slope.
+
+    The likelihood ratio is divided by the ratio of the robust to the usual variance, if it is larger than 1.
+    """
+    logits, pos, total, has_certain = (array[0] for array in _compute_logits(sample.tally, clip))
+    reason = _explain_undefined(logits, pos, total, bool(has_certain), with_slope)
+    if reason:
+        return math.nan, math.nan, "none", reason
+    if sample.units < 2:
+        return math.nan, math.nan, "none", _ONE_CLUSTER if sample.clusters is not None else _ONE_CLASS
+    design = np.stack([np.ones_like(logits), logits]) if with_slope else np.ones((1, len(logits)))
+    if with_slope:
+        intercept, slope = (float(value[0]) for value in _fit_lines(logits[None], pos[None], total[None]))
+        linear, estimate = intercept + slope * logits, slope
+    else:
+        estimate = float(_fit_intercepts(logits[None], pos[None], total[None])[0])
+        linear = estimate + logits
+    fitted = _compute_logistic(linear)
+    information = (design * (total * fitted * (1 - fitted))) @ design.T
+    variance = np.linalg.inv(information)
+    row_logits = _to_logits(sample.values, clip)
+    row_fitted = _compute_logistic(intercept + slope * row_logits if with_slope else estimate + row_logits)
+    row_design = np.stack([np.ones_like(row_logits), row_logits]) if with_slope else np.ones((1, len(row_logits)))
+    meat = sample.sum_products(row_design * (sample.is_positive - row_fitted))
+    robust = variance @ meat @ variance
+    factor = max(sample.weight_factor, float(robust[-1, -1] / variance[-1, -1]))
+    quantile = _get_quantile(sample, level)
+    error = quantile * math.sqrt(factor * float(variance[-1, -1]))
+    if min(sample.count_effective_classes()) >= _MANY_CASES:
+        return estimate - error, estimate + error, "wald", ""
+
+    def compute_profile(value: float) -> float:
+        if not with_slope:
+            return float(_compute_log_likelihood(value + logits, pos, total))
+        a = _fit_intercepts(value * logits[None], pos[None], total[None])
+        return float(_compute_log_likelihood(a[0] + value * logits, pos, total))
+
+    drop = compute_profile(estimate) - quantile**2 * factor / 2
+    low, high = (_find_crossing(compute_profile, drop, estimate, sign * error) for sign in (-1, 1))
+    return low, high, "profile", ""
+
+
+def _find_crossing(function: Callable[[float], float], value: float, start: float, step: float) -> float:
+    """Find where a concave function falls to a value, beginning at its maximum."""
+    from scipy.optimize import brentq
+
+    for _ in range(_MAX_STEPS):
+        if function(start + step) < value:
+            return float(brentq(lambda x: function(x) - value, start, start + step, xtol=1e-9, rtol=1e-10))
+        step *= 1.6
+    return math.copysign(math.inf, step)
+
+
+def _to_logits(probabilities: FloatArray, clip: float) -> FloatArray:
+    inside = np.clip(probabilities, clip, 1 - clip)
+    return np.asarray(np.log(inside) - np.log1p(-inside))
+
+
+def _explain_undefined(logits: FloatArray, pos: FloatArray, total: FloatArray, has_certain: bool, with_slope: bool) -> str:
+    """Explain why the intercept or the slope is undefined; empty if it is defined."""
+    if not 0 < pos.sum() < total.sum():
+        return f"undefined because {_ONE_CLASS}"
+    if has_certain:
+        return f"undefined because {_CERTAIN}"
+    if not with_slope or _has_slope(logits[None], pos[None], total[None])[0]:
+        return ""
+    present = logits[total > 0]
+    return f"undefined because {_CONSTANT if present.min() == present.max() else _SEPARATED}"
+
+
+@set_limits(calibration_intercept)
+def _limit_intercept(sample: OutcomeSample, level: float, clip: float = 0.0) -> Limits:
+    return _limit_model(sample, level, clip, with_slope=False)
+
+
+@set_limits(calibration_slope)
+def _limit_slope(sample: OutcomeSample, level: float, clip: float = 0.0) -> Limits:
+    return _limit_model(sample, level, clip, with_slope=True)
+
+
+@set_limits(oe_ratio)
+def _limit_oe_ratio(sample: OutcomeSample, level: float) -> Limits:
+    """Compute limits from the Wilson limits of the proportion of positives; the probabilities are given."""
+    weights = sample.row_weights
+    expected = float((weights * sample.values).sum())
+    if not expected > 0:
+        return math.nan, math.nan, "none", f"undefined because {oe_ratio.facts.undefined}"
+    low, high = _limit_proportion(sample, level)
+    scale = float(weights.sum()) / expected
+    return low * scale, high * scale, "wilson", _ONE_CLUSTER if math.isnan(low) else ""
+
+
+def _limit_proportion(sample: OutcomeSample, level: float) -> tuple[float, float]:
+    """Compute Wilson limits of the proportion of positives."""
+    weights = sample.row_weights
+    if sample.clusters is not None:
+        positives_by_cluster, sums = (
+            np.bincount(sample.clusters, values).astype(np.float64) for values in (weights * sample.is_positive, weights)
+        )
+        return compute_clustered_wilson_limits(positives_by_cluster, sums, level)
+    squares = weights if sample.weights is None else weights**2
+    positives = float((weights * sample.is_positive).sum())
+    return compute_weighted_wilson_limits(positives, float(weights.sum()), float(squares.sum()), level)
+
+
+def _limit_decomposition(sample: OutcomeSample, level: float) -> tuple[Limits, Limits]:
+    """Compute limits of miscalibration and of discrimination.
+
+    The estimate is too large, because isotonic regression fits the sample. The cross-fitted estimate is too small. The limits
+    extend from the standard error below the cross-fitted estimate to the standard error above the usual one.
+    """
+    if sample.units < 2:
+        undefined = math.nan, math.nan, "none", _ONE_CLUSTER if sample.clusters is not None else "there is only one row"
+        return undefined, undefined
+    total = sample.tally.pos + sample.tally.neg.astype(np.float64)
+    fitted = recalibrate(sample.tally.pos.astype(np.float64), total)
+    row_fitted = np.interp(sample.values, sample.tally.values[::-1], fitted[::-1])
+    outcome, weights = sample.is_positive.astype(np.float64), sample.row_weights
+    whole, base = float(weights.sum()), float((weights * outcome).sum() / weights.sum())
+    fitted_losses = (row_fitted - outcome) ** 2
+    crossfitted_losses = _crossfit(sample) if len(outcome) <= _MAX_CROSSFIT_LINES else fitted_losses
+    limits: list[Limits] = []
+    for reference, bound in ((sample.values, 1.0), (np.full(len(outcome), base), 0.25)):
+        reference_losses = (reference - outcome) ** 2
+        estimate, crossfitted = (
+            float((weights * (reference_losses - losses)).sum()) / whole for losses in (fitted_losses, crossfitted_losses)
+        )
+        deviations = reference_losses - fitted_losses - estimate
+        variance = float(sample.sum_products(deviations[None])[0, 0]) / whole**2
+        error = _get_quantile(sample, level) * math.sqrt(max(variance, 0.0))
+        low, high = max(0.0, min(crossfitted, estimate) - error), min(bound, estimate + error)
+        limits.append((low, high, "cross-fitting", ""))
+    return limits[0], limits[1]
+
+
+def _crossfit(sample: OutcomeSample) -> FloatArray:
+    """Compute the mean squared error of recalibrated probabilities at each row, recalibrated without the fold of the row."""
+    rng = np.random.default_rng(0)
+    values, outcome = sample.values, sample.is_positive
+    repeats = np.ones(len(values), dtype=np.intp) if sample.counts is None else sample.counts.astype(np.intp)
+    lines = np.repeat(np.arange(len(values)), repeats)
+    units = np.arange(len(lines)) if sample.clusters is None else sample.clusters[lines]
+    n_units = int(units.max()) + 1
+    folds = (rng.permutation(n_units) % min(_FEW_FOLDS if len(lines) > _MANY_ROWS else _FOLDS, n_units))[units]
+    weights = np.ones(len(lines)) if sample.weights is None else sample.weights[lines]
+    distinct = sample.tally.values
+    index = len(distinct) - 1 - np.searchsorted(distinct[::-1], values[lines])
+    losses = np.zeros(len(values))
+    for fold in range(int(folds.max()) + 1):
+        is_left_out = folds == fold
+        kept = ~is_left_out
+        pos, total = (
+            np.bincount(index[kept], weights[kept] * factor, minlength=len(distinct)).astype(np.float64)
+            for factor in (outcome[lines[kept]], np.ones(kept.sum()))
+        )
+        fitted, present = recalibrate(pos, total), total > 0
+        predicted = np.interp(values[lines[is_left_out]], distinct[present][::-1], fitted[present][::-1])
+        losses += np.bincount(lines[is_left_out], (predicted - outcome[lines[is_left_out]]) ** 2, minlength=len(values))
+    return losses / np.maximum(repeats, 1)
+
+
+@set_limits(brier_miscalibration)
+def _limit_miscalibration(sample: OutcomeSample, level: float) -> Limits:
+    return _limit_decomposition(sample, level)[0]
+
+
+@set_limits(brier_discrimination)
+def _limit_discrimination(sample: OutcomeSample, level: float) -> Limits:
+    return _limit_decomposition(sample, level)[1]
+
+
+_PARTS: tuple[Any, ...] = (brier_miscalibration, brier_discrimination)
+for _part in _PARTS:
+    _part.is_bootstrapped = False  # a resample has fewer distinct rows, which isotonic regression fits more closely
+
+
+@dataclass(frozen=True, repr=False)
+class BrierDecomposition:
+    """Parts of the Brier score: miscalibration - discrimination + uncertainty.
+
+    Attributes
+    ----------
+    brier : float
+        Brier score: mean squared error of the probabilities of one class. `interval("brier", ...)` computes its limits.
+    miscalibration : Interval
+        How much the score would improve if the probabilities were recalibrated; lower is better.
+    discrimination : Interval
+        How much the recalibrated probabilities improve on the class proportion; higher is better.
+    uncertainty : Interval
+        Score of the class proportion, which does not depend on the model.
+
+    Examples
+    --------
+    >>> parts = brier_decomposition([0, 1, 0, 1], [0.25, 0.25, 0.75, 0.75])
+    >>> parts.brier, parts.miscalibration.estimate, parts.discrimination.estimate, parts.uncertainty.estimate
+    (0.3125, 0.0625, 0.0, 0.25)
+    """
+
+    brier: float
+    miscalibration: Interval
+    discrimination: Interval
+    uncertainty: Interval
+
+    def frame(self) -> pd.DataFrame:
+        """Return a data frame with one row per part: estimate, low, high, method, note."""
+        import pandas as pd
+
+        parts = {name: part for name, part in vars(self).items() if name != "brier"}
+        lines = [{**vars(part), "part": name} for name, part in parts.items()]
+        return pd.DataFrame(lines).set_index("part")[["estimate", "low", "high", "method", "note"]]
+
+    def __str__(self) -> str:
+        parts = [self.miscalibration, self.discrimination, self.uncertainty]
+        return "\n".join([f"Brier score {format_number(self.brier, '{:.4g}')}", *map(str, parts)])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return self.frame().to_html(float_format="{:.4f}".format, na_rep="")
+
+
+def brier_decomposition(
+    y_true: npt.ArrayLike,
+    y_score: npt.ArrayLike,
+    *,
+    level: float = 0.95,
+    positive: object = None,
+    labels: Sequence[Any] | None = None,
+    sample_weight: npt.ArrayLike | None = None,
+    cluster: npt.ArrayLike | None = None,
+) -> BrierDecomposition:
+    """Decompose the Brier score into miscalibration, discrimination and uncertainty.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True labels.
+    y_score : array-like of shape (n,) or (n, k)
+        Probabilities of the positive class, or one column per class. With several classes and no positive class, the
+        probabilities are those of the most probable class of each row.
+    level : float, default 0.95
+        Confidence level of the limits.
+    positive : label, optional
+        Positive class. Default: the second of two classes in sort order.
+    labels : list, optional
+        All classes, in the order of the columns of scores. Default: the sorted classes that occur.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the rows.
+    cluster : array-like of shape (n,), optional
+        Cluster of each row, e.g. the patient. Rows of a cluster may depend on each other.
+
+    Returns
+    -------
+    BrierDecomposition
+        The equation Brier score = miscalibration - discrimination + uncertainty holds exactly. Limits of miscalibration and
+        discrimination are conservative: the lower one is cross-fitted, because both are too large in small samples.
+
+    References
+    ----------
+    Dimitriadis, Gneiting & Jordan (2021), Proceedings of the National Academy of Sciences 118, e2016191118.
+
+    Examples
+    --------
+    >>> from fairtrial.measures import brier_decomposition
+    >>> print(brier_decomposition([0, 1, 0, 1, 0, 1], [0.2, 0.3, 0.4, 0.6, 0.7, 0.9]))
+    Brier score 0.225
+    miscalibration (MCB) 0.05833, 95 % CI 0 to 0.1785 (cross-fitting)
+    discrimination (DSC) 0.08333, 95 % CI 0 to 0.1866 (cross-fitting)
+    uncertainty 0.25, 95 % CI 0.1524 to 0.25 (Wilson)
+    """
+    _check.check_between("level", level, 0, 1)
+    rows = ProbabilityRows.read(y_true, y_score, positive=positive, labels=labels, sample_weight=sample_weight)
+    return decompose_brier(OutcomeSample.from_rows(rows.outcomes, read_clusters(cluster, sample_weight)), level)
+
+
+def decompose_brier(sample: OutcomeSample, level: float) -> BrierDecomposition:
+    """Decompose the Brier score of a sample."""
+    parts = []
+    for part, (low, high, method, note) in zip(_PARTS, _limit_decomposition(sample, level), strict=True):
+        estimate = float(np.nan_to_num(part.formula(sample.tally)))
+        parts.append(Interval(part.name, estimate, low, high, level, method, note))
+    weights, outcome = sample.row_weights, sample.is_positive.astype(np.float64)
+    score = float((weights * (sample.values - outcome) ** 2).sum() / weights.sum())
+    return BrierDecomposition(score, parts[0], parts[1], build_uncertainty(sample, level))
+
+
+def build_uncertainty(sample: OutcomeSample, level: float) -> Interval:
+    """Compute p (1 - p) of the proportion p of positives, with limits from the Wilson limits of p."""
+    weights = sample.row_weights
+    base = float((weights * sample.is_positive).sum() / weights.sum())
+    low, high = _limit_proportion(sample, level)
+    ends = [low * (1 - low), high * (1 - high)]
+    largest = 0.25 if low <= 0.5 <= high else max(ends)
+    return Interval(
+        "uncertainty", base * (1 - base), min(ends), largest, level, "wilson", _ONE_CLUSTER if math.isnan(low) else ""
+    )
+
+
+def corp_curve(
+    y_true: npt.ArrayLike,
+    y_score: npt.ArrayLike,
+    *,
+    level: float = 0.95,
+    resamples: int = 500,
+    seed: int = 0,
+    positive: object = None,
+    labels: Sequence[Any] | None = None,
+    sample_weight: npt.ArrayLike | None = None,
+    cluster: npt.ArrayLike | None = None,
+) -> pd.DataFrame:
+    """Compute the CORP calibration curve by isotonic regression, with a consistency band.
+
+    The curve needs no bins. The band shows where the curve of a calibrated model lies with probability `level`, at each point
+    separately: a curve outside the band shows miscalibration.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True labels.
+    y_score : array-like of shape (n,) or (n, k)
+        Probabilities of the positive class, or one column per class. With several classes and no positive class, the
+        probabilities are those of the most probable class of each row.
+    level : float, default 0.95
+        Probability that a point of the curve of a calibrated model lies in the band.
+    resamples : int, default 500
+        Number of simulated samples of a calibrated model.
+    seed : int, default 0
+        Seed of the simulation.
+    positive : label, optional
+        Positive class. Default: the second of two classes in sort order.
+    labels : list, optional
+        All classes, in the order of the columns of scores. Default: the sorted classes that occur.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the rows.
+    cluster : array-like of shape (n,), optional
+        Cluster of each row, e.g. the patient. Rows of a cluster may depend on each other: the simulation uses the effective
+        number of rows.
+
+    Returns
+    -------
+    DataFrame
+        `predicted` (probability), `recalibrated` (frequency by isotonic regression), and the limits `low` and `high` of the
+        band, at both ends of each constant piece of the curve and at 100 quantiles of the probabilities.
+
+    References
+    ----------
+    Dimitriadis, Gneiting & Jordan (2021), Proceedings of the National Academy of Sciences 118, e2016191118.
+
+    Examples
+    --------
+    >>> from fairtrial.measures import corp_curve
+    >>> corp_curve([0, 1, 0, 1, 1], [0.1, 0.3, 0.4, 0.8, 0.9])[["predicted", "recalibrated"]]
+       predicted  recalibrated
+    0        0.1           0.0
+    1        0.3           0.5
+    2        0.4           0.5
+    3        0.8           1.0
+    4        0.9           1.0
+    """
+    _check.check_between("level", level, 0, 1)
+    _check.check_whole_number("resamples", resamples, 2)
+    _check.check_whole_number("seed", seed, 0)
+    rows = ProbabilityRows.read(y_true, y_score, positive=positive, labels=labels, sample_weight=sample_weight)
+    clusters = read_clusters(cluster, sample_weight)
+    return compute_corp_curve(OutcomeSample.from_rows(rows.outcomes, clusters), level, resamples, seed)
+
+
+def compute_corp_curve(sample: OutcomeSample, level: float, resamples: int = 500, seed: int = 0) -> pd.DataFrame:
+    """Compute the CORP curve of a sample."""
+    import pandas as pd
+
+    values = sample.tally.values[::-1]
+    total = (sample.tally.pos + sample.tally.neg.astype(np.float64))[::-1]
+    fitted = recalibrate(sample.tally.pos.astype(np.float64), total[::-1])[::-1]
+    points = _select_points(fitted, total)
+    low, high = _compute_band(sample, values[points], level, resamples, seed)
+    return pd.DataFrame({"predicted": values[points], "recalibrated": fitted[points], "low": low, "high": high})
+
+
+def _select_points(fitted: FloatArray, total: FloatArray) -> IntArray:
+    """Select both ends of each constant piece, and about 100 quantiles."""
+    changes = np.flatnonzero(np.diff(fitted) != 0)
+    quantiles = np.searchsorted(np.cumsum(total), np.linspace(0, 1, _CURVE_POINTS) * total.sum())
+    quantiles = np.minimum(quantiles, len(total) - 1)
+    return np.unique(np.concatenate([[0, len(fitted) - 1], changes, changes + 1, quantiles])).astype(np.intp)
+
+
+def _compute_design_effect(sample: OutcomeSample) -> float:
+    """Compute the factor by which weights and clusters increase the variance of the sum of residuals; 1 without them."""
+    if sample.weights is None and sample.clusters is None:
+        return 1.0
+    independent = float((sample.row_weights * sample.values * (1 - sample.values)).sum())
+    residuals = sample.is_positive - sample.values
+    if sample.units < 2 or not independent > 0:
+        return sample.weight_factor
+    return max(sample.weight_factor, float(sample.sum_products(residuals[None])[0, 0]) / independent)
+
+
+def _compute_band(
+    sample: OutcomeSample, points: FloatArray, level: float, resamples: int, seed: int
+) -> tuple[FloatArray, FloatArray]:
+    """Simulate curves of a calibrated model and return their quantiles at some probabilities."""
+    from scipy.optimize import isotonic_regression
+
+    rng = np.random.default_rng(seed)
+    values = sample.tally.values[::-1]
+    total = (sample.tally.pos + sample.tally.neg.astype(np.float64))[::-1]
+    # Each bin contains about the same weight: that of at least one independent row.
+    factor = _compute_design_effect(sample)
+    n_bins = max(1, min(_MAX_BAND_BINS, int(total.sum() / factor)))
+    bins = np.minimum((np.cumsum(total) - total / 2) / total.sum() * n_bins, n_bins - 1).astype(np.intp)
+    bins = np.unique(bins if len(values) > n_bins else np.arange(len(values)), return_inverse=True)[1]
+    weight = np.bincount(bins, total)
+    mean = np.bincount(bins, total * values) / weight
+    rows = np.maximum(np.round(weight / factor), 1).astype(np.int64)
+    simulated = rng.binomial(rows, np.clip(mean, 0, 1), size=(resamples, len(weight))) / rows
+    curves = np.empty((resamples, len(points)))
+    for i in range(resamples):
+        curve = isotonic_regression(simulated[i], weights=weight).x
+        curves[i] = np.interp(points, mean, curve)
+    tail = (1 - level) / 2
+    low, high = np.quantile(np.clip(curves, 0, 1), [tail, 1 - tail], axis=0)
+    return low, high
+
+
+def fit_calibration_line(tally: ScoreTally) -> tuple[float, float]:
+    """Fit logit(y) = a + b logit(p), without probabilities of exactly 0 or 1; NaN if the maximum does not exist."""
+    inside = (tally.values > 0) & (tally.values < 1)
+    kept = ScoreTally(tally.values[inside], tally.pos[inside], tally.neg[inside])
+    if not inside.any():
+        return math.nan, math.nan
+    logits, pos, total, _ = _compute_logits(kept, 0.0)
+    intercept, slope = _fit_lines(logits, pos, total)
+    return float(intercept[0]), float(slope[0])

@@ -1,0 +1,484 @@
+"""Gaps between each subgroup and the rest of the rows, with simultaneous limits and adjusted p-values.
+
+Each value has limits that are valid in small samples, e.g. Wilson's. The limits of a subgroup and of the rest are combined into
+limits of their difference (MOVER: Newcombe 1998; Zou & Donner 2008). The p-value inverts these limits. The adjustment uses the
+joint normal distribution of the gaps (single-step max-t; Hothorn, Bretz & Westfall 2008), so p-values and limits always agree.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial._check import FloatArray, IntArray
+from fairtrial.measures.auc_inference import MIN_DECIDABLE_CASES, compute_t_quantile, estimate_auc
+from fairtrial.measures.intervals import (
+    ConfidenceLimits,
+    build_auc_estimate,
+    compute_clustered_wilson_limits,
+    compute_score_limits,
+    compute_weighted_wilson_limits,
+    compute_wilson_limits,
+    count_effective_rows,
+)
+from fairtrial.measures.tally import tally_scores
+
+MIN_CASES = MIN_DECIDABLE_CASES
+"""With fewer cases (rows or clusters that the measure counts) in a subgroup or in the rest, a gap has no limits and no p."""
+
+_MIN_INFLUENCE_CLUSTERS = 10
+
+# Number of cases up to which the variance of all rows replaces a smaller one of a subgroup; beyond, its weight decreases.
+_FULL_REPLACEMENT = 50
+
+_DRAWS = 20_000
+_LARGEST_Z = 7.5
+_BISECTION_STEPS = 50
+_REFERENCE_LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class PartialValue:
+    """The value of a measure on a subgroup or on the rest.
+
+    Attributes
+    ----------
+    value : float
+        The value; NaN if it is undefined.
+    cases : float
+        Effective number of cases: rows, or clusters, that the measure counts.
+    compute_limits : callable
+        Maps a confidence level to the limits.
+    needed : int
+        Number of cases that valid limits need.
+    """
+
+    value: float
+    cases: float
+    compute_limits: Callable[[float], ConfidenceLimits]
+    needed: int = MIN_CASES
+
+    @cached_property
+    def error(self) -> float:
+        """The standard error that corresponds to the width of the limits."""
+        low, high = self.compute_limits(_REFERENCE_LEVEL)
+        return (high - low) / (2 * _compute_z(1 - _REFERENCE_LEVEL))
+
+    @property
+    def has_limits(self) -> bool:
+        """Whether there are enough cases for limits."""
+        return self.cases >= self.needed and math.isfinite(self.value) and self.error > 0
+
+
+@dataclass(frozen=True)
+class SubgroupValues:
+    """The values of a measure on several subgroups and on the rest of each.
+
+    Attributes
+    ----------
+    subgroups, rests : tuple of PartialValue
+        The value of each subgroup, and of all rows outside it.
+    sizes : ndarray of shape (K,)
+        Number of cases, or sum of their weights, of each subgroup.
+    correlations : ndarray of shape (K, K), optional
+        Correlations between the values of the subgroups; None if they are independent.
+    """
+
+    subgroups: tuple[PartialValue, ...]
+    rests: tuple[PartialValue, ...]
+    sizes: FloatArray
+    correlations: FloatArray | None = None
+
+
+@dataclass(frozen=True)
+class Gap:
+    """The difference between a subgroup and the rest.
+
+    Attributes
+    ----------
+    value, rest : float
+        Value of the measure on the subgroup and on all rows outside it.
+    low, high : float
+        Simultaneous confidence limits of the difference.
+    p_value, p_adjusted : float
+        p-value of this gap alone, and adjusted over the family of gaps.
+    cases, rest_cases : float
+        Effective number of cases of the subgroup and of the rest.
+    needed : int
+        Number of cases that the limits need.
+    """
+
+    value: float
+    rest: float
+    low: float
+    high: float
+    p_value: float
+    p_adjusted: float
+    cases: float
+    rest_cases: float
+    needed: int
+
+    @property
+    def difference(self) -> float:
+        """The value of the subgroup minus that of the rest."""
+        return self.value - self.rest
+
+
+def compute_gaps(values: SubgroupValues, level: float, families: int = 1, seed: int = 0) -> list[Gap]:
+    """Compute the gap of each subgroup; limits and p-values cover all gaps of `families` such families.
+
+    >>> values = estimate_proportions(np.array([40.0, 30, 20]), np.array([50.0, 50, 50]))
+    >>> [round(gap.difference, 2) for gap in compute_gaps(values, 0.95)]
+    [0.3, 0.0, -0.3]
+    """
+    pairs = list(zip(values.subgroups, values.rests, strict=True))
+    tested = [index for index, pair in enumerate(pairs) if all(part.has_limits for part in pair)]
+    covariance, rest_correlations = _relate_values(values)
+    correlations = _compute_gap_correlations(values, covariance)[np.ix_(tested, tested)]
+    family = GapFamily.from_correlations(correlations, families, seed)
+    critical = family.find_critical_z(level) if tested else math.nan
+    gaps = []
+    for index, (subgroup, rest) in enumerate(pairs):
+        low = high = p_value = p_adjusted = math.nan
+        if index in tested:
+            limit = partial(combine_limits, subgroup, rest, rest_correlations[index])
+            z = _invert_limits(limit, subgroup.value - rest.value)
+            low, high = limit(_get_level(critical))
+            p_value, p_adjusted = _compute_p(z), family.compute_adjusted_p(z)
+            if z <= critical:  # the limits agree with the test whatever the rounding errors
+                low, high = min(low, 0.0), max(high, 0.0)
+        counts = subgroup.cases, rest.cases, max(subgroup.needed, rest.needed)
+        gaps.append(Gap(subgroup.value, rest.value, low, high, p_value, p_adjusted, *counts))
+    return gaps
+
+
+@dataclass(frozen=True)
+class GapFamily:
+    """The distribution of the largest of several correlated normal statistics.
+
+    Attributes
+    ----------
+    comparisons : int
+        Number of distinct comparisons.
+    families : int
+        Number of such families that are adjusted for together (Bonferroni).
+    largest : ndarray
+        Simulated largest absolute values, in descending order.
+    """
+
+    comparisons: int
+    families: int
+    largest: FloatArray
+
+    @classmethod
+    def from_correlations(cls, correlations: FloatArray, families: int = 1, seed: int = 0) -> GapFamily:
+        """Simulate the largest absolute value. Two opposite gaps are one comparison."""
+        count = len(correlations)
+        distinct = 1 if count == 2 and abs(correlations[0, 1]) > 1 - 1e-6 else count
+        if distinct < 2:
+            return cls(max(1, distinct), families, np.empty(0))
+        eigenvalues, vectors = np.linalg.eigh(correlations)
+        factor = vectors * np.sqrt(np.maximum(eigenvalues, 0.0))
+        draws = np.random.default_rng(seed).standard_normal((_DRAWS, count)) @ factor.T
+        return cls(distinct, families, np.sort(np.abs(draws).max(axis=1))[::-1])
+
+    def compute_adjusted_p(self, z: float) -> float:
+        """Compute the probability that any statistic is at least as large; at most Bonferroni's bound."""
+        bound = self.comparisons * _compute_p(z)
+        if len(self.largest):
+            count = int(np.searchsorted(-self.largest, -z, side="right"))
+            bound = min(bound, (count + 1) / (len(self.largest) + 1))
+        return min(1.0, self.families * bound)
+
+    def find_critical_z(self, level: float) -> float:
+        """Find the value that z must exceed for an adjusted p-value of at most 1 - level."""
+        alpha = (1 - level) / self.families
+        critical = _compute_z(alpha / self.comparisons)
+        count = math.floor(alpha * (len(self.largest) + 1)) - 1
+        return min(critical, float(self.largest[count])) if 0 <= count < len(self.largest) else critical
+
+
+def combine_limits(first: PartialValue, second: PartialValue, correlation: float, level: float) -> ConfidenceLimits:
+    """Combine the limits of two values into limits of their difference (Zou & Donner 2008)."""
+    (a_low, a_high), (b_low, b_high) = first.compute_limits(level), second.compute_limits(level)
+    estimate = first.value - second.value
+    low = estimate - _combine_distances(first.value - a_low, b_high - second.value, correlation)
+    return low, estimate + _combine_distances(a_high - first.value, second.value - b_low, correlation)
+
+
+def _combine_distances(first: float, second: float, correlation: float) -> float:
+    return math.sqrt(max(0.0, first**2 - 2 * correlation * first * second + second**2))
+
+
+def _invert_limits(limit: Callable[[float], ConfidenceLimits], difference: float) -> float:
+    """Find z of the largest confidence level at which the limits exclude zero."""
+    if difference == 0:
+        return 0.0
+    outside, inside = 0.0, _LARGEST_Z
+    for _ in range(_BISECTION_STEPS):
+        middle = (outside + inside) / 2
+        low, high = limit(_get_level(middle))
+        outside, inside = (middle, inside) if low > 0 or high < 0 else (outside, middle)
+    return outside
+
+
+def _get_level(z: float) -> float:
+    return math.erf(z / math.sqrt(2))
+
+
+def _compute_p(z: float) -> float:
+    return math.erfc(z / math.sqrt(2))
+
+
+def _compute_z(p: float) -> float:
+    from scipy.special import ndtri
+
+    return float(-ndtri(p / 2))
+
+
+def _relate_values(values: SubgroupValues) -> tuple[FloatArray, list[float]]:
+    """Compute the covariance matrix of the subgroups, and the correlation of each subgroup with its rest."""
+    errors = np.array([part.error if part.has_limits else 0.0 for part in values.subgroups])
+    count = len(errors)
+    if values.correlations is None:
+        return np.diag(errors**2), [0.0] * count
+    covariance = values.correlations * np.outer(errors, errors)
+    rest_weights = -_build_contrasts(values.sizes) + np.eye(count)
+    shared = (rest_weights * covariance).sum(axis=1)
+    spread = errors * np.sqrt(np.einsum("gk,kl,gl->g", rest_weights, covariance, rest_weights))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return covariance, np.nan_to_num(np.clip(shared / spread, -1, 1)).tolist()
+
+
+def _build_contrasts(sizes: FloatArray) -> FloatArray:
+    """Build the weights of the subgroups in each gap: 1 for the subgroup, minus its proportion of the rest for another."""
+    others = sizes.sum() - sizes
+    contrasts = -sizes[None, :] / np.where(others > 0, others, 1.0)[:, None]
+    np.fill_diagonal(contrasts, 1.0)
+    return np.asarray(contrasts)
+
+
+def _compute_gap_correlations(values: SubgroupValues, covariance: FloatArray) -> FloatArray:
+    contrasts = _build_contrasts(values.sizes)
+    product = contrasts @ covariance @ contrasts.T
+    spread = np.sqrt(np.maximum(np.diagonal(product), 1e-300))
+    return np.asarray(np.clip(product / np.outer(spread, spread), -1, 1))
+
+
+def sum_by_code(codes: IntArray, values: FloatArray, count: int) -> FloatArray:
+    """Sum values by code.
+
+    >>> sum_by_code(np.array([0, 2, 2]), np.array([1.0, 2.0, 3.0]), 4).tolist()
+    [1.0, 0.0, 5.0, 0.0]
+    """
+    return np.bincount(codes, values, minlength=count).astype(np.float64)
+
+
+def estimate_proportions(hits: FloatArray, totals: FloatArray, squares: FloatArray | None = None) -> SubgroupValues:
+    """Estimate a proportion of each subgroup from counts, or from sums of weights and of their squares."""
+
+    def build(successes: float, trials: float, square: float) -> PartialValue:
+        if not trials > 0:
+            return _UNDEFINED
+        if squares is None:
+            return PartialValue(successes / trials, trials, partial(compute_wilson_limits, successes, trials))
+        limit = partial(compute_weighted_wilson_limits, successes, trials, square)
+        return PartialValue(successes / trials, trials / square * trials, limit)
+
+    all_squares = totals if squares is None else squares
+    columns = np.stack([hits, totals, all_squares], axis=1)
+    subgroups = tuple(build(*line) for line in columns.tolist())
+    rests = tuple(build(*line) for line in (columns.sum(axis=0) - columns).tolist())
+    return SubgroupValues(subgroups, rests, np.asarray(totals, dtype=np.float64))
+
+
+def estimate_clustered_proportions(hits: FloatArray, totals: FloatArray) -> SubgroupValues:
+    """Estimate a proportion of each subgroup from counts per cluster (rows) and subgroup (columns)."""
+
+    def build(successes: FloatArray, trials: FloatArray) -> PartialValue:
+        total, clusters = float(trials.sum()), int((trials > 0).sum())
+        if not total:
+            return _UNDEFINED
+        limit = partial(compute_clustered_wilson_limits, successes, trials)
+        return PartialValue(float(successes.sum()) / total, clusters, limit)
+
+    sums = totals.sum(axis=0)
+    subgroups = tuple(build(hits[:, k], totals[:, k]) for k in range(len(sums)))
+    rests = tuple(build(hits.sum(axis=1) - hits[:, k], totals.sum(axis=1) - totals[:, k]) for k in range(len(sums)))
+    means = np.array([part.value for part in subgroups])
+    contributions = np.nan_to_num((hits - means * totals) / np.where(sums > 0, sums, 1.0))
+    return SubgroupValues(subgroups, rests, sums, _correlate(contributions.T))
+
+
+def estimate_aucs(
+    scores: FloatArray, is_positive: npt.NDArray[np.bool_], codes: IntArray, count: int, clusters: IntArray | None = None
+) -> SubgroupValues:
+    """Estimate the AUC of each of `count` subgroups from unweighted rows."""
+    masks = [codes == code for code in range(count)]
+    sizes = np.array([mask.sum() for mask in masks], dtype=np.float64)
+
+    def build(mask: npt.NDArray[np.bool_]) -> PartialValue:
+        if not is_positive[mask].any() or is_positive[mask].all():
+            return _UNDEFINED
+        chosen = np.ascontiguousarray(scores[mask])
+        if clusters is None:
+            estimate = build_auc_estimate(tally_scores(is_positive[mask], chosen, None))
+        else:
+            estimate = estimate_auc(chosen, is_positive[mask], clusters[mask])
+        return PartialValue(estimate.auc, min(estimate.units), estimate.compute_limits)
+
+    correlations = None
+    if clusters is not None:
+        contributions = [_compute_auc_contributions(scores, is_positive, mask, clusters) for mask in masks]
+        correlations = _correlate(np.stack(contributions))
+    return SubgroupValues(tuple(map(build, masks)), tuple(build(~mask) for mask in masks), sizes, correlations)
+
+
+def _compute_auc_contributions(
+    scores: FloatArray, is_positive: npt.NDArray[np.bool_], mask: npt.NDArray[np.bool_], clusters: IntArray
+) -> FloatArray:
+    """Compute the contribution of each cluster to the AUC of a subgroup (Obuchowski 1997)."""
+    from fairtrial.kernels.delong import compute_placements
+
+    count, chosen = int(clusters.max()) + 1, is_positive[mask]
+    if not chosen.any() or chosen.all():
+        return np.zeros(count)
+    placements = compute_placements(np.ascontiguousarray(scores[mask]), chosen)
+    deviations = placements - placements[chosen].mean()
+    weights = np.where(chosen, 1 / chosen.sum(), 1 / (~chosen).sum())
+    return sum_by_code(clusters[mask], deviations * weights, count)
+
+
+Influences = Callable[[npt.NDArray[np.bool_]], tuple[float, FloatArray, FloatArray]]
+"""Maps a selection of rows to the value, the influence of each selected row on it, and the weight of the row as a case."""
+
+
+def estimate_by_influence(
+    compute: Influences,
+    codes: IntArray,
+    count: int,
+    clusters: IntArray | None,
+    limits: tuple[float, float],
+    needed: int = MIN_CASES,
+) -> SubgroupValues:
+    """Estimate any measure of each of `count` subgroups, with t limits from the influence of each row or cluster."""
+    needed = needed if clusters is None else max(needed, _MIN_INFLUENCE_CLUSTERS)
+
+    common_spread: float | None = None
+
+    def build(mask: npt.NDArray[np.bool_]) -> tuple[PartialValue, FloatArray, float]:
+        n_units = 0 if clusters is None else int(clusters.max()) + 1
+        if not mask.any():
+            return _UNDEFINED, np.zeros(n_units), 0.0
+        value, influences, weights = compute(mask)
+        unit_codes = None if clusters is None else clusters[mask]
+        cases = count_effective_rows(weights, None if unit_codes is None else np.unique(unit_codes, return_inverse=True)[1])
+        if unit_codes is not None:
+            influences = sum_by_code(unit_codes, influences, n_units)
+        error = 0.0
+        if cases > 1:
+            spread = cases * float(influences @ influences)
+            # A few rows may lack the rare large losses: the variance of all rows then replaces a smaller one.
+            weight = 0.0 if common_spread is None else min(1.0, _FULL_REPLACEMENT / cases)
+            error = math.sqrt((spread + weight * max(0.0, (common_spread or 0.0) - spread)) / (cases - 1))
+        limit = partial(_compute_t_limits, value, error, cases - 1, limits)
+        return PartialValue(value, cases, limit, needed), influences, float(weights.sum())
+
+    masks = [codes == code for code in range(count)]
+    common = build(np.ones(len(codes), dtype=bool))
+    common_spread = common[0].cases * float(common[1] @ common[1])
+    built = [build(mask) for mask in masks]
+    rests = tuple(build(~mask)[0] for mask in masks)
+    correlations = None if clusters is None else _correlate(np.stack([influences for _, influences, _ in built]))
+    sizes = np.array([size for _, _, size in built])
+    return SubgroupValues(tuple(part for part, _, _ in built), rests, sizes, correlations)
+
+
+def _compute_t_limits(value: float, error: float, df: float, limits: tuple[float, float], level: float) -> ConfidenceLimits:
+    """Compute t limits of a value; for a bounded measure, score limits of the number of cases with the same standard error."""
+    if not df > 0 or not math.isfinite(value):
+        return math.nan, math.nan
+    if not error:
+        return value, value
+    low, high = limits
+    t, width = compute_t_quantile(level, df), high - low
+    if not math.isfinite(width) or not low < value < high:
+        return max(low, value - t * error), min(high, value + t * error)
+    proportion = (value - low) / width
+    cases = proportion * (1 - proportion) * (width / error) ** 2
+    below, above = compute_score_limits(proportion * cases, cases, t)
+    return low + width * below, low + width * above
+
+
+def _correlate(contributions: FloatArray) -> FloatArray:
+    """Correlate values (rows) whose contributions of clusters (columns) have mean zero."""
+    product = contributions @ contributions.T
+    spread = np.sqrt(np.diagonal(product))
+    scale = np.outer(spread, spread)
+    correlations = np.divide(product, scale, out=np.zeros_like(product), where=scale > 0)
+    np.fill_diagonal(correlations, 1.0)
+    return np.asarray(correlations)
+
+
+def _return_no_limits(level: float) -> ConfidenceLimits:
+    del level
+    return math.nan, math.nan
+
+
+_UNDEFINED = PartialValue(math.nan, 0.0, _return_no_limits)
+
+
+def compute_cell_influences(table: FloatArray, compute: Callable[[FloatArray], FloatArray]) -> tuple[float, FloatArray]:
+    """Compute a function of a table of counts, and the influence of a row of each cell on it (by numerical differentiation).
+
+    >>> value, influences = compute_cell_influences(np.array([[6.0, 2], [1, 3]]), lambda t: (t[..., 0, 0] + t[..., 1, 1]) / 12)
+    >>> value, influences.round(3).tolist()
+    (0.75, [[0.25, -0.75], [-0.75, 0.25]])
+    """
+    step, total = 1e-6, float(table.sum())
+    shifted = (1 - step) * table[None] + step * total * np.eye(table.size).reshape(-1, *table.shape)
+    value, *moved = compute(np.concatenate([table[None], shifted])).tolist()
+    return value, (np.asarray(moved).reshape(table.shape) - value) / step
+
+
+def estimate_from_tables(
+    tables: FloatArray, compute: Callable[[FloatArray], FloatArray], limits: tuple[float, float]
+) -> SubgroupValues:
+    """Estimate a function of a table of counts for each subgroup, with t limits by the delta method."""
+
+    def build(table: FloatArray) -> PartialValue:
+        cases = float(table.sum())
+        if cases < 2:
+            return _UNDEFINED
+        value, influences = compute_cell_influences(table, compute)
+        error = math.sqrt(max(0.0, float((table * influences**2).sum()) / (cases * (cases - 1))))
+        return PartialValue(value, cases, partial(_compute_t_limits, value, error, cases - 1, limits))
+
+    total = tables.sum(axis=0)
+    subgroups, rests = tuple(map(build, tables)), tuple(build(total - table) for table in tables)
+    return SubgroupValues(subgroups, rests, tables.sum(axis=(1, 2)))
+
+
+def omit_subgroup_limits(values: SubgroupValues) -> SubgroupValues:
+    """Keep the values only, e.g. because the rows are clustered and only their counts are known."""
+    subgroups, rests = (
+        tuple(PartialValue(part.value, part.cases, _return_no_limits, part.needed) for part in parts)
+        for parts in (values.subgroups, values.rests)
+    )
+    return SubgroupValues(subgroups, rests, values.sizes)
+
+
+def find_level_of_pairs(values: Sequence[PartialValue], level: float) -> float:
+    """Find the confidence level of each pair of independent values at which the limits of all pairs have this level."""
+    count = len(values)
+    pairs = [(first, second) for first in range(count) for second in range(first + 1, count)]
+    contrasts = np.array([np.eye(count)[first] - np.eye(count)[second] for first, second in pairs])
+    product = (contrasts * np.array([value.error for value in values]) ** 2) @ contrasts.T
+    spread = np.sqrt(np.diagonal(product))
+    family = GapFamily.from_correlations(product / np.outer(spread, spread))
+    return _get_level(family.find_critical_z(level))

@@ -1,0 +1,141 @@
+"""Assess the probabilities of a model: CORP curve, decision curve, test of calibration, and what they show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtrial._findings import Finding
+from fairtrial.measures.calibration import build_uncertainty, compute_corp_curve
+from fairtrial.measures.intervals import Interval
+from fairtrial.measures.net_benefit import DEFAULT_THRESHOLDS, compute_sample_curve
+from fairtrial.measures.rows import OutcomeSample
+from fairtrial.significance.adjust import adjust
+from fairtrial.significance.calibration import run_calibration_test
+from fairtrial.significance.outcome import Outcome
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# With more rows, the band of the CORP curve is simulated less often.
+_MANY_ROWS, _FEW_RESAMPLES, _RESAMPLES = 50_000, 200, 500
+
+
+@dataclass(frozen=True, eq=False)
+class ProbabilityAssessment:
+    """What the probabilities of one model show.
+
+    Attributes
+    ----------
+    corp : DataFrame
+        The CORP curve with its band, see `corp_curve`.
+    decisions : DataFrame
+        The decision curve with limits, see `decision_curve`.
+    differences : DataFrame
+        Differences in net benefit to treating all rows, see `decision_differences`.
+    uncertainty : Interval
+        The uncertainty part of the Brier score.
+    test : Outcome or None
+        Test of calibration; None for weighted rows.
+    """
+
+    corp: pd.DataFrame
+    decisions: pd.DataFrame
+    differences: pd.DataFrame
+    uncertainty: Interval
+    test: Outcome | None
+
+    @classmethod
+    def from_sample(cls, sample: OutcomeSample, level: float, seed: int) -> ProbabilityAssessment:
+        """Assess probabilities and outcomes."""
+        resamples = _RESAMPLES if len(sample.values) <= _MANY_ROWS else _FEW_RESAMPLES
+        decisions, differences = compute_sample_curve(sample, DEFAULT_THRESHOLDS, level)
+        return cls(
+            compute_corp_curve(sample, level, resamples, seed),
+            decisions,
+            differences,
+            build_uncertainty(sample, level),
+            run_calibration_test(sample, seed=seed) if sample.weights is None else None,
+        )
+
+
+def find_miscalibration(
+    tests: pd.DataFrame, scores: pd.DataFrame, level: float, alpha: float, if_independent: bool
+) -> tuple[Finding, ...]:
+    """Find which models are miscalibrated and how; p-values are adjusted over all models and data sets (Holm)."""
+    if not len(tests):
+        return ()
+    p_values = tests["p_value"].to_numpy(dtype=np.float64)
+    adjusted = np.full(len(p_values), np.nan)
+    is_defined = ~np.isnan(p_values)
+    if is_defined.any():
+        adjusted[is_defined] = adjust(p_values[is_defined], "holm")
+    several = tests["dataset"].nunique() > 1
+    findings = []
+    for line, p in zip(tests.to_dict("records"), adjusted.tolist(), strict=True):
+        own = scores[(scores["dataset"] == line["dataset"]) & (scores["model"] == line["model"])].set_index("measure")
+        where = f" on {line['dataset']}" if several else ""
+        findings.append(
+            _describe_model(str(line["model"]), where, own.to_dict("index"), p, level, alpha, if_independent, len(tests) > 1)
+        )
+    return tuple(finding for finding in findings if finding is not None)
+
+
+def _describe_model(
+    model: str,
+    where: str,
+    scores: Mapping[Any, Mapping[Any, Any]],
+    p: float,
+    level: float,
+    alpha: float,
+    if_independent: bool,
+    adjusted: bool,
+) -> Finding | None:
+    """Describe the calibration of a model by its slope, else by its O:E ratio; None if it cannot be tested."""
+    if np.isnan(p):
+        return None
+    condition = " if the rows are independent" if if_independent else ""
+    common = {"model": model, "where": where, "p": p, "condition": condition, "adjusted": "adjusted " if adjusted else ""}
+    measures = {
+        name: (scores[name]["estimate"], (scores[name]["low"], scores[name]["high"], level))
+        for name in ("calibration_slope", "oe_ratio")
+        if name in scores and np.isfinite(scores[name]["low"])
+    }
+    slope, ratio = measures.get("calibration_slope"), measures.get("oe_ratio")
+    if p > alpha:
+        if slope is None:
+            return Finding.of("calibrated", **common)
+        return Finding.of("calibrated_slope", **common, slope=slope[0], interval=slope[1])
+    if slope is not None and not slope[1][0] <= 1 <= slope[1][1]:
+        kind = "overconfident" if slope[0] < 1 else "underconfident"
+        return Finding.of(kind, **common, slope=slope[0], interval=slope[1])
+    if ratio is not None and not ratio[1][0] <= 1 <= ratio[1][1]:
+        kind = "probabilities_too_low" if ratio[0] > 1 else "probabilities_too_high"
+        return Finding.of(kind, **common, ratio=ratio[0], interval=ratio[1])
+    return Finding.of("miscalibrated", **common)
+
+
+def find_useful_thresholds(decisions: pd.DataFrame, differences: pd.DataFrame, names: Sequence[str]) -> tuple[Finding, ...]:
+    """Find the range of thresholds at which each model is significantly better than treating all rows and treating none.
+
+    `decisions` and `differences` are those of one data set.
+    """
+    findings = []
+    for name in names:
+        curve = decisions[decisions["model"] == name]
+        against_all = differences[(differences["first"] == name) & (differences["second"] == "treat all")]
+        is_useful = (curve["low"].to_numpy() > 0) & (against_all["low"].to_numpy() > 0)
+        if np.isnan(curve["low"]).all():
+            continue
+        thresholds = curve["threshold"].to_numpy()[is_useful]
+        if len(thresholds):
+            low, high = float(thresholds.min()), float(thresholds.max())
+            complete = round((high - low) * 100) + 1 == len(thresholds)
+            kind = "useful_thresholds" if complete else "useful_thresholds_within"
+            findings.append(Finding.of(kind, model=name, low=low, high=high))
+        else:
+            findings.append(Finding.of("no_useful_threshold", model=name))
+    return tuple(findings)

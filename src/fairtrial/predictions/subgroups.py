@@ -1,0 +1,192 @@
+"""Subgroups of a judgement: the measures of each subgroup, and its gap to the rest of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtrial._findings import Finding
+from fairtrial._narrative import render
+from fairtrial._text import format_difference, format_interval, format_p_value
+from fairtrial.errors import InputError
+from fairtrial.measures import Measure, get_measure
+from fairtrial.measures.subgroup_gaps import Gap, compute_gaps
+from fairtrial.predictions.statistics import JudgeSettings, ModelStatistics, ignore_warnings
+from fairtrial.predictions.tables import build_score_rows
+from fairtrial.predictions.validate import Notes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SUBGROUP_COLUMNS = (
+    *("dataset", "column", "subgroup", "model", "measure", "rows", "proportion", "estimate", "low", "high", "method", "note"),
+)
+
+GAP_COLUMNS = (
+    *("dataset", "column", "subgroup", "model", "measure", "rows", "estimate", "rest", "difference", "low", "high"),
+    *("p_value", "p_adjusted", "significant", "note"),
+)
+
+# A subgroup with fewer rows, or fewer rows of a class, is too small to judge.
+MIN_SUBGROUP_ROWS, MIN_SUBGROUP_CLASS_ROWS = 20, 5
+
+MAX_SUBGROUPS = 50
+"""A column with more values is ignored."""
+
+_RATES = ("selection_rate", "recall", "fpr", "precision")
+
+
+def list_subgroups(models: Sequence[ModelStatistics], columns: Sequence[str], notes: Notes) -> dict[tuple[str, str], list[str]]:
+    """List the subgroups of each data set and column; a column with one value or very many is noted and left out."""
+    subgroups = {}
+    for dataset in dict.fromkeys(model.dataset for model in models):
+        for column in columns:
+            counts = [model.count_subgroups(column) for model in models if model.dataset == dataset]
+            names = sorted({subgroup for model_counts in counts for subgroup in model_counts})
+            if len(names) > MAX_SUBGROUPS:
+                notes.add("many_subgroups", column=column, subgroups=len(names), limit=MAX_SUBGROUPS)
+            else:
+                if len(names) == 1:
+                    notes.add("single_subgroup", column=column, subgroup=names[0])
+                subgroups[dataset, column] = names
+    return subgroups
+
+
+def build_subgroups(
+    models: Sequence[ModelStatistics],
+    subgroups: dict[tuple[str, str], list[str]],
+    main: Measure,
+    settings: JudgeSettings,
+) -> pd.DataFrame:
+    """Build one row per data set, subgroup column, subgroup, model and measure, with a note if there are few rows."""
+    import pandas as pd
+
+    lines: list[dict[str, Any]] = []
+    for (dataset, column), names in subgroups.items():
+        chosen = [(model, model.count_subgroups(column)) for model in models if model.dataset == dataset]
+        # Every subgroup of a model has the same inputs, so the first one shows which measures can be computed.
+        examples = [model.select_subgroup(column, next(iter(counts))) for model, counts in chosen if counts]
+        measures = _select_measures(examples, [main])
+        for subgroup in names:
+            for model, counts in chosen:
+                if subgroup in counts:
+                    lines += _build_subgroup_rows(model, column, subgroup, measures, settings)
+    return pd.DataFrame(lines, columns=list(SUBGROUP_COLUMNS))
+
+
+def _select_measures(models: Sequence[ModelStatistics], first: Sequence[Measure]) -> list[Measure]:
+    """Select the first measures and, if there are labels, accuracy and the rates of two classes."""
+    is_binary = all(model.positive is not None for model in models)
+    names = ["accuracy", *(_RATES if is_binary else ())]
+    chosen = [*first, *(measure for measure in map(get_measure, names) if measure not in first)]
+    return [measure for measure in chosen if not all(model.find_missing_input(measure) for model in models)]
+
+
+def _build_subgroup_rows(
+    model: ModelStatistics, column: str, subgroup: str, measures: Sequence[Measure], settings: JudgeSettings
+) -> list[dict[str, Any]]:
+    part = model.select_subgroup(column, subgroup)
+    common = {"column": column, "subgroup": subgroup, "proportion": float(part.rows / model.rows)}
+    try:
+        lines = build_score_rows(part, measures, settings)
+    except InputError as error:  # e.g. all weights are zero
+        return [{"dataset": model.dataset, "model": model.name, **common, "rows": part.rows, "note": str(error)}]
+    small = _describe_small_subgroup(part)
+    return [{**line, **common, "note": "; ".join(filter(None, (small, line["note"])))} for line in lines]
+
+
+def _describe_small_subgroup(model: ModelStatistics) -> str:
+    """Describe why a subgroup is too small; empty if it is not."""
+    fewest = int(model.count_classes().min())
+    if model.rows < MIN_SUBGROUP_ROWS:
+        return render(Finding.of("small_subgroup", rows=model.rows))
+    return render(Finding.of("small_class", rows=fewest)) if fewest < MIN_SUBGROUP_CLASS_ROWS else ""
+
+
+def build_gaps(
+    models: Sequence[ModelStatistics],
+    subgroups: dict[tuple[str, str], list[str]],
+    measures: Sequence[Measure],
+    settings: JudgeSettings,
+) -> pd.DataFrame:
+    """Build one row per data set, subgroup column, measure, model and subgroup: its difference from the rest of the rows.
+
+    Limits and adjusted p-values of a measure cover all subgroups, columns, models and data sets.
+    """
+    import pandas as pd
+
+    chosen = {key: names for key, names in subgroups.items() if len(names) > 1}
+    families = sum(model.dataset == dataset for dataset, _ in chosen for model in models)
+    lines: list[dict[str, Any]] = []
+    for (dataset, column), names in chosen.items():
+        dataset_models = [model for model in models if model.dataset == dataset]
+        for measure in _select_measures(dataset_models, measures):
+            for model in dataset_models:
+                common = {"dataset": dataset, "column": column, "model": model.name, "measure": measure.name}
+                lines += [common | line for line in _build_gap_rows(model, measure, column, names, families, settings)]
+    return pd.DataFrame(lines, columns=list(GAP_COLUMNS))
+
+
+def _build_gap_rows(
+    model: ModelStatistics, measure: Measure, column: str, subgroups: Sequence[str], families: int, settings: JudgeSettings
+) -> list[dict[str, Any]]:
+    counts = model.count_subgroups(column)
+    reason = settings.explain_unavailable(model, measure)
+    with ignore_warnings():
+        values = None if reason else model.estimate_subgroups(measure, column, subgroups)
+    if values is None:
+        note = reason or "needs rows in memory"
+        return [{"subgroup": name, "rows": counts.get(name, 0), "significant": False, "note": note} for name in subgroups]
+    lines = []
+    for name, gap in zip(subgroups, compute_gaps(values, settings.level, families, settings.seed), strict=True):
+        line = {"subgroup": name, "rows": counts.get(name, 0), "estimate": gap.value, "rest": gap.rest}
+        line |= {"difference": gap.difference, "low": gap.low, "high": gap.high}
+        line |= {"p_value": gap.p_value, "p_adjusted": gap.p_adjusted, "significant": gap.p_adjusted <= settings.alpha}
+        lines.append(line | {"note": _explain_missing_limits(gap, measure)})
+    return lines
+
+
+def _explain_missing_limits(gap: Gap, measure: Measure) -> str:
+    """Explain why a gap has no value or no limits; empty if it has."""
+    if np.isfinite(gap.low):
+        return ""
+    for subject, value, cases in (("subgroup", gap.value, gap.cases), ("rest", gap.rest, gap.rest_cases)):
+        if np.isnan(value):
+            return render(
+                Finding.of("gap_undefined", subject=subject, measure=measure.display_name, reason=measure.facts.undefined)
+            )
+        if cases < gap.needed:
+            return render(
+                Finding.of("gap_few_cases", subject=subject, cases=cases, measure=measure.display_name, needed=gap.needed)
+            )
+    return render(Finding.of("gap_without_limits", measure=measure.display_name))
+
+
+def find_gaps(gaps: pd.DataFrame, measure: str, level: float, alpha: float, if_independent: bool = False) -> Finding | None:
+    """Find which subgroups differ significantly from the rest in a measure; None if the measure has no gaps."""
+    lines = gaps[gaps["measure"] == measure]
+    if not len(lines):
+        return None
+    name, tested = get_measure(measure).display_name, lines[lines["p_adjusted"].notna()]
+    scope = {"condition": "if the rows are independent, " if if_independent else "", "measure": name}
+    if not len(tested):
+        return Finding.of("gaps_undecided", measure=name)
+    significant = tested[tested["p_adjusted"] <= alpha].sort_values("p_adjusted", kind="stable")
+    if len(significant):
+        gap = _describe_gap(significant.to_dict("records")[0], gaps, level, alpha)
+        return Finding.of("gaps_significant", gap=gap, significant=len(significant), tested=len(tested), **scope)
+    largest = max(tested.to_dict("records"), key=lambda line: abs(line["difference"]))
+    return Finding.of("gaps_none", gap=_describe_gap(largest, gaps, None, alpha), **scope)
+
+
+def _describe_gap(line: dict[Any, Any], gaps: pd.DataFrame, level: float | None, alpha: float) -> str:
+    """Describe a gap: subgroup, model, difference, limits if a level is given, and p."""
+    names = {"model": "model {}", "dataset": "data set {}"}
+    owners = [text.format(line[name]) for name, text in names.items() if gaps[name].nunique() > 1]
+    limits = [] if level is None else [format_interval(line["low"], line["high"], level, "{:.3f}")]
+    difference = format_difference(line["difference"], "{:.3f}")
+    values = [*owners, difference, *limits, f"adjusted {format_p_value(line['p_adjusted'], alpha)}"]
+    subject = f"{line['column']} {line['subgroup']}"
+    return f"{subject} ({', '.join(values)})" if level is not None else f"{subject}, {', '.join(values)}"

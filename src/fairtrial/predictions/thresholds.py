@@ -1,0 +1,749 @@
+"""Choose the threshold of a model for costs, recall, precision or an alert budget: `choose_threshold`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtrial import _check
+from fairtrial._check import FloatArray
+from fairtrial._findings import Finding
+from fairtrial._json import format_document
+from fairtrial._narrative import name_argument, name_place, render, render_all
+from fairtrial._text import (
+    format_count,
+    format_interval,
+    format_number,
+    format_percentage,
+    format_table,
+    wrap_item,
+    wrap_lines,
+)
+from fairtrial.errors import InputError
+from fairtrial.measures import Measure, get_measure
+from fairtrial.measures.intervals import Interval
+from fairtrial.measures.measure import LabelMeasure
+from fairtrial.predictions.alerts import FOLDS, RATES, AlertCells, Goal, ScoredCases
+from fairtrial.predictions.judgement import build_settings, find_inverted, open_models
+from fairtrial.predictions.read import PredictionFile, Source
+from fairtrial.predictions.statistics import MANY_ROWS, InMemoryModel, JudgeSettings, PositiveClasses, ignore_warnings
+from fairtrial.significance import adjust
+from fairtrial.significance.costs import PER_CASES, check_costs, compute_row_costs
+from fairtrial.significance.outcome import Outcome
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TABLE_MEASURES = ("recall", "precision", "specificity", "f_score")
+"""Measures of the threshold table by default."""
+
+USUAL_THRESHOLD = 0.5
+"""Current threshold of predicted probabilities by default."""
+
+_NOTES = ("undeclared_clusters", "dropped_missing", "unknown_labels", "percentages", "not_probabilities")
+_PAIR_COLUMNS = (
+    *("dataset", "first", "second", "measure", "first_cost", "second_cost", "difference", "low", "high", "test", "p_value"),
+    *("p_adjusted", "significant", "rows"),
+)
+_MAX_PAIRS = 2
+
+
+@dataclass(frozen=True)
+class ThresholdChoice:
+    """The threshold of one model, and what it achieves.
+
+    Attributes
+    ----------
+    dataset, model : str
+        Names of the data set and the model.
+    rows, positives : int
+        Number of cases and of positive cases.
+    threshold, low, high : float
+        The threshold, and the limits of the best threshold in the population. Infinity is above all scores.
+    estimates : mapping of str to Interval
+        Cost per 1,000 cases (for costs only), recall, precision and alert rate on new cases, estimated by cross-fitting.
+    current : float or None
+        The current threshold; None if there is none.
+    current_estimates : mapping of str to Interval
+        The same at the current threshold.
+    saving : Interval or None
+        Proportion of the current cost that is saved; None without costs or current threshold.
+    """
+
+    dataset: str
+    model: str
+    rows: int
+    positives: int
+    threshold: float
+    low: float
+    high: float
+    estimates: Mapping[str, Interval]
+    current: float | None = None
+    current_estimates: Mapping[str, Interval] = ()  # type: ignore[assignment]
+    saving: Interval | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all values by name."""
+        line: dict[str, Any] = {"dataset": self.dataset, "model": self.model, "rows": self.rows, "positives": self.positives}
+        line |= {"threshold": self.threshold, "threshold_low": self.low, "threshold_high": self.high}
+        line |= _flatten(self.estimates, "")
+        if self.current is not None:
+            line |= {"current": self.current, **_flatten(self.current_estimates, "current_")}
+        return line | ({} if self.saving is None else _flatten({"saving": self.saving}, ""))
+
+
+def _flatten(intervals: Mapping[str, Interval], prefix: str) -> dict[str, float]:
+    return {
+        f"{prefix}{name}{suffix}": value
+        for name, interval in intervals.items()
+        for suffix, value in (("", interval.estimate), ("_low", interval.low), ("_high", interval.high))
+    }
+
+
+@dataclass(frozen=True, repr=False)
+class ThresholdResult:
+    """The result of `choose_threshold`.
+
+    Attributes
+    ----------
+    source : str
+        Name of the file.
+    goal : Goal
+        What the threshold was chosen for.
+    choices : tuple of ThresholdChoice
+        The choice for each model; for costs, the model with the lowest cost comes first.
+    table : DataFrame
+        Threshold table: one row per model, threshold and measure, with true and false positives and negatives.
+    pairs : DataFrame
+        For costs and several models: difference in cost per 1,000 cases, first minus second, with interval and p-value,
+        adjusted over all pairs (Holm).
+    curves : DataFrame
+        For costs: cost per 1,000 cases over thresholds, with pointwise limits.
+    positives : PositiveClasses
+        Positive class of each data set.
+    level, alpha : float
+        Confidence level and significance level.
+    notes : tuple of Finding
+        Notes on the data, and why an estimate is undefined.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y_true = np.arange(400) % 4 == 0
+    >>> probability = 1 / (1 + np.exp(1 - 2 * y_true - rng.normal(size=400)))
+    >>> result = choose_threshold({"y_true": y_true.astype(int), "probability": probability}, costs=(1, 5))
+    >>> low, high = result.interval
+    >>> low < result.threshold < high
+    True
+    """
+
+    source: str
+    goal: Goal
+    choices: tuple[ThresholdChoice, ...]
+    table: pd.DataFrame
+    pairs: pd.DataFrame
+    curves: pd.DataFrame
+    positives: PositiveClasses
+    level: float = 0.95
+    alpha: float = 0.05
+    notes: tuple[Finding, ...] = ()
+
+    @property
+    def threshold(self) -> float:
+        """The threshold of the first model: predict positive if the score is at least as high."""
+        return self.choices[0].threshold
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Limits of the best threshold of the first model."""
+        return self.choices[0].low, self.choices[0].high
+
+    def frame(self) -> pd.DataFrame:
+        """Return one row per model.
+
+        Returns
+        -------
+        DataFrame
+            Threshold, estimates at this threshold by cross-fitting, estimates at the current threshold, and saving. Columns
+            that end in _low and _high are confidence limits.
+        """
+        import pandas as pd
+
+        return pd.DataFrame([choice.to_dict() for choice in self.choices])
+
+    def to_json(self) -> str:
+        """Return the result as a JSON document; see `result.schema.json`.
+
+        Returns
+        -------
+        str
+        """
+        pairs: list[Any] = self.pairs.rename(columns={"first": "candidate", "second": "baseline"}).to_dict("records")
+        goal: dict[str, Any] = {"kind": self.goal.kind, "value": self.goal.value}
+        if self.goal.kind == "costs":
+            goal = {"kind": "costs", "false_positive": self.goal.costs[0], "false_negative": self.goal.costs[1]}
+        return format_document(
+            "threshold",
+            source=self.source,
+            answer=". ".join(self.list_texts()) + ".",
+            goal=goal,
+            level=self.level,
+            alpha=self.alpha,
+            notes=list(render_all(self.notes, "model")),
+            scores=self.frame().to_dict("records"),
+            table=self.table.to_dict("records"),
+            comparisons=pairs,
+        )
+
+    def list_texts(self) -> list[str]:
+        """Describe the first choice, its intervals, and the most important comparisons.
+
+        Returns
+        -------
+        list of str
+        """
+        findings = [self._describe_choice(self.choices[0]), self._describe_limits(self.choices[0])]
+        first = self.choices[0]
+        pairs = self.pairs[(self.pairs["dataset"] == first.dataset) & (self.pairs["first"] == first.model)]
+        for line in pairs.head(_MAX_PAIRS).to_dict("records"):
+            kind = "threshold_pair" if line["significant"] else "threshold_pair_open"
+            findings.append(
+                Finding.of(
+                    kind,
+                    first=line["first"],
+                    second=line["second"],
+                    difference=abs(line["difference"]),
+                    interval=(-line["high"], -line["low"], self.level),
+                    p=line["p_adjusted"],
+                    alpha=self.alpha,
+                )
+            )
+        return [render(finding, "model") for finding in findings]
+
+    def _describe_choice(self, choice: ThresholdChoice) -> Finding:
+        where = f" on {choice.dataset}" if len({other.dataset for other in self.choices}) > 1 else ""
+        lead = f"{choice.model}{where}: " if len(self.choices) > 1 else ""
+        article = "a threshold " if np.isinf(choice.threshold) else ""
+        threshold = f"{article}{format_threshold(choice.threshold)}"
+        values: dict[str, Any] = {"lead": lead, "threshold": threshold, "value": self.goal.value}
+        values |= {name: interval.estimate for name, interval in choice.estimates.items()}
+        values["alerts"] = PER_CASES * choice.estimates["alert_rate"].estimate
+        if self.goal.kind != "costs":
+            return Finding.of(f"threshold_{self.goal.kind}", **values)
+        values |= {"fp": self.goal.costs[0], "fn": self.goal.costs[1]}
+        if choice.saving is None or np.isnan(choice.saving.estimate):
+            return Finding.of("threshold_costs", **values)
+        saving = round(choice.saving.estimate, 2)
+        kind = "threshold_costs_less" if saving > 0 else "threshold_costs_more" if saving < 0 else "threshold_costs_same"
+        return Finding.of(kind, **values, saving=abs(saving), current=choice.current)
+
+    def _describe_limits(self, choice: ThresholdChoice) -> Finding:
+        parts = [f"threshold {format_threshold_limits(choice.low, choice.high)}"]
+        if self.goal.kind == "costs":
+            parts.append(f"cost {_format_limits(choice.estimates['cost'])}")
+            if choice.saving is not None:
+                parts.append(f"saving {format_saving(choice.saving)}")
+        else:
+            name = "alert_rate" if self.goal.kind == "alerts" else self.goal.kind
+            scale = PER_CASES if self.goal.kind == "alerts" else 1
+            parts.append(f"{'alerts' if scale > 1 else name} {_format_limits(choice.estimates[name], scale)}")
+        return Finding.of("threshold_limits", level=self.level, parts=", ".join(parts))
+
+    def format_lines(self, thresholds: Sequence[float] = ()) -> list[str]:
+        """Format the answer for the console.
+
+        Parameters
+        ----------
+        thresholds : sequence of float
+            Thresholds at which the threshold table of the first model is printed. Default: none.
+
+        Returns
+        -------
+        list of str
+            Lines of at most 80 columns, unless names are long.
+        """
+        lines = [line for text in self.list_texts() for line in wrap_lines(text)]
+        table = self._format_models() if len(self.choices) > 1 else self._format_single(self.choices[0])
+        lines += ["", *table]
+        if len(thresholds):
+            lines += ["", *self._format_table(thresholds)]
+        rows = format_count(self.choices[0].rows, "row")
+        foot = Finding.of("threshold_method", folds=FOLDS, rows=rows, positive=self.positives.summary)
+        return [*lines, "", *(f"  {render(foot)}",), *self._format_notes()]
+
+    def _format_notes(self) -> list[str]:
+        return [line for note in self.notes for line in wrap_item(render(note, "model"), "!")]
+
+    def _format_single(self, choice: ThresholdChoice) -> list[str]:
+        """Format the chosen and the current threshold of one model."""
+        names = list(choice.estimates)
+        rows = [["threshold", *(_HEADERS[name] for name in names)]]
+        pairs = [(format_threshold(choice.threshold), choice.estimates)]
+        if choice.current is not None:
+            pairs.append((f"{format_threshold(choice.current)} (current)", choice.current_estimates))
+        for label, estimates in pairs:
+            rows.append([label, *(_format_estimate(name, estimates[name].estimate) for name in names)])
+        return format_table(rows)
+
+    def _format_models(self) -> list[str]:
+        """Format a line for each model."""
+        several = len({choice.dataset for choice in self.choices}) > 1
+        names = list(self.choices[0].estimates)
+        rows = [[*(["data set"] if several else []), "model", "threshold", *(_HEADERS[name] for name in names)]]
+        has_saving = any(choice.saving is not None for choice in self.choices)
+        rows[0] += ["saving"] if has_saving else []
+        for choice in self.choices:
+            labels = [*([choice.dataset] if several else []), choice.model, format_threshold(choice.threshold)]
+            cells = [_format_estimate(name, choice.estimates[name].estimate) for name in names]
+            saving = "" if choice.saving is None else format_percentage(round(choice.saving.estimate, 2))
+            rows.append([*labels, *cells, *([saving] if has_saving else [])])
+        return format_table(rows, left=2 if several else 1)
+
+    def _format_table(self, thresholds: Sequence[float]) -> list[str]:
+        first = self.choices[0]
+        table = self.table[(self.table["dataset"] == first.dataset) & (self.table["model"] == first.model)]
+        table = table[table["threshold"].isin([float(value) for value in thresholds])]
+        rows = [["threshold", "measure", "estimate", f"{format_percentage(self.level)} CI"]]
+        for line in table.to_dict("records"):
+            limits = format_interval(line["low"], line["high"], None) if np.isfinite(line["low"]) else line["note"]
+            name = _OWN_NAMES.get(line["measure"]) or get_measure(line["measure"]).display_name
+            rows.append([format_threshold(line["threshold"]), name, format_number(line["estimate"]), limits])
+        return format_table(rows, left=2)
+
+    def __str__(self) -> str:
+        return "\n".join(self.format_lines())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>" + self.frame().to_html(index=False, float_format="{:.4g}".format)
+
+
+_OWN_NAMES = {"alert_rate": "alert rate", "cost": "cost per 1,000 cases"}
+_HEADERS = {"cost": "cost", "recall": "recall", "precision": "precision", "alert_rate": "alerts per 1,000"}
+
+
+def _format_estimate(name: str, value: float) -> str:
+    return format_number(PER_CASES * value if name == "alert_rate" else value)
+
+
+def format_threshold(threshold: float) -> str:
+    """Format a threshold.
+
+    >>> format_threshold(0.18347), format_threshold(float("inf"))
+    ('0.183', 'above all scores')
+    """
+    return "above all scores" if threshold == float("inf") else format_number(threshold)
+
+
+def format_threshold_limits(low: float, high: float) -> str:
+    """Format the limits of a threshold."""
+    return "undefined" if np.isnan(low) else f"{format_threshold(low)} to {format_threshold(high)}"
+
+
+def _format_limits(interval: Interval, scale: float = 1.0) -> str:
+    if np.isnan(interval.low):
+        return "undefined"
+    return format_interval(scale * interval.low, scale * interval.high, None)
+
+
+def format_saving(saving: Interval) -> str:
+    """Format the limits of a saving in percent."""
+    if np.isnan(saving.low):
+        return "undefined"
+    return " to ".join(format_percentage(round(limit, 2)) for limit in (saving.low, saving.high))
+
+
+def choose_threshold(
+    source: Source | PredictionFile,
+    *,
+    costs: tuple[float, float] | None = None,
+    recall: float | None = None,
+    precision: float | None = None,
+    alerts: float | None = None,
+    current: float | None = None,
+    thresholds: Sequence[float] | None = None,
+    measures: Any = None,
+    level: float = 0.95,
+    alpha: float = 0.05,
+    resamples: int = 2000,
+    seed: int = 0,
+    positive: object = None,
+    **roles: Any,
+) -> ThresholdResult:
+    """Choose the threshold above which a case is predicted positive.
+
+    Pass exactly one goal: `costs`, `recall`, `precision` or `alerts`. A case is predicted positive if its score is at least the
+    threshold. The threshold is always a score of the file, or infinity if no case should be predicted positive.
+
+    Parameters
+    ----------
+    source : path, list of paths, dataframe or PredictionFile
+        Predictions with scores of a positive class, as for `judge`. Rows are read into memory.
+    costs : (float, float), optional
+        Costs of a false positive and a false negative. The threshold with the lowest cost is chosen; of several, the highest.
+    recall : float, optional
+        Minimum recall. The highest threshold that reaches it is chosen.
+    precision : float, optional
+        Minimum precision. The lowest threshold that reaches it is chosen.
+    alerts : float, optional
+        Maximum number of alerts (positive predictions) per 1,000 cases. The lowest threshold that respects it is chosen.
+    current : float, optional
+        Current threshold, to compare with. Default: 0.5 for predicted probabilities, none for other scores.
+    thresholds : list of float, optional
+        Thresholds of the threshold table. Default: nine thresholds, the chosen one and the current one.
+    measures : str, Measure or list of these, optional
+        Measures of labels for the threshold table. Default: recall, precision, specificity and F1 score.
+    level : float, default 0.95
+        Confidence level of intervals.
+    alpha : float, default 0.05
+        Significance level of the comparison of models.
+    resamples, seed : int
+        Number of bootstrap resamples in the threshold table (default 2000), and the seed of folds and resamples (default 0).
+    positive : label, optional
+        The positive class, as in `judge`.
+    **roles
+        Columns, as in `judge`: y_true, model, scores, dataset, row, weight, cluster, and `drop_missing`.
+
+    Returns
+    -------
+    ThresholdResult
+
+    Raises
+    ------
+    InputError
+        If there is not exactly one goal, a cost is not positive, a threshold is outside the range of the scores, a model has no
+        scores of a positive class, or the precision cannot be reached.
+
+    Notes
+    -----
+    The cost of the chosen threshold on the rows that chose it is too low. Therefore, the estimates come from 10-fold
+    cross-fitting: each fold is predicted at the threshold that the other folds choose. Folds keep clusters together.
+
+    Examples
+    --------
+    >>> y_true = [1, 1, 1, 0, 1, 0, 0, 1, 0, 0] * 10
+    >>> score = [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.25, 0.2, 0.1] * 10
+    >>> choose_threshold({"y_true": y_true, "probability": score}, costs=(1, 10)).threshold
+    0.25
+    >>> choose_threshold({"y_true": y_true, "probability": score}, recall=0.8).threshold
+    0.5
+    """
+    import pandas as pd
+
+    goal = _check_goal(costs, recall, precision, alerts)
+    settings = build_settings(level, resamples, seed, alpha)
+    with open_models(source, positive, False, roles) as (file, notes):
+        models = [model for model in file.models if isinstance(model, InMemoryModel)]
+        cases = [_read_cases(model) for model in models]
+        label_measures = _select_label_measures(measures)
+        find_inverted(models, file.roles, get_measure("auc"), positive, settings)
+        problems: list[Finding] = []
+        choices, tables = [], []
+        for scored in cases:
+            compared = _check_current(scored, current)
+            choice = _choose(scored, goal, compared, settings, problems)
+            choices.append(choice)
+            marks = _list_thresholds(scored, thresholds, choice)
+            tables.append(build_threshold_table(scored, marks, label_measures, goal, settings))
+        all_notes = [*problems, *notes.merge(with_datasets=False), *file.roles.reasons]
+        selected = tuple(dict.fromkeys(note for note in all_notes if note.kind in _NOTES or note in problems))
+        if goal.kind == "costs":
+            choices.sort(key=lambda choice: (choice.dataset, np.nan_to_num(choice.estimates["cost"].estimate, nan=np.inf)))
+        rank = {(choice.dataset, choice.model): number for number, choice in enumerate(choices)}
+        models.sort(key=lambda model: rank[model.dataset, model.name])
+        pairs = _compare_costs(models if goal.kind == "costs" else [], goal, settings)
+        table = pd.concat(tables, ignore_index=True)
+        curves = pd.concat([_build_curve(scored, goal, level) for scored in cases], ignore_index=True)
+        positives = PositiveClasses.from_models(models, file.roles, positive is not None)
+        return ThresholdResult(file.source, goal, tuple(choices), table, pairs, curves, positives, level, alpha, selected)
+
+
+def _check_goal(costs: Any, recall: float | None, precision: float | None, alerts: float | None) -> Goal:
+    """Check that there is exactly one goal, and its value."""
+    goals = {"costs": costs, "recall": recall, "precision": precision, "alerts": alerts}
+    named = [name for name, value in goals.items() if value is not None]
+    if len(named) != 1:
+        got = " and ".join(named) if named else "none"
+        goal_names = name_place("--cost-fp and --cost-fn, --recall, --precision, --alerts", "costs, recall, precision, alerts")
+        raise InputError(f"exactly one goal must be given, got {got}: pass one of {goal_names}")
+    if costs is not None:
+        return Goal("costs", costs=check_costs(costs))
+    name, value = named[0], goals[named[0]]
+    _check.check_number(name, value)
+    highest = PER_CASES if name == "alerts" else 1
+    if not 0 < value <= highest:
+        unit = " per 1,000 cases" if name == "alerts" else ""
+        raise InputError(f"{name} must lie above 0 and not above {highest:,}{unit}, got {value:g}")
+    return Goal(name, float(value))  # type: ignore[arg-type]
+
+
+def _read_cases(model: InMemoryModel) -> ScoredCases:
+    if model.scores is None:
+        raise InputError(
+            f"a threshold needs scores, got none from {model.name!r}: name their column ({name_argument('scores', 'COLUMN')})"
+        )
+    if model.positive is None:
+        raise InputError(
+            f"a threshold needs a positive class, got {len(model.classes)} classes in {model.dataset!r}: "
+            f"pass {name_argument('positive', 'LABEL')}"
+        )
+    cases = ScoredCases.from_model(model)
+    if cases.is_positive.all() or not cases.is_positive.any():
+        raise InputError(f"a threshold needs positive and negative cases, got only one class in {model.dataset!r}")
+    return cases
+
+
+def _select_label_measures(requested: Any) -> list[LabelMeasure]:
+    """Select the measures of the threshold table, which must be measures of labels."""
+    names = TABLE_MEASURES if requested is None else [requested] if isinstance(requested, (str, Measure)) else list(requested)
+    measures = [get_measure(name) for name in names]
+    if not measures:
+        raise InputError("measures must name at least one measure, got none")
+    for measure in measures:
+        if not isinstance(measure, LabelMeasure):
+            raise InputError(
+                f"measures of a threshold table must be measures of labels, got {measure.name}: choose e.g. recall"
+            )
+    return measures  # type: ignore[return-value]
+
+
+def _check_threshold(name: str, value: float, cases: ScoredCases) -> float:
+    """Check that a threshold lies within the range of the scores; probabilities range from 0 to 1."""
+    _check.check_number(name, value)
+    low, high = (0.0, 1.0) if cases.kind == "probability" else (float(cases.values[-1]), float(cases.values[0]))
+    if not low <= value <= high:
+        limits = format_interval(low, high, None)
+        raise InputError(f"{name} must lie within the range of the scores of {cases.model!r}, {limits}, got {value:g}")
+    return float(value)
+
+
+def _check_current(cases: ScoredCases, current: float | None) -> float | None:
+    if current is None:
+        return USUAL_THRESHOLD if cases.kind == "probability" else None
+    return _check_threshold(name_place("--current", "current"), current, cases)
+
+
+def _list_thresholds(cases: ScoredCases, thresholds: Sequence[float] | None, choice: ThresholdChoice) -> list[float]:
+    """List the thresholds of the table, highest first."""
+    if thresholds is not None:
+        values = [thresholds] if isinstance(thresholds, (int, float)) else list(thresholds)
+        if not values:
+            raise InputError("thresholds must contain at least one number, got none")
+        return sorted({_check_threshold(name_place("--at", "thresholds"), value, cases) for value in values}, reverse=True)
+    if cases.kind == "probability":
+        marks = np.round(np.arange(0.1, 0.95, 0.1), 1)
+    else:
+        marks = np.quantile(cases.values[cases.index], np.arange(0.1, 0.95, 0.1), method="inverted_cdf")
+    extra = [value for value in (choice.threshold, choice.current) if value is not None and np.isfinite(value)]
+    return sorted({float(value) for value in (*marks, *extra)}, reverse=True)
+
+
+def _choose(
+    cases: ScoredCases, goal: Goal, current: float | None, settings: JudgeSettings, problems: list[Finding]
+) -> ThresholdChoice:
+    """Choose the threshold of one model, and estimate what it achieves."""
+    chosen = goal.choose(cases.tally.pos, cases.tally.neg)
+    if chosen < 0 and goal.kind == "precision":
+        raise InputError(_explain_unreachable(cases, goal.value))
+    if chosen < 0:
+        problems.append(Finding.of("threshold_no_alerts", model=cases.model))
+    alert = cases.cross_fit(goal, settings.seed)
+    if alert is None:
+        problems.append(Finding.of("threshold_few_cases", model=cases.model))
+    low, high = cases.find_threshold_limits(goal, chosen, alert, settings.level)
+    on_same_rows = (cases.index <= chosen).astype(np.float64)
+    estimates = _estimate_chosen(cases, goal, alert, on_same_rows, settings.level)
+    at_current: dict[str, Interval] = {}
+    saving = None
+    if current is not None:
+        at_current = _estimate(next(cases.count_at([current])), goal, settings.level)
+        if goal.kind == "costs":
+            saving = _estimate_saving(cases, goal, alert, on_same_rows, current, settings.level)
+    return ThresholdChoice(
+        cases.dataset,
+        cases.model,
+        len(cases.index),
+        int(cases.is_positive.sum()),
+        cases.get_threshold(chosen),
+        low,
+        high,
+        estimates,
+        current,
+        at_current,
+        saving,
+    )
+
+
+def _explain_unreachable(cases: ScoredCases, value: float) -> str:
+    tp, fp = np.cumsum(cases.tally.pos), np.cumsum(cases.tally.neg)
+    best = int(np.argmax(tp / (tp + fp)))
+    highest, threshold = format_number(float((tp / (tp + fp))[best])), format_number(float(cases.values[best]))
+    return (
+        f"precision must be reachable, got {value:g}, but the highest precision of {cases.model!r} is {highest} "
+        f"(threshold {threshold}): pass a lower one"
+    )
+
+
+def _estimate_chosen(
+    cases: ScoredCases, goal: Goal, alert: FloatArray | None, on_same_rows: FloatArray, level: float
+) -> dict[str, Interval]:
+    """Estimate by cross-fitting; the interval also covers that of the estimate on the rows that chose the threshold.
+
+    The cross-fitted interval alone ignores that the threshold is estimated, and is too narrow.
+    """
+    if alert is None:
+        return _estimate(None, goal, level)
+    crossed, same = (_estimate(cases.count_alerts(predicted), goal, level) for predicted in (alert, on_same_rows))
+    return {
+        name: replace(interval, low=_take(min, interval.low, same[name].low), high=_take(max, interval.high, same[name].high))
+        for name, interval in crossed.items()
+    }
+
+
+def _take(choose: Any, first: float, second: float) -> float:
+    """Take the smaller or larger of two limits; an undefined limit remains undefined."""
+    return first if np.isnan(first) or np.isnan(second) else float(choose(first, second))
+
+
+def _estimate(cells: AlertCells | None, goal: Goal, level: float) -> dict[str, Interval]:
+    """Estimate cost, recall, precision and alert rate; without cells they are undefined."""
+    names = [*(["cost"] if goal.kind == "costs" else []), *RATES]
+    if cells is None:
+        nan = float("nan")
+        return {name: Interval(name, nan, nan, nan, level, "", "cross-fitting needs two cases of each class") for name in names}
+    return {
+        name: cells.compute_cost(goal.costs, level) if name == "cost" else cells.compute_rate(name, level) for name in names
+    }
+
+
+def _estimate_saving(
+    cases: ScoredCases, goal: Goal, alert: FloatArray | None, on_same_rows: FloatArray, current: float, level: float
+) -> Interval:
+    """Estimate the proportion of the current cost that is saved, with Fieller's limits, by cross-fitting.
+
+    As for the cost, the interval also covers that of the saving on the rows that chose the threshold.
+    """
+    nan = float("nan")
+    units = cases.make_units(goal.costs)
+    current_alerts = (cases.index <= cases.find_index(current)).astype(np.float64)
+    at_current = compute_row_costs(cases.is_positive, current_alerts, goal.costs)
+    total = float(units.sum_units(at_current).sum())
+    if alert is None or total == 0:
+        reason = "cross-fitting needs two cases of each class" if alert is None else "the current cost is zero"
+        return Interval("saving", nan, nan, nan, level, "", f"undefined because {reason}")
+    crossed, same = (compute_row_costs(cases.is_positive, predicted, goal.costs) for predicted in (alert, on_same_rows))
+    ratios = [units.compute_ratio_limits(values, at_current, level) for values in (crossed, same)]
+    low, high = _take(min, ratios[0][0], ratios[1][0]), _take(max, ratios[0][1], ratios[1][1])
+    note = "no limits, because the current cost is not significantly above zero" if np.isnan(low) else ""
+    return Interval("saving", 1 - float(units.sum_units(crossed).sum()) / total, 1 - high, 1 - low, level, "fieller", note)
+
+
+def build_threshold_table(
+    cases: ScoredCases, thresholds: Sequence[float], measures: Sequence[LabelMeasure], goal: Goal, settings: JudgeSettings
+) -> pd.DataFrame:
+    """Build the threshold table: measures, alert rate and cost at each threshold, with intervals."""
+    import pandas as pd
+
+    lines = []
+    with ignore_warnings():
+        for threshold, cells in zip(thresholds, cases.count_at(thresholds), strict=True):
+            counts = dict(zip(("tp", "fp", "fn", "tn"), cells.totals.tolist(), strict=True))
+            intervals = [cells.compute_measure(measure, settings) for measure in measures]
+            intervals.append(cells.compute_rate("alert_rate", settings.level))
+            if goal.kind == "costs":
+                intervals.append(cells.compute_cost(goal.costs, settings.level))
+            head = {"dataset": cases.dataset, "model": cases.model, "threshold": threshold, **counts}
+            for interval in intervals:
+                values = {name: getattr(interval, name) for name in ("measure", "estimate", "low", "high", "method", "note")}
+                lines.append({**head, **values})
+    return pd.DataFrame(lines)
+
+
+def _build_curve(cases: ScoredCases, goal: Goal, level: float) -> pd.DataFrame:
+    """Build the cost over thresholds; empty for other goals."""
+    import pandas as pd
+
+    count = 0 if goal.kind != "costs" else 61 if cases.is_plain or len(cases.index) <= MANY_ROWS else 21
+    low, high = float(cases.values[-1]), float(cases.values[0])
+    if cases.kind == "probability":
+        marks = np.linspace(low, high, count)
+    else:
+        marks = np.quantile(cases.values[cases.index], np.linspace(0, 1, count), method="inverted_cdf")
+    marks = np.unique(marks)
+    lines = [
+        {
+            "dataset": cases.dataset,
+            "model": cases.model,
+            "threshold": float(threshold),
+            "cost": interval.estimate,
+            "low": interval.low,
+            "high": interval.high,
+        }
+        for threshold, cells in zip(marks, cases.count_at(marks.tolist()), strict=True)
+        for interval in [cells.compute_cost(goal.costs, level)]
+    ]
+    return pd.DataFrame(lines, columns=["dataset", "model", "threshold", "cost", "low", "high"])
+
+
+def _test_costs(both: Sequence[ScoredCases], alerts: Sequence[FloatArray | None], goal: Goal, level: float) -> Outcome:
+    """Test the difference in cost between two models with these alerts on the same rows."""
+    first, second = (
+        compute_row_costs(cases.is_positive, np.asarray(alert, dtype=np.float64), goal.costs)
+        for cases, alert in zip(both, alerts, strict=True)
+    )
+    return both[0].make_units(goal.costs).compare(first, second, level)
+
+
+def _compare_costs(models: Sequence[InMemoryModel], goal: Goal, settings: JudgeSettings) -> pd.DataFrame:
+    """Compare the costs of all pairs of models of a data set, each at its own cross-fitted threshold, on common rows.
+
+    The models must also differ at the thresholds that all rows choose: the larger p-value counts, and the interval covers both.
+    """
+    import pandas as pd
+
+    lines = []
+    for first, second in combinations(models, 2):
+        if first.dataset != second.dataset:
+            continue
+        pair = first.pair_with(second)
+        if not pair.rows or len(np.unique(pair.first.y_true == pair.first.positive)) < 2:
+            continue
+        both = [ScoredCases.from_model(model) for model in (pair.first, pair.second)]
+        crossed = [cases.cross_fit(goal, settings.seed) for cases in both]
+        same = [(cases.index <= goal.choose(cases.tally.pos, cases.tally.neg)).astype(np.float64) for cases in both]
+        if crossed[0] is None or crossed[1] is None:
+            continue
+        outcome, other = (_test_costs(both, alerts, goal, settings.level) for alerts in (crossed, same))
+        first_effect, second_effect = outcome.effect, other.effect
+        assert first_effect is not None
+        assert second_effect is not None
+        # The cross-fitted difference ignores that thresholds are estimated; see `_estimate_chosen`.
+        is_opposite = outcome.statistic * other.statistic < 0
+        lines.append(
+            {
+                "dataset": first.dataset,
+                "first": first.name,
+                "second": second.name,
+                "measure": "cost",
+                "first_cost": outcome.details.get("first", float("nan")),
+                "second_cost": outcome.details.get("second", float("nan")),
+                "difference": first_effect.estimate,
+                "low": _take(min, first_effect.low, second_effect.low),
+                "high": _take(max, first_effect.high, second_effect.high),
+                "test": outcome.test,
+                "p_value": 1.0 if is_opposite else _take(max, outcome.p_value, other.p_value),
+                "rows": pair.rows,
+            }
+        )
+    pairs = pd.DataFrame(lines, columns=list(_PAIR_COLUMNS))
+    defined = pairs["p_value"].notna().to_numpy(dtype=bool)
+    adjusted = np.full(len(pairs), np.nan)
+    if defined.any():
+        adjusted[defined] = adjust(pairs["p_value"].to_numpy(dtype=np.float64)[defined], "holm")
+    return pairs.assign(p_adjusted=adjusted, significant=adjusted <= settings.alpha)

@@ -1,0 +1,86 @@
+"""Decision curves: the net benefit of acting on the probabilities of each model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairtrial._narrative import render_all
+from fairtrial.predictions.probabilities import find_useful_thresholds
+from fairtrial.report.figures.probabilities import draw_decision_curves
+from fairtrial.report.judgement import drop_single_dataset, list_datasets, select_largest_datasets
+from fairtrial.report.section import Figure, ReportTable, Section, Sentence, section
+from fairtrial.report.selection import make_unique_keys
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fairtrial.predictions.judgement import Judgement
+    from fairtrial.report.source import ReportSource
+
+# Thresholds of the table; the figure has all of them.
+_TABLE_THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
+
+
+@section("decision-curves", title="Decision curves", order=97, serves=("judgement",))
+def build_judgement_section(source: ReportSource) -> Section | None:
+    """Compare the net benefit of models with treating all rows and none. Return None without probabilities of a class."""
+    judgement = source.get_judgement()
+    if not len(judgement.decisions):
+        return None
+    several = len(list_datasets(judgement)) > 1
+    formats = dict.fromkeys(["net benefit", "treat all", "difference", "low", "high"], "{:.4f}") | {"threshold": "{:.2f}"}
+    names = {"net_benefit": "net benefit", "treat_all": "treat all"}
+    curves = _select_thresholds(judgement.decisions).drop(columns=["class", "treat_none"]).rename(columns=names)
+    differences = _select_thresholds(judgement.decision_differences)
+    tables = (
+        ReportTable(
+            "decision-curves-models",
+            "Net benefit",
+            drop_single_dataset(curves, several),
+            formats,
+            "Net benefit: true positives minus false positives times t / (1 - t), per row, at threshold t. Treating no row has "
+            "a net benefit of 0.",
+        ),
+        ReportTable(
+            "decision-curves-differences",
+            "Differences in net benefit on the same rows",
+            drop_single_dataset(differences, several),
+            formats,
+            "Difference: first minus second. The limits hold at each threshold separately.",
+            None,
+            True,
+        ),
+    )
+    return Section("decision-curves", "Decision curves", _describe(judgement), _draw_figures(judgement), tables)
+
+
+def _select_thresholds(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame[frame["threshold"].round(6).isin(_TABLE_THRESHOLDS)].reset_index(drop=True)
+
+
+def _describe(judgement: Judgement) -> tuple[Sentence, ...]:
+    """Describe at which thresholds each model is useful, on the largest data sets."""
+    several, texts = len(list_datasets(judgement)) > 1, []
+    for dataset in select_largest_datasets(judgement):
+        decisions, differences = (
+            frame[frame["dataset"] == dataset] for frame in (judgement.decisions, judgement.decision_differences)
+        )
+        names = list(dict.fromkeys(map(str, decisions["model"])))
+        findings = render_all(find_useful_thresholds(decisions, differences, names), "model")
+        texts += [f"On {dataset}, {text}" if several else text for text in findings]
+    return tuple(Sentence(text) for text in texts)
+
+
+def _draw_figures(judgement: Judgement) -> tuple[Figure, ...]:
+    several, chosen = len(list_datasets(judgement)) > 1, select_largest_datasets(judgement)
+    figures = []
+    for name, key in zip(chosen, make_unique_keys(chosen), strict=True):
+        curves = judgement.decisions[judgement.decisions["dataset"] == name]
+        if not len(curves):
+            continue
+        frames = {str(model): part.reset_index(drop=True) for model, part in curves.groupby("model", sort=False)}
+        title = f"Decision curves{f' on {name}' if several else ''}: class {curves['class'].iloc[0]}"
+        alt = "Net benefit against the threshold, one line per model, with the net benefit of treating all rows and none."
+        chart = draw_decision_curves(frames, title=title, level=judgement.level)
+        figures.append(Figure(f"decision-curves-{key}", title, chart, alt, curves.reset_index(drop=True)))
+    return tuple(figures)

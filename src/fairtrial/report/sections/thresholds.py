@@ -1,0 +1,154 @@
+"""Thresholds: the threshold with the lowest cost, the cost over thresholds, and the threshold table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairtrial._narrative import render_all
+from fairtrial._text import capitalize, format_interval, format_number, make_p_format
+from fairtrial.predictions.thresholds import ThresholdResult, choose_threshold
+from fairtrial.report.figures.thresholds import draw_costs
+from fairtrial.report.names import format_measure_name
+from fairtrial.report.section import Figure, ReportTable, Section, Sentence, section
+from fairtrial.report.selection import make_unique_keys
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fairtrial.report.source import ReportSource
+
+_POINTS = 60
+_MAX_DATASETS, _MAX_ROWS = 3, 200_000
+_OWN_NAMES = {"alert_rate": "alert rate", "cost": "cost per 1,000 cases"}
+
+
+@section("thresholds", title="Thresholds", order=95, serves=("judgement",))
+def build_judgement_section(source: ReportSource) -> Section | None:
+    """Choose thresholds at equal costs. Return None if no model has scores of a positive class, or rows are streamed."""
+    judgement = source.get_judgement()
+    predictions = judgement.predictions
+    if predictions is None or not judgement.positives.classes:
+        return None
+    datasets = [dataset for dataset in predictions.datasets if dataset.name in judgement.positives.classes]
+    usable = [
+        dataset
+        for dataset in datasets
+        if all(model.scores is not None for model in dataset.models.values()) and len(np.unique(dataset.y_true)) > 1
+    ]
+    if not usable or max(len(dataset.y_true) for dataset in usable) > _MAX_ROWS:
+        return None
+    selected = replace(predictions, datasets=tuple(usable[:_MAX_DATASETS]))
+    positive = source.figure_options().get("positive")
+    result = choose_threshold(selected, costs=(1, 1), level=judgement.level, alpha=judgement.alpha, positive=positive)
+    note = "Costs: a false positive and a false negative cost the same. To choose other costs, run fairtrial threshold."
+    return _build_section(result, "thresholds", "Thresholds", (note,))
+
+
+@section("answer", title="The threshold", order=10, serves=("threshold",))
+def build_section(source: ReportSource) -> Section | None:
+    """Build the answer of `choose_threshold`."""
+    result = source.get_thresholds()
+    return _build_section(result, "answer", "The threshold", render_all(result.notes, "model"))
+
+
+def _build_section(result: ThresholdResult, key: str, title: str, notes: tuple[str, ...]) -> Section:
+    # With several models, sentences start with a name, which keeps its case.
+    texts = result.list_texts() if len(result.choices) > 1 else map(capitalize, result.list_texts())
+    sentences = tuple(Sentence(f"{text}.") for text in texts)
+    choices, formats = _build_choices_frame(result), dict.fromkeys(_CHOICE_COLUMNS[1:], "{:.3g}")
+    tables = [
+        ReportTable(f"{key}-choices", "Chosen thresholds", choices, formats, note=_EXPLANATION),
+        ReportTable(f"{key}-table", "Threshold table", _build_table_frame(result), long=True),
+    ]
+    if len(result.pairs):
+        p_format = make_p_format(result.alpha)
+        pairs = result.pairs.drop(columns=["measure", "test"]).rename(columns={"p_value": "p", "p_adjusted": "adjusted p"})
+        pairs = pairs.assign(significant=pairs["significant"].map({True: "yes", False: "no"}))
+        pair_formats = {"p": p_format, "adjusted p": p_format, **dict.fromkeys(_PAIR_NUMBERS, "{:.3g}")}
+        frame = _drop_single_dataset(pairs.rename(columns={"first_cost": "first cost", "second_cost": "second cost"}))
+        tables.append(ReportTable(f"{key}-pairs", "Differences in cost per 1,000 cases", frame, pair_formats))
+    return Section(key, title, sentences, _draw_figures(result, key), tuple(tables), notes)
+
+
+_CHOICE_COLUMNS = ("quantity", "estimate", "low", "high", "current")
+_PAIR_NUMBERS = ("first cost", "second cost", "difference", "low", "high")
+_EXPLANATION = (
+    "A case is predicted positive if its score is at least the threshold. Estimates are cross-fitted: each fold is predicted "
+    "at the threshold that the other folds choose. Low and high: confidence limits. Those of the threshold contain the best "
+    "threshold for new cases. Current: the value at the current threshold."
+)
+
+
+def _draw_figures(result: ThresholdResult, key: str) -> tuple[Figure, ...]:
+    if result.goal.kind != "costs":
+        return ()
+    costs = result.curves
+    figures = []
+    datasets = list(dict.fromkeys(costs["dataset"]))
+    choices = result.frame()
+    for name, part in zip(datasets, make_unique_keys(datasets), strict=True):
+        curves = costs[costs["dataset"] == name].reset_index(drop=True)
+        curves = curves.assign(cost_fp=result.goal.costs[0], cost_fn=result.goal.costs[1])
+        title = "Cost by threshold" + (f" on {name}" if len(datasets) > 1 else "")
+        fp, fn = (format_number(cost) for cost in result.goal.costs)
+        alt = f"Cost per 1,000 cases over thresholds with confidence band, at FP = {fp} and FN = {fn}, one line per model."
+        chart = draw_costs(curves, choices[choices["dataset"] == name], level=result.level, title=title)
+        figures.append(Figure(f"{key}-costs-{part}", title, chart, alt, curves))
+    return tuple(figures)
+
+
+def _build_choices_frame(result: ThresholdResult) -> pd.DataFrame:
+    """Build a row for each model and quantity: estimate, confidence limits, and value at the current threshold."""
+    import pandas as pd
+
+    lines = []
+    nan = float("nan")
+    for choice in result.choices:
+        model = {"dataset": choice.dataset, "model": choice.model}
+        current = nan if choice.current is None else choice.current
+        rows = [("threshold", choice.threshold, choice.low, choice.high, current)]
+        for name, interval in choice.estimates.items():
+            at_current = choice.current_estimates[name].estimate if choice.current is not None else nan
+            rows.append((_name(name), interval.estimate, interval.low, interval.high, at_current))
+        if choice.saving is not None:
+            saving = choice.saving
+            rows.append(("saving, %", 100 * saving.estimate, 100 * saving.low, 100 * saving.high, nan))
+        lines += [{**model, **dict(zip(_CHOICE_COLUMNS, row, strict=True))} for row in rows]
+    return _drop_single_dataset(pd.DataFrame(lines))
+
+
+def _build_table_frame(result: ThresholdResult) -> pd.DataFrame:
+    """Build a row for each model and threshold, with a column for each measure."""
+    keys = ["dataset", "model", "threshold", "tp", "fp", "fn", "tn"]
+    lines = [
+        {
+            **dict(zip(keys, values, strict=True)),
+            **{
+                _name(line["measure"]): _format_cell(line["estimate"], line["low"], line["high"])
+                for line in part.to_dict("records")
+            },
+        }
+        for values, part in result.table.groupby(keys, sort=False)
+    ]
+    import pandas as pd
+
+    frame = pd.DataFrame(lines).rename(columns={name: name.upper() for name in ("tp", "fp", "fn", "tn")})
+    return _drop_single_dataset(frame)
+
+
+def _drop_single_dataset(frame: pd.DataFrame) -> pd.DataFrame:
+    if frame["dataset"].nunique() > 1:
+        return frame.rename(columns={"dataset": "data set"})
+    return frame.drop(columns="dataset")
+
+
+def _name(measure: str) -> str:
+    return _OWN_NAMES.get(measure) or format_measure_name(measure)
+
+
+def _format_cell(estimate: float, low: float, high: float) -> str:
+    limits = f" ({format_interval(low, high, None)})" if np.isfinite(low) and np.isfinite(high) else ""
+    return format_number(estimate) + limits

@@ -1,0 +1,235 @@
+"""Tests of calibration: whether outcomes agree with predicted probabilities."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial import _check
+from fairtrial._check import FloatArray
+from fairtrial._findings import Finding
+from fairtrial.errors import InputError
+from fairtrial.measures.calibration import fit_calibration_line
+from fairtrial.measures.intervals import read_clusters
+from fairtrial.measures.rows import OutcomeSample, ProbabilityRows
+from fairtrial.significance.names import register_method
+from fairtrial.significance.outcome import Outcome
+
+Method = Literal["auto", "score", "likelihood_ratio", "spiegelhalter"]
+
+register_method("calibration_score", "score test of calibration", cite="Cox 1958", statistic="chi2")
+register_method("calibration_likelihood_ratio", "likelihood ratio test of calibration", cite="Cox 1958", statistic="chi2")
+register_method("spiegelhalter", "Spiegelhalter test", cite="Spiegelhalter 1986", statistic="z")
+
+# Below this information, the sum of p (1 - p), the p-value of the score test is simulated.
+_MUCH_INFORMATION = 1000.0
+_MIN_CLUSTERS = 10
+_BATCH = 1 << 22
+
+
+def calibration_test(
+    y_true: npt.ArrayLike,
+    y_score: npt.ArrayLike,
+    *,
+    method: Method = "auto",
+    positive: object = None,
+    labels: Sequence[Any] | None = None,
+    cluster: npt.ArrayLike | None = None,
+    resamples: int = 2000,
+    seed: int = 0,
+) -> Outcome:
+    """Test whether the probabilities of a model are calibrated.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True labels.
+    y_score : array-like of shape (n,) or (n, k)
+        Probabilities of the positive class, or one column per class. With several classes and no positive class, the
+        probabilities are those of the most probable class of each row.
+    method : {"auto", "score", "likelihood_ratio", "spiegelhalter"}, default "auto"
+        One of the following:
+
+        - "auto": the score test that the calibration intercept is 0 and the slope is 1 (2 degrees of freedom). Its p-value is
+          simulated in small samples, so it controls the type I error at any sample size.
+        - "score": the same test with the chi-squared distribution.
+        - "likelihood_ratio": the likelihood ratio test of the same hypothesis, with the chi-squared distribution.
+        - "spiegelhalter": z test of the Brier score against its expected value. It does not detect all kinds of miscalibration,
+          e.g. probabilities that are too high on one side of 0.5 and too low on the other.
+    positive : label, optional
+        Positive class. Default: the second of two classes in sort order.
+    labels : list, optional
+        All classes, in the order of the columns of scores. Default: the sorted classes that occur.
+    cluster : array-like of shape (n,), optional
+        Cluster of each row, e.g. the patient. The score test then changes the sign of the residuals of whole clusters at
+        random; it needs at least 10 clusters, and other methods are not available.
+    resamples : int, default 2000
+        Number of simulated samples of a calibrated model.
+    seed : int, default 0
+        Seed of the simulation.
+
+    Returns
+    -------
+    Outcome
+        A small p-value shows miscalibration. `details` contains the intercept and the slope of the logistic regression of the
+        outcomes on the logits (NaN if they are undefined). An outcome that contradicts a probability of exactly 0 or 1 is
+        impossible for a calibrated model, so p is 0.
+
+    References
+    ----------
+    Cox (1958), Biometrika 45, 562-565. Spiegelhalter (1986), Statistics in Medicine 5, 421-433.
+
+    Examples
+    --------
+    >>> from fairtrial.significance import calibration_test
+    >>> p = [0.1] * 30 + [0.5] * 20 + [0.9] * 30
+    >>> y = [1] * 9 + [0] * 21 + [1] * 10 + [0] * 10 + [1] * 21 + [0] * 9
+    >>> calibration_test(y, p).p_value < 0.05
+    True
+    """
+    _check.check_one_of("method", method, ("auto", "score", "likelihood_ratio", "spiegelhalter"))
+    _check.check_whole_number("resamples", resamples, 19)
+    _check.check_whole_number("seed", seed, 0)
+    rows = ProbabilityRows.read(y_true, y_score, positive=positive, labels=labels)
+    sample = OutcomeSample.from_rows(rows.outcomes, read_clusters(cluster))
+    if cluster is not None and method in ("likelihood_ratio", "spiegelhalter"):
+        raise InputError(f"method must be 'auto' or 'score' with clusters, got {method!r}")
+    return run_calibration_test(sample, method, resamples, seed)
+
+
+def run_calibration_test(sample: OutcomeSample, method: Method = "auto", resamples: int = 2000, seed: int = 0) -> Outcome:
+    """Run a test of calibration on a sample."""
+    n = round(float(sample.row_weights.sum()))
+    is_certain = (sample.values <= 0) | (sample.values >= 1)
+    name = {"auto": "calibration_score", "score": "calibration_score", "likelihood_ratio": "calibration_likelihood_ratio"}.get(
+        method, method
+    )
+    contradicts = is_certain & (sample.is_positive != (sample.values >= 1)) & (sample.row_weights > 0)
+    if contradicts.any():
+        return Outcome(
+            name, math.inf, 0.0, n=n, caveats=(Finding.of("certain_and_wrong", rows=int(_count(sample, contradicts))),)
+        )
+    if not (~is_certain & (sample.row_weights > 0)).any():
+        return Outcome(name, math.nan, math.nan, n=n, caveats=(Finding.of("all_certain"),))
+    intercept, slope = fit_calibration_line(sample.tally)
+    details = {"intercept": intercept, "slope": slope}
+    if sample.clusters is not None:
+        return _test_clusters(sample, is_certain, name, details, n, resamples, seed)
+    if method == "spiegelhalter":
+        return _test_spiegelhalter(sample, name, n)
+    if method == "likelihood_ratio":
+        return _test_likelihood_ratio(sample, is_certain, name, details, n)
+    return _test_score(sample, name, details, n, resamples if method == "auto" else 0, seed)
+
+
+def _count(sample: OutcomeSample, chosen: npt.NDArray[np.bool_]) -> float:
+    return float(sample.row_weights[chosen].sum())
+
+
+def _build_design(values: FloatArray) -> FloatArray:
+    """Return a constant and the logits, or only a constant if all probabilities are equal."""
+    logits = np.log(values) - np.log1p(-values)
+    constant = np.ones_like(logits)
+    return np.stack([constant, logits - logits.mean()]) if np.ptp(logits) > 0 else constant[None]
+
+
+def _test_score(
+    sample: OutcomeSample,
+    name: str,
+    details: dict[str, float],
+    n: int,
+    resamples: int,
+    seed: int,
+) -> Outcome:
+    """Compare the sums of residuals, and of residuals times logits, with their variance under calibration."""
+    from scipy.special import chdtrc
+
+    tally = sample.tally
+    inside = (tally.values > 0) & (tally.values < 1) & (tally.pos + tally.neg > 0)
+    p, pos = tally.values[inside], tally.pos[inside].astype(np.float64)
+    total = pos + tally.neg[inside]
+    design = _build_design(p)
+    variance = total * p * (1 - p)
+    inverse = np.linalg.inv((design * variance) @ design.T)
+
+    def compute(residuals: FloatArray) -> FloatArray:
+        sums = residuals @ design.T
+        return np.asarray(np.einsum("...i,ij,...j->...", sums, inverse, sums))
+
+    statistic = float(compute(pos - total * p))
+    df = float(len(design))
+    if not resamples or variance.sum() >= _MUCH_INFORMATION:
+        return Outcome(name, statistic, float(chdtrc(df, statistic)), df=df, n=n, details=details)
+    rng, extreme, left = np.random.default_rng(seed), 0, resamples
+    while left:
+        size = min(left, max(1, _BATCH // len(p)))
+        drawn = rng.binomial(total.astype(np.int64), p, size=(size, len(p)))
+        extreme += int((compute(drawn - total * p) >= statistic * (1 - 1e-12)).sum())
+        left -= size
+    p_value = (extreme + 1) / (resamples + 1)
+    return Outcome(name, statistic, p_value, df=df, n=n, variant="simulated", details=details, resamples=resamples)
+
+
+def _test_likelihood_ratio(
+    sample: OutcomeSample, is_certain: npt.NDArray[np.bool_], name: str, details: dict[str, float], n: int
+) -> Outcome:
+    from scipy.special import chdtrc
+
+    if math.isnan(details["slope"]):
+        caveat = Finding.of("no_calibration_line")
+        return Outcome(name, math.nan, math.nan, df=2.0, n=n, details=details, caveats=(caveat,))
+    inside = ~is_certain
+    p, y, weights = sample.values[inside], sample.is_positive[inside], sample.row_weights[inside]
+    logits = np.log(p) - np.log1p(-p)
+    lines = (details["intercept"] + details["slope"] * logits, logits)
+    fitted, assumed = (float((weights * (y * line - np.logaddexp(0, line))).sum()) for line in lines)
+    statistic = max(0.0, 2 * (fitted - assumed))
+    return Outcome(name, statistic, float(chdtrc(2.0, statistic)), df=2.0, n=n, details=details)
+
+
+def _test_spiegelhalter(sample: OutcomeSample, name: str, n: int) -> Outcome:
+    from scipy.special import ndtr
+
+    p, weights = sample.values, sample.row_weights
+    deviation = float((weights * (sample.is_positive - p) * (1 - 2 * p)).sum())
+    variance = float((weights * (1 - 2 * p) ** 2 * p * (1 - p)).sum())
+    if not variance > 0:
+        return Outcome(name, math.nan, math.nan, n=n, caveats=(Finding.of("only_one_half"),))
+    z = deviation / math.sqrt(variance)
+    return Outcome(name, z, float(2 * ndtr(-abs(z))), n=n)
+
+
+def _test_clusters(
+    sample: OutcomeSample,
+    is_certain: npt.NDArray[np.bool_],
+    name: str,
+    details: dict[str, float],
+    n: int,
+    resamples: int,
+    seed: int,
+) -> Outcome:
+    """Compare the score statistic with its values if the residuals of whole clusters change their sign at random."""
+    if sample.units < _MIN_CLUSTERS:
+        return Outcome(name, math.nan, math.nan, n=n, caveats=(Finding.of("few_clusters_to_test", clusters=sample.units),))
+    assert sample.clusters is not None
+    p = np.where(is_certain, 0.5, sample.values)
+    design = _build_design(p)
+    inverse = np.linalg.inv((design * np.where(is_certain, 0.0, p * (1 - p))) @ design.T)
+    residuals = design * np.where(is_certain, 0.0, sample.is_positive - sample.values)
+    sums = np.stack([np.bincount(sample.clusters, line, minlength=sample.units) for line in residuals])
+    whole = sums.sum(axis=1)
+    statistic = float(whole @ inverse @ whole)
+    rng, extreme, left = np.random.default_rng(seed), 0, resamples
+    while left:
+        size = min(left, max(1, _BATCH // sample.units))
+        drawn = rng.choice((-1.0, 1.0), (size, sample.units)) @ sums.T
+        extreme += int((np.einsum("ri,ij,rj->r", drawn, inverse, drawn) >= statistic * (1 - 1e-12)).sum())
+        left -= size
+    p_value = (extreme + 1) / (resamples + 1)
+    return Outcome(
+        name, statistic, p_value, df=float(len(sums)), n=n, variant="cluster signs", details=details, resamples=resamples
+    )

@@ -1,0 +1,140 @@
+"""`judge` assesses probabilities: measures of calibration, tests, CORP curves and decision curves, in memory and streamed."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit
+from typer.testing import CliRunner
+
+from fairtrial import gate, judge
+from fairtrial.cli import app
+from fairtrial.errors import InputError
+from fairtrial.measures import brier_decomposition, corp_curve, decision_curve, decision_differences, interval
+from fairtrial.report.sections import calibration, decision_curves
+from fairtrial.report.source import describe_source
+from fairtrial.significance import calibration_test
+
+NAMES = ("calibration_intercept", "calibration_slope", "oe_ratio", "brier_miscalibration", "brier_discrimination")
+
+
+@pytest.fixture(scope="module")
+def frame():
+    rng = np.random.default_rng(4)
+    x = rng.normal(-1, 1.4, 600)
+    y = (rng.random(600) < expit(x)).astype(int)
+    noisy = expit(2 * x + 0.4 * rng.normal(size=600)).clip(1e-4, 1 - 1e-4)
+    return pd.DataFrame({"row": np.arange(600), "y_true": y, "good_proba": expit(x), "sharp_proba": noisy})
+
+
+@pytest.fixture(scope="module")
+def judgement(frame):
+    return judge(frame, resamples=50)
+
+
+def test_the_default_measures_include_calibration_with_limits(judgement, frame):
+    scores = judgement.scores.set_index(["model", "measure"])
+    for name in NAMES:
+        expected = interval(name, frame["y_true"], frame["sharp_proba"])
+        line = scores.loc[("sharp", name)]
+        assert (line["estimate"], line["low"], line["high"]) == pytest.approx((expected.estimate, expected.low, expected.high))
+    assert scores.loc[("sharp", "calibration_slope"), "better"] == "near 1"
+
+
+def test_curves_and_tests_are_those_of_the_functions(judgement, frame):
+    y, models = frame["y_true"], {name: frame[f"{name}_proba"] for name in ("good", "sharp")}
+    for name, p in models.items():
+        corp = judgement.corp[judgement.corp["model"] == name].reset_index(drop=True)
+        pd.testing.assert_frame_equal(corp[["predicted", "recalibrated", "low", "high"]], corp_curve(y, p))
+        curve = judgement.decisions[judgement.decisions["model"] == name].reset_index(drop=True)
+        pd.testing.assert_frame_equal(curve[["threshold", "net_benefit", "low", "high"]], decision_curve(y, p).iloc[:, :4])
+        line = judgement.calibration_tests.set_index("model").loc[name]
+        assert line["p_value"] == calibration_test(y, p).p_value
+        assert line["uncertainty"] == pytest.approx(brier_decomposition(y, p).uncertainty.estimate)
+    expected = decision_differences(y, models)
+    found = judgement.decision_differences
+    for second in ("sharp", "treat all"):
+        lines = [part[(part["first"] == "good") & (part["second"] == second)] for part in (found, expected)]
+        np.testing.assert_allclose(lines[0][["difference", "low", "high"]], lines[1][["difference", "low", "high"]])
+
+
+def test_findings_name_what_is_wrong(judgement):
+    kinds = {finding["model"]: finding.kind for finding in judgement.calibration_findings}
+    assert kinds == {"good": "calibrated_slope", "sharp": "overconfident"}
+    text = judgement.explain()
+    assert "sharp is overconfident (calibration slope" in text.replace("\n", " ")
+
+
+def test_streamed_files_give_the_same_curves_and_measures(judgement, frame, tmp_path):
+    file = tmp_path / "predictions.parquet"
+    frame.to_parquet(file)
+    streamed = judge(file, stream=True, resamples=50)
+    first, second = (
+        result.scores[result.scores["measure"].isin(NAMES)].set_index(["model", "measure"])[["estimate", "low", "high"]]
+        for result in (judgement, streamed)
+    )
+    pd.testing.assert_frame_equal(first, second, check_exact=False, rtol=1e-9)
+    pd.testing.assert_frame_equal(judgement.decisions, streamed.decisions)
+    pd.testing.assert_frame_equal(judgement.corp, streamed.corp)
+    assert (streamed.decision_differences["second"] == "treat all").all()
+
+
+def test_clusters_widen_the_limits(frame):
+    tripled = pd.concat([frame.assign(row=frame["row"] + 1000 * i, patient=frame["row"]) for i in range(3)])
+    result = judge(tripled, cluster="patient", measures=["brier", "calibration_slope", "net_benefit"], resamples=50)
+    single = judge(frame, measures=["brier", "calibration_slope", "net_benefit"], resamples=50)
+    widths = [
+        (lines["high"] - lines["low"]).to_numpy()
+        for lines in (part.scores[part.scores["measure"] != "brier"] for part in (result, single))
+    ]
+    np.testing.assert_allclose(widths[0], widths[1], rtol=0.1)
+
+
+def test_models_are_not_compared_by_a_measure_with_a_target(frame, tmp_path):
+    file = tmp_path / "predictions.csv"
+    frame.to_csv(file, index=False)
+    printed = CliRunner().invoke(app, ["judge", str(file), "--measure", "calibration_slope", "--resamples", "50"])
+    assert printed.exit_code == 0
+    text = " ".join(printed.output.split())
+    assert "Models are compared by Brier score, because the best calibration slope is 1" in text
+    assert "calibration slope good" in text
+    assert judge(frame, measures=["oe_ratio", "auc"], resamples=50).main == "auc"
+
+
+def test_certain_probabilities_have_no_slope_but_a_reason(frame):
+    certain = frame.assign(good_proba=frame["good_proba"].round(1))
+    scores = judge(certain, measures=["auc", "calibration_slope", "oe_ratio"], resamples=50).scores.set_index(
+        ["model", "measure"]
+    )
+    assert np.isnan(scores.loc[("good", "calibration_slope"), "estimate"])
+    assert "exactly 0 or 1" in scores.loc[("good", "calibration_slope"), "note"]
+    assert np.isfinite(scores.loc[("good", "oe_ratio"), "low"])
+
+
+def test_an_undefined_slope_is_printed_with_its_reason():
+    separated = {"y_true": [0, 1] * 10, "m_proba": [0.1, 0.9] * 10}
+    lines = judge(separated, measures=["brier", "calibration_slope"], resamples=50).format_lines(True)
+    assert any("the probabilities separate the two outcomes" in line for line in lines)
+
+
+def test_scores_that_are_not_probabilities_are_refused_by_the_requested_name():
+    with pytest.raises(InputError, match="measure calibration_slope needs probabilities"):
+        judge({"y_true": [0, 1] * 10, "m_score": [-3.0, 4.0] * 10}, measures="calibration_slope")
+
+
+def test_a_gate_refuses_a_measure_with_a_target(frame):
+    with pytest.raises(InputError, match="measure must not be calibration_slope here, because its best value is 1"):
+        gate(frame, candidate="good", baseline="sharp", measure="calibration_slope", margin=0.1)
+
+
+def test_the_page_shows_both_sections(judgement):
+    source = describe_source(judgement)
+    shown = calibration.build_judgement_section(source)
+    assert [figure.title for figure in shown.figures] == ["CORP calibration curve: class 1", "Calibration: class 1"]
+    assert str(shown.sentences[1]).startswith("sharp is overconfident (calibration slope")
+    table = shown.tables[0].frame
+    assert len(table) == 2 * 7  # intercept, slope, O:E ratio, three parts and the Brier score, each with limits
+    assert table[["estimate", "low", "high"]].notna().all(axis=None)
+    decisions = decision_curves.build_judgement_section(source)
+    assert [figure.title for figure in decisions.figures] == ["Decision curves: class 1"]
+    assert set(decisions.tables[1].frame["second"]) == {"sharp", "treat all"}
+    assert "net benefit than treating all rows or none at" in str(decisions.sentences[0])
