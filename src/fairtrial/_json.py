@@ -1,4 +1,4 @@
-"""Results as JSON: one versioned document for gate, judge, compare, results and threshold. `result.schema.json` describes it."""
+"""Results as JSON: a versioned document for gate, judge, compare, results and threshold, described by `result.schema.json`."""
 
 from __future__ import annotations
 

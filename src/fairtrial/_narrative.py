@@ -593,8 +593,8 @@ TEMPLATES |= {
         "{models} never predict{models:s} {label!r}{datasets:on}: the precision of this class is undefined."
     ),
     "class_order": (
-        "{measures} {measures:is} computed with the classes in sort order{datasets:on} ({classes}): rename them, e.g. '1 low', if "
-        "this is not their order."
+        "{measures} {measures:is} computed with the classes in sort order{datasets:on} ({classes}): if this is not their "
+        "order, rename the classes, e.g. '1 low'."
     ),
     "class_without_rows": "class {label!r} has scores but no rows{datasets:on}.",
     "count_intervals": (
@@ -628,7 +628,7 @@ TEMPLATES |= {
     "labels_from_scores": "no predicted labels for {models}{datasets:on}: using the class with the highest score.",
     "labels_from_signs": "no predicted labels for {models}{datasets:on}: using the sign of the score.",
     "gap_few_cases": (
-        "no limits: {measure} counts only {cases:.3g} cases of the {subject} (rows or clusters), but needs at least {needed}"
+        "no limits: {measure} counts only {cases:.3g} cases (rows or clusters) in the {subject}, but needs at least {needed}"
     ),
     "gap_undefined": "{measure} of the {subject} is undefined because {reason}",
     "gap_without_limits": "no limits: {measure} has no standard error here",
@@ -866,9 +866,11 @@ TEMPLATES |= {
     "compared_by_other": (
         "models are compared by {main}, because the best {measure} is {target:g}, neither the largest nor the smallest."
     ),
-    "all_certain": "every probability is 0 or 1 and right, so calibration cannot be tested.",
+    "compared_without_direction": "models are compared by {main}, because neither a higher nor a lower {measure} is better.",
+    "all_certain": "every probability is 0 or 1 and correct, so calibration cannot be tested.",
     "certain_and_wrong": (
-        "{rows:count outcome} contradict a probability of exactly 0 or 1, which is impossible for a calibrated model."
+        "{rows:count outcome} {rows:is} inconsistent with a probability of exactly 0 or 1, which is impossible for a "
+        "calibrated model."
     ),
     "few_clusters_to_test": "calibration cannot be tested with fewer than 10 clusters, got {clusters}.",
     "no_calibration_line": "the slope is undefined, so the likelihood ratio is too: use the score test.",
@@ -1081,8 +1083,8 @@ TEMPLATES |= {
     "threshold_method": "estimated by {folds}-fold cross-fitting on {rows}; {positive}",
     "threshold_no_alerts": "{model}: the best threshold is above all scores, so no case is predicted positive.",
     "threshold_few_cases": (
-        "{model}: the threshold has no honest estimate, because cross-fitting needs at least two cases (or clusters) of each "
-        "class."
+        "{model}: results at the threshold cannot be estimated, because cross-fitting needs at least two cases (or clusters) "
+        "of each class."
     ),
 }
 

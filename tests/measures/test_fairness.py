@@ -1,8 +1,10 @@
 """Fairness measures: values of fairlearn, limits, bad input."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from fairtrial import compare, gate, judge
 from fairtrial.errors import InputError
 from fairtrial.measures import (
     demographic_parity_difference,
@@ -11,6 +13,7 @@ from fairtrial.measures import (
     equalized_odds_ratio,
     fpr,
     interval,
+    rank_table,
     recall,
     selection_rate,
 )
@@ -96,3 +99,23 @@ def test_bad_input_is_refused():
         equalized_odds_ratio(ROW % 3, ROW % 3, GROUPS)
     with pytest.raises(InputError, match="level"):
         equalized_odds_ratio(Y_TRUE, Y_PRED, GROUPS, level=1.5)
+
+
+def test_models_are_not_ranked_by_a_measure_without_direction():
+    frame = pd.DataFrame({"y_true": Y_TRUE, "one": Y_PRED, "two": 1 - Y_PRED})
+    result = judge(frame, measures=["selection_rate"], resamples=50)
+    assert result.main == "accuracy"
+    assert any("neither a higher nor a lower selection rate is better" in text for text in result.messages)
+    assert not selection_rate.is_better(0.2, 0.1)
+    assert not selection_rate.is_better(0.1, 0.2)
+    refused = {
+        "scorer": selection_rate.scorer,
+        "rank table": lambda: rank_table(pd.DataFrame({"selection_rate": [0.1, 0.2]}, index=["a", "b"])),
+        "compare": lambda: compare(
+            pd.DataFrame({"a": [0.1, 0.2, 0.3], "b": [0.2, 0.4, 0.1]}), measure="selection_rate", rows="datasets"
+        ),
+        "gate": lambda: gate(frame, candidate="one", baseline="two", measure="selection_rate", margin=0.1),
+    }
+    for refuse in refused.values():
+        with pytest.raises(InputError, match=r"direction|neither higher nor lower"):
+            refuse()

@@ -11,24 +11,24 @@ from fairtrial import measures
 from fairtrial.errors import InputError
 from fairtrial.measures import decision_curve, decision_differences, evaluate, interval, net_benefit
 
-ORACLE = Path(__file__).parents[1] / "oracles" / "dcurves_df_binary.csv"
+ORACLE = Path(__file__).parents[1] / "oracles" / "probabilities.csv"
 
-# dcurves 0.5.0 (R): dca(cancer ~ cancerpredmarker, data = df_binary, thresholds = ...)$dca
+# dcurves 0.5.0 (R): dca(y ~ p, data, thresholds = ...)$dca
 DCURVES = {
-    0.01: (0.1324309764310, 0.1313131313131),
-    0.05: (0.1055438596491, 0.0947368421053),
-    0.10: (0.0874074074074, 0.0444444444444),
-    0.15: (0.0792156862745, -0.0117647058824),
-    0.20: (0.0673333333333, -0.0750000000000),
-    0.35: (0.0501538461538, -0.3230769230769),
-    0.50: (0.0213333333333, -0.7200000000000),
+    0.01: (0.1773198653199, 0.1771043771044),
+    0.05: (0.1498245614035, 0.1424561403509),
+    0.10: (0.1160000000000, 0.0948148148148),
+    0.15: (0.0976470588235, 0.0415686274510),
+    0.20: (0.0756666666667, -0.0183333333333),
+    0.35: (0.0541538461538, -0.2533333333333),
+    0.50: (0.0146666666667, -0.6293333333333),
 }
 
 
 @pytest.fixture(scope="module")
-def cancer():
+def simulated():
     frame = pd.read_csv(ORACLE, comment="#")
-    return frame["cancer"].to_numpy(), frame["cancerpredmarker"].to_numpy()
+    return frame["y"].to_numpy(), frame["p"].to_numpy()
 
 
 def draw(rng, n=300):
@@ -36,12 +36,12 @@ def draw(rng, n=300):
     return (rng.random(n) < p).astype(int), p
 
 
-def test_the_curve_equals_dcurves(cancer):
-    curve = decision_curve(*cancer, list(DCURVES))
+def test_the_curve_equals_dcurves(simulated):
+    curve = decision_curve(*simulated, list(DCURVES))
     np.testing.assert_allclose(curve[["net_benefit", "treat_all"]], list(DCURVES.values()), atol=1e-12)
     assert (curve["treat_none"] == 0).all()
     for threshold, (value, _) in DCURVES.items():
-        assert net_benefit(*cancer, threshold=threshold) == pytest.approx(value, abs=1e-12)
+        assert net_benefit(*simulated, threshold=threshold) == pytest.approx(value, abs=1e-12)
 
 
 def test_the_measure_equals_the_definition_with_weights():
@@ -58,16 +58,16 @@ def test_a_score_equal_to_the_threshold_is_treated():
     assert net_benefit([1, 0], [0.3, 0.1], threshold=0.3) == 0.5
 
 
-def test_treating_all_rows_has_the_wilson_limits_of_the_proportion(cancer):
-    y, _ = cancer
+def test_treating_all_rows_has_the_wilson_limits_of_the_proportion(simulated):
+    y, _ = simulated
     curve = decision_curve(y, np.ones(len(y)), [0.2])
     limits = stats.binomtest(int(y.sum()), len(y)).proportion_ci(method="wilson")
     expected = [limit - (1 - limit) * 0.25 for limit in limits]
     np.testing.assert_allclose(curve[["low", "high"]].iloc[0], expected, rtol=1e-9)
 
 
-def test_differences_are_those_of_the_curves_and_change_sign(cancer):
-    y, p = cancer
+def test_differences_are_those_of_the_curves_and_change_sign(simulated):
+    y, p = simulated
     models = {"a": p, "b": np.sqrt(p)}
     curves = decision_curve(y, models).set_index(["model", "threshold"])["net_benefit"]
     lines = decision_differences(y, models)
@@ -116,8 +116,8 @@ def test_repeated_rows_do_not_narrow_the_limits_if_they_are_clusters():
         assert np.isnan(interval("net_benefit", y, p, cluster=np.zeros(len(y))).low)
 
 
-def test_evaluate_gives_the_limits_of_the_curve(cancer):
-    y, p = cancer
+def test_evaluate_gives_the_limits_of_the_curve(simulated):
+    y, p = simulated
     found = evaluate(y, y_score=p, measures=["net_benefit"])["net_benefit"]
     line = decision_curve(y, p, [0.5]).iloc[0]
     assert (found.estimate, found.low, found.high) == pytest.approx((line["net_benefit"], line["low"], line["high"]))

@@ -56,7 +56,7 @@ def test_streamed_estimates_are_those_in_memory(both):
     meeting(held.scores, counted.scores, ["dataset", "model", "measure"], ["estimate", "rows", "chance"])
     closed = counted.scores[counted.scores["method"].isin(["wilson", "score"])]
     meeting(held.scores, closed, ["dataset", "model", "measure"], ["low", "high"])
-    assert set(closed["measure"]) == {"accuracy", "auc"}
+    assert set(closed["measure"]) == {"accuracy", "auc", "oe_ratio"}
 
 
 def test_streamed_tables_are_those_in_memory(both):

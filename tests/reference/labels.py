@@ -45,6 +45,7 @@ ONE_CLASS = {
     "specificity": lambda c: over(c.tn, c.tn + c.fp),
     "fpr": lambda c: over(c.fp, c.fp + c.tn),
     "fnr": lambda c: over(c.fn, c.fn + c.tp),
+    "selection_rate": lambda c: over(c.tp + c.fp, c.tp + c.fp + c.fn + c.tn),
     "precision": lambda c: over(c.tp, c.tp + c.fp),
     "npv": lambda c: over(c.tn, c.tn + c.fn),
     "f_score": lambda c: over(2 * c.tp, 2 * c.tp + c.fp + c.fn),

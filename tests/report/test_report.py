@@ -339,17 +339,18 @@ def test_long_names_give_keys_that_a_file_may_have_and_no_two_alike():
 
 ALWAYS = ["answer", "predictions", "measures", "classes", "checks", "reproduce", "references"]
 MORE = {
-    "two classes": ["pairs", "subgroups", "calibration", "curves", "thresholds"],
+    "two classes": ["pairs", "subgroups", "calibration", "curves", "decision-curves", "thresholds"],
     "labels only": ["pairs"],
     "many classes": ["pairs", "calibration", "curves"],
-    "many sets": ["pairs", "verdict", "calibration", "curves", "thresholds"],
-    "folded": ["pairs", "verdict", "calibration", "curves", "thresholds"],
-    "weighted": ["pairs", "subgroups", "calibration", "curves", "thresholds"],
-    "one model": ["calibration", "curves", "thresholds"],
+    "many sets": ["pairs", "verdict", "calibration", "curves", "decision-curves", "thresholds"],
+    "folded": ["pairs", "verdict", "calibration", "curves", "decision-curves", "thresholds"],
+    "weighted": ["pairs", "subgroups", "calibration", "curves", "decision-curves", "thresholds"],
+    "one model": ["calibration", "curves", "decision-curves", "thresholds"],
     "decisions": ["pairs", "curves"],
 }
-# A streamed file has no comparison over splits, and no thresholds.
+# A streamed file has no comparison over splits and no thresholds; with weights, it has no decision curves.
 COUNTED = {name: [key for key in keys if key not in ("verdict", "thresholds")] for name, keys in MORE.items()}
+COUNTED["weighted"].remove("decision-curves")
 
 
 def list_verdicts(judgement):

@@ -194,7 +194,13 @@ def test_bands_count_clusters_instead_of_rows():
 
 
 def build_sentences(table):
-    return build_judgement_section_calibration(describe_source(judge(table, resamples=20))).sentences
+    """Build the sentences about bins and bias, which follow those of the tests of calibration."""
+    judgement = judge(table, resamples=20)
+    return build_judgement_section_calibration(describe_source(judgement)).sentences[len(judgement.calibration_summary) :]
+
+
+def get_calibration_table(name, key):
+    return next(table for table in sections(name)["calibration"].tables if table.key == key)
 
 
 def test_mean_distance_is_the_calibration_error():
@@ -221,7 +227,7 @@ def test_bins_are_those_of_the_curve():
     shares = own[["p_a", "p_b", "p_c"]].to_numpy()
     came = np.array(list("abc"))[shares.argmax(axis=1)] == own["truth"]
     expected = calibration_curve(came, shares.max(axis=1))
-    bins = sections("many classes")["calibration"].tables[1].frame
+    bins = get_calibration_table("many classes", "calibration-bins").frame
     bins = bins[bins["model"] == "poor"]
     assert bins["observed frequency"].tolist() == pytest.approx(expected["observed_frequency"].tolist())
     assert set(bins["class"]) == {"most probable"}
@@ -230,10 +236,11 @@ def test_bins_are_those_of_the_curve():
 def test_best_calibrated_model_of_each_data_set_is_named():
     frame = build_calibration_frame(judged("many sets"))
     rows = frame[frame["data set"] == "set 1"]
-    sentence = next(sentence for sentence in sections("many sets")["calibration"].sentences if "set 1" in sentence.names)
+    calibration = sections("many sets")["calibration"]
+    sentence = next(sentence for sentence in calibration.sentences if "set 1" in sentence.names)
     assert set(sentence.names) == {"set 1", *rows["model"]}
     assert [number.value for number in sentence.numbers] == rows[DISTANCE].iloc[[0, -1]].tolist()
-    assert sections("many sets")["calibration"].figures[1].key == "calibration-set-1"
+    assert {"calibration-set-1", "calibration-corp-set-1"} <= {figure.key for figure in calibration.figures}
 
 
 def test_models_without_probabilities():
@@ -242,12 +249,12 @@ def test_models_without_probabilities():
     found = build_judgement_section_calibration(describe_source(judge(table, resamples=20)))
     assert len(found.notes) == 1
     assert "tree" in found.notes[0]
-    assert found.sentences[0].names == ("forest",)
+    assert build_sentences(table)[0].names == ("forest",)
 
 
 def test_limits_of_weighted_rows_are_explained():
-    assert "effective number" in sections("weighted")["calibration"].tables[1].note
-    assert "effective number" not in sections("many sets")["calibration"].tables[1].note
+    assert "effective number" in get_calibration_table("weighted", "calibration-bins").note
+    assert "effective number" not in get_calibration_table("many sets", "calibration-bins").note
 
 
 def test_only_significant_bias_is_described():

@@ -276,7 +276,7 @@ def test_measures_by_model_with_the_best_marked():
     assert wide.frame.loc["auc", "tree"] == pytest.approx(expected)
     assert "brier" in table_of(found, "measures-smaller").frame.index
     every = table_of(found, "measures-all").frame
-    assert len(every) == 12 * 3
+    assert len(every) == 17 * 3
     assert "data set" not in every
     keys = [figure.key for figure in found.figures]
     assert keys[0] == "measures-intervals"

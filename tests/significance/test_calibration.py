@@ -8,19 +8,19 @@ import pytest
 from fairtrial.errors import InputError
 from fairtrial.significance import calibration_test
 from tests.measures.test_calibration import shrunk as shrunk
-from tests.measures.test_net_benefit import cancer as cancer
+from tests.measures.test_net_benefit import simulated as simulated
 
 
 def test_statistics_equal_r(shrunk):
     # R, by hand: glm(y ~ qlogis(p)) against the log-likelihood of p; Spiegelhalter's z; U' I^-1 U
     found = calibration_test(*shrunk, method="likelihood_ratio")
-    assert (found.statistic, found.p_value) == pytest.approx((28.8147116436, 5.53305347811e-07), rel=1e-8)
-    assert found.details["slope"] == pytest.approx(1.3530908805)
+    assert (found.statistic, found.p_value) == pytest.approx((48.9262526613, 2.37574172095e-11), rel=1e-8)
+    assert found.details["slope"] == pytest.approx(1.4201310326)
     found = calibration_test(*shrunk, method="spiegelhalter")
-    assert (found.statistic, found.p_value) == pytest.approx((3.0162160520, 0.00255950815788), rel=1e-8)
+    assert (found.statistic, found.p_value) == pytest.approx((5.4022051222, 6.58266133763e-08), rel=1e-8)
     found = calibration_test(*shrunk, method="score")
-    assert found.statistic == pytest.approx(30.4072567967, rel=1e-9)
-    assert found.p_value == pytest.approx(math.exp(-30.4072567967 / 2), rel=1e-6)  # chi-squared with 2 df
+    assert found.statistic == pytest.approx(54.4414882779, rel=1e-9)
+    assert found.p_value == pytest.approx(math.exp(-54.4414882779 / 2), rel=1e-6)  # chi-squared with 2 df
 
 
 def test_the_default_controls_the_type_i_error_in_20_rows():

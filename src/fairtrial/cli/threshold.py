@@ -44,7 +44,7 @@ def threshold(
     dataset: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column that names the data sets.")] = None,
     weight: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of row weights.")] = None,
     cluster: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column of clusters, e.g. patients: their rows may be dependent.")
+        str | None, typer.Option(metavar="COLUMN", help="Column of clusters, e.g. patients, whose rows may be dependent.")
     ] = None,
     positive: Annotated[str | None, typer.Option(metavar="LABEL", help="Positive class. Default: as in `judge`.")] = None,
     resamples: Annotated[int, typer.Option(help="Bootstrap resamples in the threshold table.")] = 2000,
@@ -53,7 +53,7 @@ def threshold(
         bool, typer.Option("--drop-missing", help="Remove rows with missing values instead of refusing the file.")
     ] = False,
 ) -> None:
-    """Choose the threshold for costs, a recall, a precision or an alert budget, with an honest estimate of what it achieves.
+    """Choose the threshold for costs, a recall, a precision or an alert budget, and estimate its results on new cases.
 
     Example: fairtrial threshold predictions.csv --cost-fp 1 --cost-fn 10
     """

@@ -1,7 +1,7 @@
 """Calibration of probabilities: intercept, slope, O:E ratio, the CORP curve and the decomposition of the Brier score.
 
-All are functions of the tally of the probabilities of one class: the positive class or, if there are several classes and no
-positive one, the most probable class of each row. Limits allow for weights and clusters through sums of contributions.
+All measures are computed from a tally of the probabilities of one class: the positive class or, if there are several classes
+and no positive one, the most probable class of each row. Confidence limits account for weights and clusters.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ if TYPE_CHECKING:
 
 Limits = tuple[float, float, str, str]
 
-# With this many rows of each class, Wald limits replace those of the profile likelihood, which they then equal.
+# With this many rows of each class, Wald limits replace profile likelihood limits, because the two are then almost equal.
 _MANY_CASES = 500
 _MAX_STEPS, _MAX_HALVINGS, _PRECISION = 60, 30, 1e-11
 
-# Folds of cross-fitting; beyond this number of lines of a tally it is omitted.
+# Folds of cross-fitting, which is omitted if the tally has more lines than the maximum.
 _FOLDS, _FEW_FOLDS, _MANY_ROWS = 10, 5, 50_000
 _MAX_CROSSFIT_LINES = 10_000_000
 
-# The band of the CORP curve is computed from at most this many bins of the probabilities.
+# Maximum number of bins of the probabilities from which the band of the CORP curve is computed.
 _MAX_BAND_BINS = 2048
 _CURVE_POINTS = 100
 
@@ -56,7 +56,7 @@ _SEPARATED = "the probabilities separate the two outcomes, so the slope is infin
 
 
 def _compute_logits(tally: ScoreTally, clip: float) -> tuple[FloatArray, FloatArray, FloatArray, npt.NDArray[np.bool_]]:
-    """Return logits, positives and totals with a leading axis, and the lines with probabilities of exactly 0 or 1."""
+    """Return logits, positives and totals with a leading axis, and whether each line has probabilities of exactly 0 or 1."""
     if not 0 <= clip < 0.5:
         raise InputError(f"clip must be at least 0 and below 0.5, got {clip!r}")
     values, pos, neg = tally.stack_axes()
@@ -133,7 +133,7 @@ def _fit_lines(x: FloatArray, pos: FloatArray, total: FloatArray) -> tuple[Float
 
 
 def _has_slope(x: FloatArray, pos: FloatArray, total: FloatArray) -> npt.NDArray[np.bool_]:
-    """Return whether the ranges of x of both outcomes overlap, which a finite slope requires."""
+    """Return whether the ranges of x overlap between the two outcomes, which a finite slope requires."""
     x = np.broadcast_to(x, pos.shape)
     neg = total - pos
     ranges = []
@@ -154,8 +154,8 @@ def _has_slope(x: FloatArray, pos: FloatArray, total: FloatArray) -> npt.NDArray
 def calibration_intercept(tally: ScoreTally, *, clip: float = 0.0) -> FloatArray:
     """Calibration intercept: a of the model logit(y) = a + logit(p); 0 if calibrated.
 
-    It is positive if the probabilities are too low. The logit of a probability of 0 or 1 is infinite: the intercept is NaN
-    unless probabilities are clipped.
+    The intercept is positive if the probabilities are too low. If a probability is exactly 0 or 1, its logit is infinite. The
+    intercept is then NaN unless probabilities are clipped.
 
     Parameters
     ----------
@@ -187,8 +187,8 @@ def calibration_intercept(tally: ScoreTally, *, clip: float = 0.0) -> FloatArray
 def calibration_slope(tally: ScoreTally, *, clip: float = 0.0) -> FloatArray:
     """Calibration slope: b of the model logit(y) = a + b logit(p); 1 if calibrated.
 
-    It is below 1 if the model is overconfident: its probabilities are too close to 0 and 1. The logit of a probability of 0 or
-    1 is infinite: the slope is NaN unless probabilities are clipped.
+    The slope is below 1 if the model is overconfident: its probabilities are too close to 0 and 1. If a probability is exactly
+    0 or 1, its logit is infinite. The slope is then NaN unless probabilities are clipped.
 
     Parameters
     ----------
@@ -220,8 +220,8 @@ def calibration_slope(tally: ScoreTally, *, clip: float = 0.0) -> FloatArray:
 def oe_ratio(tally: ScoreTally) -> FloatArray:
     """O:E ratio: observed number of positives divided by the sum of the probabilities.
 
-    It is above 1 if the probabilities are too low on average. Its limits treat the probabilities as given: they contain the
-    expected number of positives divided by the sum of these probabilities.
+    The ratio is above 1 if the probabilities are too low on average. Its limits treat the probabilities as fixed: they are
+    limits of the expected number of positives divided by the sum of these probabilities.
 
     Examples
     --------
@@ -236,7 +236,7 @@ def oe_ratio(tally: ScoreTally) -> FloatArray:
 
 
 def recalibrate(pos: FloatArray, total: FloatArray) -> FloatArray:
-    """Fit isotonic regression to a tally, highest probability first; return the frequency of each line (NaN if it is empty)."""
+    """Fit isotonic regression to a tally, highest probability first. Return the fitted frequencies; NaN for empty lines."""
     from scipy.optimize import isotonic_regression
 
     fitted = np.full(len(total), np.nan)
@@ -255,7 +255,7 @@ def _decompose(values: FloatArray, pos: FloatArray, neg: FloatArray) -> tuple[fl
     present = total > 0
     fitted, p, n1, n0 = recalibrate(pos, total)[present], values[present], pos[present], neg[present]
     base = n1.sum() / rows
-    # The differences of squares are summed directly: they are small compared with the squares.
+    # The differences of squares are computed as products, because they are small compared with the squares.
     miscalibration = ((n1 * (2 - p - fitted) * (fitted - p)) + n0 * (p + fitted) * (p - fitted)).sum() / rows
     discrimination = ((n1 * (2 - base - fitted) * (fitted - base)) + n0 * (base + fitted) * (base - fitted)).sum() / rows
     return max(0.0, float(miscalibration)), max(0.0, float(discrimination))
@@ -280,8 +280,8 @@ def _decompose_lines(tally: ScoreTally, part: int) -> FloatArray:
 def brier_miscalibration(tally: ScoreTally) -> FloatArray:
     """Miscalibration: part of the Brier score that isotonic recalibration removes.
 
-    It is part of the decomposition: Brier score = miscalibration - discrimination + uncertainty. In small samples it is too
-    large, because isotonic regression fits the sample.
+    It is a component of the decomposition Brier score = miscalibration - discrimination + uncertainty. In small samples it is
+    too large, because isotonic regression overfits the sample.
 
     Examples
     --------
@@ -302,10 +302,10 @@ def brier_miscalibration(tally: ScoreTally) -> FloatArray:
     display_name="discrimination (DSC)",
 )
 def brier_discrimination(tally: ScoreTally) -> FloatArray:
-    """Discrimination: part of the Brier score that recalibrated probabilities explain.
+    """Discrimination: how much recalibrated probabilities improve on the class proportion.
 
-    It is part of the decomposition: Brier score = miscalibration - discrimination + uncertainty. In small samples it is too
-    large, because isotonic regression fits the sample.
+    It is a component of the decomposition Brier score = miscalibration - discrimination + uncertainty. In small samples it is
+    too large, because isotonic regression overfits the sample.
 
     Examples
     --------
@@ -326,9 +326,9 @@ def _get_quantile(sample: OutcomeSample, level: float) -> float:
 
 
 def _limit_model(sample: OutcomeSample, level: float, clip: float, *, with_slope: bool) -> Limits:
-    """Compute limits of the intercept (slope 1) or of the slope.
+    """Compute limits of the intercept (with slope 1) or of the slope.
 
-    The likelihood ratio is divided by the ratio of the robust to the usual variance, if it is larger than 1.
+    If the robust variance is larger than the usual variance, the likelihood ratio is divided by the ratio of the two.
     """
     logits, pos, total, has_certain = (array[0] for array in _compute_logits(sample.tally, clip))
     reason = _explain_undefined(logits, pos, total, bool(has_certain), with_slope)
@@ -369,7 +369,7 @@ def _limit_model(sample: OutcomeSample, level: float, clip: float, *, with_slope
 
 
 def _find_crossing(function: Callable[[float], float], value: float, start: float, step: float) -> float:
-    """Find where a concave function falls to a value, beginning at its maximum."""
+    """Find where a concave function falls to a value, starting from its maximum at `start`."""
     from scipy.optimize import brentq
 
     for _ in range(_MAX_STEPS):
@@ -408,7 +408,7 @@ def _limit_slope(sample: OutcomeSample, level: float, clip: float = 0.0) -> Limi
 
 @set_limits(oe_ratio)
 def _limit_oe_ratio(sample: OutcomeSample, level: float) -> Limits:
-    """Compute limits from the Wilson limits of the proportion of positives; the probabilities are given."""
+    """Compute limits from the Wilson limits of the proportion of positives. The probabilities are treated as fixed."""
     weights = sample.row_weights
     expected = float((weights * sample.values).sum())
     if not expected > 0:
@@ -434,8 +434,8 @@ def _limit_proportion(sample: OutcomeSample, level: float) -> tuple[float, float
 def _limit_decomposition(sample: OutcomeSample, level: float) -> tuple[Limits, Limits]:
     """Compute limits of miscalibration and of discrimination.
 
-    The estimate is too large, because isotonic regression fits the sample. The cross-fitted estimate is too small. The limits
-    extend from the standard error below the cross-fitted estimate to the standard error above the usual one.
+    The estimate is too large, because isotonic regression overfits the sample. The cross-fitted estimate is too small. The
+    lower limit is the cross-fitted estimate minus the margin of error. The upper limit is the usual estimate plus this margin.
     """
     if sample.units < 2:
         undefined = math.nan, math.nan, "none", _ONE_CLUSTER if sample.clusters is not None else "there is only one row"
@@ -462,7 +462,7 @@ def _limit_decomposition(sample: OutcomeSample, level: float) -> tuple[Limits, L
 
 
 def _crossfit(sample: OutcomeSample) -> FloatArray:
-    """Compute the mean squared error of recalibrated probabilities at each row, recalibrated without the fold of the row."""
+    """Compute the squared error of each row after recalibration on the other folds, averaged over equal rows."""
     rng = np.random.default_rng(0)
     values, outcome = sample.values, sample.is_positive
     repeats = np.ones(len(values), dtype=np.intp) if sample.counts is None else sample.counts.astype(np.intp)
@@ -499,23 +499,23 @@ def _limit_discrimination(sample: OutcomeSample, level: float) -> Limits:
 
 _PARTS: tuple[Any, ...] = (brier_miscalibration, brier_discrimination)
 for _part in _PARTS:
-    _part.is_bootstrapped = False  # a resample has fewer distinct rows, which isotonic regression fits more closely
+    _part.is_bootstrapped = False  # isotonic regression overfits resamples more, because they have fewer distinct rows
 
 
 @dataclass(frozen=True, repr=False)
 class BrierDecomposition:
-    """Parts of the Brier score: miscalibration - discrimination + uncertainty.
+    """Components of the Brier score: miscalibration - discrimination + uncertainty.
 
     Attributes
     ----------
     brier : float
         Brier score: mean squared error of the probabilities of one class. `interval("brier", ...)` computes its limits.
     miscalibration : Interval
-        How much the score would improve if the probabilities were recalibrated; lower is better.
+        How much recalibration of the probabilities would improve the Brier score; lower is better.
     discrimination : Interval
-        How much the recalibrated probabilities improve on the class proportion; higher is better.
+        How much the recalibrated probabilities improve the Brier score over the class proportion; higher is better.
     uncertainty : Interval
-        Score of the class proportion, which does not depend on the model.
+        Brier score of the class proportion, which does not depend on the model.
 
     Examples
     --------
@@ -530,7 +530,7 @@ class BrierDecomposition:
     uncertainty: Interval
 
     def frame(self) -> pd.DataFrame:
-        """Return a data frame with one row per part: estimate, low, high, method, note."""
+        """Return a data frame with one row per component: estimate, low, high, method, note."""
         import pandas as pd
 
         parts = {name: part for name, part in vars(self).items() if name != "brier"}
@@ -580,8 +580,8 @@ def brier_decomposition(
     Returns
     -------
     BrierDecomposition
-        The equation Brier score = miscalibration - discrimination + uncertainty holds exactly. Limits of miscalibration and
-        discrimination are conservative: the lower one is cross-fitted, because both are too large in small samples.
+        The equation Brier score = miscalibration - discrimination + uncertainty holds exactly. The limits of miscalibration and
+        discrimination are conservative. Both estimates are too large in small samples, so their lower limits are cross-fitted.
 
     References
     ----------
@@ -638,8 +638,8 @@ def corp_curve(
 ) -> pd.DataFrame:
     """Compute the CORP calibration curve by isotonic regression, with a consistency band.
 
-    The curve needs no bins. The band shows where the curve of a calibrated model lies with probability `level`, at each point
-    separately: a curve outside the band shows miscalibration.
+    The curve needs no bins. The band shows where the curve of a calibrated model would lie with probability `level`, at each
+    point separately. A curve outside the band shows miscalibration.
 
     Parameters
     ----------
@@ -651,7 +651,7 @@ def corp_curve(
     level : float, default 0.95
         Probability that a point of the curve of a calibrated model lies in the band.
     resamples : int, default 500
-        Number of simulated samples of a calibrated model.
+        Number of samples that are simulated from a calibrated model.
     seed : int, default 0
         Seed of the simulation.
     positive : label, optional
@@ -661,14 +661,14 @@ def corp_curve(
     sample_weight : array-like of shape (n,), optional
         Weights of the rows.
     cluster : array-like of shape (n,), optional
-        Cluster of each row, e.g. the patient. Rows of a cluster may depend on each other: the simulation uses the effective
+        Cluster of each row, e.g. the patient. Rows of a cluster may depend on each other, so the simulation uses the effective
         number of rows.
 
     Returns
     -------
     DataFrame
-        `predicted` (probability), `recalibrated` (frequency by isotonic regression), and the limits `low` and `high` of the
-        band, at both ends of each constant piece of the curve and at 100 quantiles of the probabilities.
+        `predicted` (probability), `recalibrated` (frequency from isotonic regression), and the limits `low` and `high` of the
+        band. The rows are both ends of each constant piece of the curve, and 100 quantiles of the probabilities.
 
     References
     ----------
@@ -706,7 +706,7 @@ def compute_corp_curve(sample: OutcomeSample, level: float, resamples: int = 500
 
 
 def _select_points(fitted: FloatArray, total: FloatArray) -> IntArray:
-    """Select both ends of each constant piece, and about 100 quantiles."""
+    """Select the indices of both ends of each constant piece of the curve, and of about 100 quantiles."""
     changes = np.flatnonzero(np.diff(fitted) != 0)
     quantiles = np.searchsorted(np.cumsum(total), np.linspace(0, 1, _CURVE_POINTS) * total.sum())
     quantiles = np.minimum(quantiles, len(total) - 1)
@@ -714,7 +714,7 @@ def _select_points(fitted: FloatArray, total: FloatArray) -> IntArray:
 
 
 def _compute_design_effect(sample: OutcomeSample) -> float:
-    """Compute the factor by which weights and clusters increase the variance of the sum of residuals; 1 without them."""
+    """Compute the factor by which weights and clusters increase the variance of the sum of residuals; 1 if there are none."""
     if sample.weights is None and sample.clusters is None:
         return 1.0
     independent = float((sample.row_weights * sample.values * (1 - sample.values)).sum())
@@ -727,13 +727,13 @@ def _compute_design_effect(sample: OutcomeSample) -> float:
 def _compute_band(
     sample: OutcomeSample, points: FloatArray, level: float, resamples: int, seed: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Simulate curves of a calibrated model and return their quantiles at some probabilities."""
+    """Simulate curves of a calibrated model, and return their quantiles at the probabilities `points`."""
     from scipy.optimize import isotonic_regression
 
     rng = np.random.default_rng(seed)
     values = sample.tally.values[::-1]
     total = (sample.tally.pos + sample.tally.neg.astype(np.float64))[::-1]
-    # Each bin contains about the same weight: that of at least one independent row.
+    # All bins have about the same weight: at least that of one independent row.
     factor = _compute_design_effect(sample)
     n_bins = max(1, min(_MAX_BAND_BINS, int(total.sum() / factor)))
     bins = np.minimum((np.cumsum(total) - total / 2) / total.sum() * n_bins, n_bins - 1).astype(np.intp)
@@ -752,7 +752,7 @@ def _compute_band(
 
 
 def fit_calibration_line(tally: ScoreTally) -> tuple[float, float]:
-    """Fit logit(y) = a + b logit(p), without probabilities of exactly 0 or 1; NaN if the maximum does not exist."""
+    """Fit logit(y) = a + b logit(p) to all probabilities except 0 and 1; NaN if the maximum does not exist."""
     inside = (tally.values > 0) & (tally.values < 1)
     kept = ScoreTally(tally.values[inside], tally.pos[inside], tally.neg[inside])
     if not inside.any():

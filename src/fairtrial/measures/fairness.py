@@ -1,4 +1,4 @@
-"""Fairness measures: the largest difference, or the smallest ratio, of rates between groups of rows."""
+"""Fairness measures: the largest difference or the smallest ratio between the rates of groups of rows."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def equalized_odds_difference(
     sample_weight: npt.ArrayLike | None = None,
     level: float = 0.95,
 ) -> Interval:
-    """Compute the largest difference between any two groups in recall or in the false positive rate.
+    """Compute the largest difference between two groups in recall or false positive rate.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def equalized_odds_ratio(
     sample_weight: npt.ArrayLike | None = None,
     level: float = 0.95,
 ) -> Interval:
-    """Compute the smallest ratio between any two groups of their recalls or of their false positive rates.
+    """Compute the smallest ratio between two groups in recall or false positive rate.
 
     Parameters
     ----------
@@ -193,7 +193,7 @@ def equalized_odds_ratio(
 
 
 class _Rates:
-    """The rates of each group: the proportion of selected rows among all rows, among positives and among negatives."""
+    """The rates of each group: the proportions of rows predicted positive among all rows, positives and negatives."""
 
     def __init__(
         self,
@@ -231,7 +231,7 @@ class _Rates:
         choose: Callable[[Sequence[float]], float],
         compute: Callable[[Rates, float], tuple[float, float, float]],
     ) -> Interval:
-        """Compute the extreme value over all pairs of groups and over the rates, which share the error probability."""
+        """Compute the extreme value over all pairs of groups and over the named rates, which are adjusted by Bonferroni."""
         results, notes = [], []
         for name in names:
             defined = [rate for rate in self.rates[name] if not math.isnan(rate.value)]
@@ -280,7 +280,7 @@ def _combine_ratio_limits(first: PartialValue, second: PartialValue, level: floa
     (a_low, a_high), (b_low, b_high) = first.compute_limits(level), second.compute_limits(level)
     below = b_high * (2 * b - b_high)
     inner = math.sqrt(max(0.0, (a * b) ** 2 - a_low * (2 * a - a_low) * below))
-    # The same root in a form that is valid if `below` is not positive
+    # This form of the lower limit is also valid if `below` is not positive.
     low = a_low * (2 * a - a_low) / (a * b + inner) if a * b + inner > 0 else 0.0
     above = b_low * (2 * b - b_low)
     outer = math.sqrt(max(0.0, (a * b) ** 2 - a_high * (2 * a - a_high) * above))

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from fairtrial.measures.scorer import MeasureScorer
 
 Needs = Literal["labels", "scores", "probabilities", "values", "results"]
-Direction = Literal["max", "min", "target"]
+Direction = Literal["max", "min", "target", "none"]
 Average = Literal["auto", "binary", "macro", "weighted", "micro"] | None
 Rows = LabelRows | ScoreRows | ProbabilityRows | ValueRows
 
@@ -45,8 +45,8 @@ class MeasureFacts:
         Identifier in the registry, in study files and on the command line.
     needs : {"labels", "scores", "probabilities", "values", "results"}
         Input of the measure: predicted labels, scores, probabilities, predicted numbers, or values of other measures.
-    direction : {"max", "min", "target"}
-        Whether higher values ("max"), lower values ("min") or values near `target` are better.
+    direction : {"max", "min", "target", "none"}
+        Whether higher values ("max"), lower values ("min"), values near `target` or no values ("none") are better.
     range : tuple of float
         Smallest and largest possible value.
     chance : float or None
@@ -74,7 +74,9 @@ class MeasureFacts:
     target : float or None
         Best value of a measure with the direction "target"; None for other measures.
     better : str
-        Which values are better: "higher", "lower" or, e.g., "near 1".
+        Which values are better: "higher", "lower", e.g. "near 1", or "neither".
+    has_direction : bool
+        Whether higher or lower values are better, so that models can be ranked by the measure.
 
     Examples
     --------
@@ -109,8 +111,20 @@ class MeasureFacts:
 
     @property
     def better(self) -> str:
-        """Return which values are better: "higher", "lower" or, e.g., "near 1"."""
-        return {"max": "higher", "min": "lower"}.get(self.direction) or f"near {self.target:g}"
+        """Return which values are better: "higher", "lower", e.g. "near 1", or "neither"."""
+        return {"max": "higher", "min": "lower", "none": "neither"}.get(self.direction) or f"near {self.target:g}"
+
+    @property
+    def has_direction(self) -> bool:
+        """Return whether higher or lower values are better."""
+        return self.direction in ("max", "min")
+
+    @property
+    def best_value(self) -> str:
+        """Explain in a clause why models cannot be ranked by a measure without direction."""
+        if self.target is not None:
+            return f"its best value is {self.target:g}"
+        return "neither higher nor lower values are better"
 
     @property
     def exceptions(self) -> tuple[str, ...]:
@@ -268,6 +282,8 @@ class Measure:
         """
         from fairtrial.measures.scorer import MeasureScorer
 
+        if self.facts.direction == "none":
+            raise InputError(f"a scorer needs a direction, but {self.name} has none: choose another measure")
         formula_params = {
             name: value for name, value in options.items() if name not in ("positive", "labels", "average", "sample_weight")
         }
@@ -288,6 +304,8 @@ class Measure:
         """
         if self.facts.target is not None:
             return abs(first - self.facts.target) < abs(second - self.facts.target)
+        if self.facts.direction == "none":
+            return False
         return first > second if self.facts.direction == "max" else first < second
 
     def __repr__(self) -> str:
@@ -642,7 +660,7 @@ def _describe_value(measure: Measure) -> str:
     facts = measure.facts
     kind = "float, or ndarray of shape (k,) if `average` is None" if None in measure.averages else "float"
     kind = "float or ndarray" if facts.needs == "results" else kind
-    direction = facts.better if facts.target is None else f"a value {facts.better}"
+    direction = {"target": f"a value {facts.better}", "none": "neither higher nor lower"}.get(facts.direction, facts.better)
     chance = "" if facts.chance is None else f" Random guessing scores {facts.chance:g}."
     return (
         f"{kind}\n    {_describe_range(*facts.range)}; {direction} is better.{chance}\n"
@@ -698,8 +716,8 @@ def measure(
     ----------
     needs : {"labels", "scores", "class scores", "probabilities", "class sets", "outcomes", "values", "results"}
         Input of the measure. "class sets" are boolean columns, one per class, or probabilities.
-    direction : {"max", "min", "target"}
-        Whether higher values ("max"), lower values ("min") or values near `target` are better.
+    direction : {"max", "min", "target", "none"}
+        Whether higher values ("max"), lower values ("min"), values near `target` or no values ("none") are better.
     range : tuple of float
         Smallest and largest possible value.
     cite : str
@@ -737,7 +755,7 @@ def measure(
     """
 
     _check.check_one_of("needs", needs, _MEASURE_CLASSES)
-    _check.check_one_of("direction", direction, ("max", "min", "target"))
+    _check.check_one_of("direction", direction, ("max", "min", "target", "none"))
     if (direction == "target") != (target is not None):
         raise InputError(f"target must be given if and only if direction is 'target', got {target!r} with {direction!r}")
 

@@ -1,8 +1,8 @@
 """Net benefit of acting on predicted probabilities, and decision curves.
 
-At a threshold t, a false positive costs t / (1 - t) of what a true positive is worth. Net benefit is a mean over rows, and so
-is the difference between two models. Both are sums of proportions of rows, times known factors, so their limits follow from
-the Wilson limits of these proportions (MOVER, Zou & Donner 2008) with the correlations of a multinomial sample.
+At a threshold t, a false positive costs t / (1 - t) times the benefit of a true positive. The net benefit is a mean over rows,
+and so is the difference between two models. Both are sums of proportions of rows times known factors. Therefore, their limits
+follow from the Wilson limits of these proportions (MOVER, Zou & Donner 2008) with the correlations of a multinomial sample.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ _ONE_CLUSTER = "all rows are in one cluster, so the limits are undefined"
 def net_benefit(tally: ScoreTally, *, threshold: float = 0.5) -> FloatArray:
     """Net benefit: true positives minus false positives times the odds of the threshold.
 
-    Both are proportions of all rows. A row is predicted positive if its probability is at least `threshold`. Treating no row
-    has a net benefit of 0. Treating all rows has the net benefit of a model whose probabilities are all 1. With several classes
-    and no positive class, a prediction is positive if the most probable class has at least this probability, and true if that
-    class is correct.
+    True and false positives are proportions of all rows. A row is predicted positive if its probability is at least
+    `threshold`. Treating no row has a net benefit of 0. Treating all rows has the net benefit of a model whose probabilities
+    are all 1. With several classes and no positive class, a prediction is positive if the probability of the most probable
+    class is at least `threshold`, and true if that class is correct.
 
     Parameters
     ----------
     threshold : float, default 0.5
-        Probability from which a row is treated; between 0 and 1. At t, a false positive costs t / (1 - t) of the benefit of a
-        true positive.
+        Probability from which a row is treated, between 0 and 1. At a threshold t, a false positive costs t / (1 - t) times the
+        benefit of a true positive.
 
     Examples
     --------
@@ -77,9 +77,9 @@ def _limit_net_benefit(sample: OutcomeSample, level: float, threshold: float = 0
 
 @dataclass(frozen=True)
 class _Decisions:
-    """Outcomes and weights of rows, and thresholds at which they are treated or not.
+    """Outcomes and weights of rows, and the thresholds that decide which rows are treated.
 
-    `counts` contains the numbers of equal rows if the rows are those of a tally. `weights` is None if rows are not weighted.
+    If the rows come from a tally, `counts` contains the number of equal rows. `weights` is None if rows are not weighted.
     """
 
     thresholds: FloatArray
@@ -96,13 +96,16 @@ class _Decisions:
     def compare(
         self, first: FloatArray | None, second: FloatArray | None, level: float
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Compute the net benefit of the first minus the second, with limits. None treats no row; infinite scores treat all."""
+        """Compute the difference in net benefit, first minus second, with limits.
+
+        Each argument contains the scores of the rows. None treats no row; infinite scores treat all rows.
+        """
         first_bins, second_bins = self._assign_bins(first), self._assign_bins(second)
         weights = np.ones(len(self.is_positive)) if self.weights is None else self.weights
         weights = weights if self.counts is None else weights * self.counts
         odds = self.thresholds / (1 - self.thresholds)
         total = weights.sum()
-        # Rows that only the first or only the second treats: true positives, then false positives.
+        # Rows that only the first model or only the second model treats: true positives, then false positives.
         sums = [
             self._sum_treated(low, high, chosen, weights) for low, high, chosen in self._list_cells(first_bins, second_bins)
         ]
@@ -110,7 +113,7 @@ class _Decisions:
         factors = np.stack([np.ones_like(odds), -np.ones_like(odds), -odds, odds])
         estimate = (factors * proportions).sum(axis=0)
         effective, quantile = self._count_effective_rows(estimate, proportions, factors, first_bins, second_bins, level)
-        # Treating no row, or all rows, rules out some cells, which must not widen the limits.
+        # If a strategy treats no row or all rows, some cells are impossible. They must not widen the limits.
         only_first = first is not None and not _treats_all(second)
         only_second = second is not None and not _treats_all(first)
         possible = np.array([only_first, only_second, only_first, only_second])
@@ -118,7 +121,7 @@ class _Decisions:
         return estimate, low, high
 
     def _assign_bins(self, scores: FloatArray | None) -> IntArray:
-        """Count the thresholds at which each row is treated."""
+        """Count, for each row, the thresholds at which it is treated."""
         if scores is None:
             return np.zeros(len(self.is_positive), dtype=np.intp)
         return np.searchsorted(self.thresholds, scores, side="right")
@@ -130,7 +133,7 @@ class _Decisions:
         return cells
 
     def _sum_treated(self, low: IntArray, high: IntArray, chosen: npt.NDArray[np.bool_], weights: FloatArray) -> FloatArray:
-        """Sum the weights of the chosen rows at each threshold with an index from `low` to `high` - 1."""
+        """Sum the weights of the chosen rows at each threshold; a row counts at thresholds with index `low` to `high` - 1."""
         size = len(self.thresholds) + 1
         starts, stops = (np.bincount(bins[chosen], weights[chosen], minlength=size) for bins in (low, high))
         return np.cumsum(starts - stops)[:-1]
@@ -144,7 +147,7 @@ class _Decisions:
         second: IntArray,
         level: float,
     ) -> tuple[FloatArray, float]:
-        """Count the independent rows that give the same variance, and return the quantile that limits need."""
+        """Compute the number of independent rows that would give the same variance, and the quantile for the limits."""
         if self.clusters is None and self.weights is None:
             rows = float(len(self.is_positive)) if self.counts is None else float(self.counts.sum())
             return np.full(len(estimate), rows), compute_normal_quantile(level)
@@ -185,7 +188,7 @@ def _treats_all(scores: FloatArray | None) -> bool:
 def compute_linear_limits(
     proportions: FloatArray, factors: FloatArray, rows: FloatArray, quantile: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Compute limits of the sum of factors times multinomial proportions (first axis) from their Wilson limits.
+    """Compute limits of a weighted sum of multinomial proportions (first axis) from the Wilson limits of the proportions.
 
     >>> low, high = compute_linear_limits(np.array([[0.25]]), np.array([[1.0]]), np.array([20.0]), 1.959964)
     >>> np.round([low[0], high[0]], 4)  # the Wilson limits of 5 of 20
@@ -229,7 +232,7 @@ def decision_curve(
     y_true : array-like of shape (n,)
         True labels.
     y_score : array-like of shape (n,) or (n, k), or mapping of str to array-like
-        Probabilities of the positive class, or one column per class; several models by name.
+        Probabilities of the positive class, or one column per class. Pass a mapping of names to compare several models.
     thresholds : array-like, optional
         Thresholds between 0 and 1. Default: 0.01, 0.02, ..., 0.99.
     level : float, default 0.95
@@ -246,12 +249,12 @@ def decision_curve(
     Returns
     -------
     DataFrame
-        One row per threshold (and model): `model` if there are several, `threshold`, `net_benefit`, `low`, `high`, and the net
-        benefits `treat_all` and `treat_none` of treating all rows and no row.
+        One row per model and threshold, with columns `model` (if `y_score` is a mapping), `threshold`, `net_benefit`, `low`,
+        `high`, and the net benefits of treating all rows (`treat_all`) and no row (`treat_none`).
 
     See Also
     --------
-    decision_differences : Differences between models, and to treating all rows or none.
+    decision_differences : Differences between models, and between each model and treating all rows or none.
 
     References
     ----------
@@ -291,16 +294,16 @@ def decision_differences(
     sample_weight: npt.ArrayLike | None = None,
     cluster: npt.ArrayLike | None = None,
 ) -> pd.DataFrame:
-    """Compute paired differences in net benefit between models and to simple strategies.
+    """Compute paired differences in net benefit between models and from simple strategies.
 
-    The strategies treat all rows or none.
+    Each model is compared with all other models, with treating all rows and with treating no row.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
         True labels.
     y_score : array-like of shape (n,) or (n, k), or mapping of str to array-like
-        Probabilities of the positive class, or one column per class; several models by name.
+        Probabilities of the positive class, or one column per class. Pass a mapping of names to compare several models.
     thresholds : array-like, optional
         Thresholds between 0 and 1. Default: 0.01, 0.02, ..., 0.99.
     level : float, default 0.95
@@ -317,8 +320,8 @@ def decision_differences(
     Returns
     -------
     DataFrame
-        One row per pair and threshold: `first`, `second` ("treat all" and "treat none" included), `threshold`, `difference`
-        (first minus second), `low` and `high`.
+        One row per pair and threshold, with columns `first`, `second` (a model, "treat all" or "treat none"), `threshold`,
+        `difference` (first minus second), `low` and `high`.
 
     Examples
     --------
@@ -360,7 +363,7 @@ def decision_differences(
 
 
 def compute_sample_curve(sample: OutcomeSample, thresholds: FloatArray, level: float) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Compute the decision curve of a sample, and the differences to treating all rows."""
+    """Compute the decision curve of a sample, and its differences from treating all rows."""
     import pandas as pd
 
     decisions = _Decisions.from_sample(sample, thresholds)
@@ -383,7 +386,7 @@ def _read_models(
     sample_weight: npt.ArrayLike | None,
     cluster: npt.ArrayLike | None,
 ) -> tuple[dict[str, FloatArray], _Decisions]:
-    """Check the input; return the scores of each model, and the outcomes."""
+    """Check the input. Return the scores of each model and the shared outcomes, weights and thresholds."""
     _check.check_between("level", level, 0, 1)
     models = dict(y_score) if isinstance(y_score, Mapping) else {"model": y_score}
     if not models:
@@ -401,13 +404,13 @@ def _read_models(
 def _read_probabilities(y_true: npt.ArrayLike, y_score: npt.ArrayLike, options: dict[str, Any]) -> RankedRows:
     rows = ScoreRows.read(y_true, y_score, **options)
     if len(rows.classes) > 2:
-        rows.classes.require_positive(" because a decision curve is that of one class")
+        rows.classes.require_positive(" because a decision curve is computed for one class")
     _check.check_probabilities("y_score", rows.scores)
     return rows.binary
 
 
 def check_thresholds(thresholds: npt.ArrayLike | None) -> FloatArray:
-    """Check that thresholds lie between 0 and 1, and return them in ascending order, each once."""
+    """Check that thresholds lie between 0 and 1, and return them in ascending order without duplicates."""
     if thresholds is None:
         return DEFAULT_THRESHOLDS
     values = _check.check_finite("thresholds", _check.check_numbers("thresholds", np.atleast_1d(np.asarray(thresholds))))

@@ -112,7 +112,7 @@ def fnr(cells: Cells) -> tuple[Any, Any]:
 
 @measure(
     needs="labels",
-    direction="max",
+    direction="none",
     range=(0, 1),
     per_class=True,
     proportion=True,
@@ -122,7 +122,7 @@ def fnr(cells: Cells) -> tuple[Any, Any]:
 def selection_rate(cells: Cells) -> tuple[Any, Any]:
     """Proportion of all cases that are assigned to a class: (TP + FP) / n.
 
-    A higher rate is not better as such: compare it between subgroups.
+    Neither a higher nor a lower rate is better: compare it between subgroups.
 
     Examples
     --------

@@ -144,10 +144,11 @@ def get_registered_directions(columns: list[str], remedy: str) -> dict[str, Dire
         hint = suggest_name(unknown[0], registry) if len(unknown) == 1 else ""
         hint = f"{hint} or " if hint.startswith("did you mean") else ""
         raise InputError(f"the direction of {join_names(map(repr, unknown))} is unknown: {hint}{remedy}")
-    targeted = [name for name in columns if registry[name].facts.target is not None]
-    if targeted:
-        target = f"its best value is {registry[targeted[0]].facts.target:g}"
-        raise InputError(f"{targeted[0]} cannot be ranked, because {target}: replace it by the distance from this value")
+    for name in columns:
+        facts = registry[name].facts
+        if not facts.has_direction:
+            remedy = "leave it out" if facts.target is None else "replace it by the distance from this value"
+            raise InputError(f"{name} cannot be ranked, because {facts.best_value}: {remedy}")
     return {name: registry[name].facts.direction for name in columns}
 
 

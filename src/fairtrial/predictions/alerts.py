@@ -1,4 +1,4 @@
-"""Alerts at a threshold: scored cases, the goal that chooses a threshold, cross-fitting, and intervals of rates and costs."""
+"""Alerts at a threshold: scored cases, goals for choosing a threshold, cross-fitting, and intervals of rates and costs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ FOLDS = 10
 """Number of folds of cross-fitting."""
 
 RATES = {"recall": ((0,), (0, 2)), "precision": ((0,), (0, 1)), "alert_rate": ((0, 1), (0, 1, 2, 3))}
-"""Columns of numerator and denominator of each rate, among true and false positives, false and true negatives."""
+"""Columns of the numerator and the denominator of each rate; the columns are TP, FP, FN and TN."""
 
 UNDEFINED = {
     "recall": "there are no positives",
@@ -56,7 +56,7 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Goal:
-    """What a threshold is chosen for.
+    """The goal for which a threshold is chosen.
 
     Attributes
     ----------
@@ -73,10 +73,10 @@ class Goal:
     costs: tuple[float, float] = (1.0, 1.0)
 
     def choose(self, pos: FloatArray, neg: FloatArray) -> int:
-        """Choose the index of the threshold from counts by score, highest first; -1 means above all scores.
+        """Choose a threshold from the numbers of positives and negatives at each score, highest score first; return its index.
 
-        Costs: the lowest cost; of several thresholds, the highest. Recall: the highest threshold. Precision and alerts: the
-        lowest threshold.
+        The index -1 means above all scores. For costs, choose the threshold with the lowest cost, and the highest in case of
+        ties. For recall, choose the highest threshold that reaches the goal. For precision and alerts, choose the lowest.
 
         >>> Goal("recall", 0.5).choose(np.array([1.0, 1.0, 0.0]), np.array([0.0, 1.0, 3.0]))
         0
@@ -101,16 +101,16 @@ class Goal:
 
 @dataclass(frozen=True, eq=False)
 class AlertCells:
-    """True and false positives, false and true negatives at a threshold.
+    """Numbers of true positives, false positives, false negatives and true negatives at a threshold.
 
     Attributes
     ----------
     cells : ndarray of shape (units, 4)
-        Weights of the rows of each unit: cluster, weighted row or, if `is_plain`, all rows together.
+        Total weight of each kind of prediction in each unit. A unit is a cluster, a weighted row or, if `is_plain`, all rows.
     is_plain : bool
         Whether rows are independent and have no weights.
     scale : float
-        Factor by which the total weight becomes the effective number of rows.
+        Factor that converts the total weight to the effective number of rows.
     has_clusters : bool
         Whether the units are clusters.
     effective : float or None
@@ -124,7 +124,7 @@ class AlertCells:
     effective: float | None = None
 
     def adjust_level(self, level: float) -> float:
-        """Adjust the level for clustered limits, so their t quantile has the degrees of freedom of the smaller class."""
+        """Adjust the confidence level of clustered limits to the degrees of freedom of the smaller class."""
         if self.effective is None or len(self.cells) < 2:
             return level
         from scipy.stats import t as student
@@ -134,16 +134,16 @@ class AlertCells:
 
     @cached_property
     def totals(self) -> FloatArray:
-        """The weights of true and false positives, false and true negatives."""
+        """The total weights of true positives, false positives, false negatives and true negatives."""
         return np.asarray(self.cells.sum(axis=0))
 
     def compute_rate(self, name: str, level: float) -> Interval:
-        """Compute recall, precision or the alert rate with Wilson's interval."""
+        """Compute recall, precision or the alert rate with its Wilson interval."""
         numerator, denominator = (self.cells[:, columns].sum(axis=1) for columns in map(list, RATES[name]))
         return self._compute_proportion(name, numerator, denominator, level, UNDEFINED[name])
 
     def compute_cost(self, costs: tuple[float, float], level: float) -> Interval:
-        """Compute the cost per 1,000 cases."""
+        """Compute the cost per 1,000 cases with its interval."""
         _, fp, fn, _ = self.totals.tolist()
         total = float(self.totals.sum())
         estimate = PER_CASES * (costs[0] * fp + costs[1] * fn) / total
@@ -153,7 +153,7 @@ class AlertCells:
         return Interval("cost", estimate, PER_CASES * low, PER_CASES * high, level, "score", note)
 
     def compute_measure(self, measure: LabelMeasure, settings: JudgeSettings) -> Interval:
-        """Compute a measure of labels with its interval; an undefined one has the reason as a note."""
+        """Compute a measure of labels with its interval. If the measure is undefined, the note gives the reason."""
         table = to_confusion(self.totals)
         if self.is_plain:
             interval = CountIntervals(settings).from_table(measure, table)
@@ -178,7 +178,7 @@ class AlertCells:
         return Interval(name, float(successes.sum()) / total, *limits, level, "wilson", note)
 
     def _bootstrap(self, measure: LabelMeasure, estimate: float, settings: JudgeSettings) -> Interval:
-        """Bootstrap whole units: BCa if there are few enough for the jackknife, else percentiles."""
+        """Bootstrap whole units. The limits are BCa if there are few enough units for the jackknife, else percentiles."""
         units, level = len(self.cells), settings.level
         interval = Interval(measure.name, estimate, float("nan"), float("nan"), level, "")
         if self.has_clusters and units < _MIN_BOOTSTRAP_CLUSTERS:
@@ -204,14 +204,14 @@ class AlertCells:
 
 
 def to_confusion(cells: FloatArray) -> Confusion:
-    """Build one confusion table, or a batch, from true and false positives, false and true negatives."""
+    """Build one confusion table, or a batch, from counts on the last axis: TP, FP, FN and TN."""
     tp, fp, fn, tn = np.moveaxis(np.maximum(cells, 0.0), -1, 0)
     return Confusion(np.stack([np.stack([tn, fp], axis=-1), np.stack([fn, tp], axis=-1)], axis=-2), (0, 1), 1)
 
 
 @dataclass(frozen=True, eq=False)
 class ScoredCases:
-    """The scores that a model gives the positive class, and the true classes.
+    """The scores of a model for the positive class, and whether each case is positive.
 
     Attributes
     ----------
@@ -242,7 +242,7 @@ class ScoredCases:
 
     @classmethod
     def from_model(cls, model: InMemoryModel) -> ScoredCases:
-        """Take the scores of the positive class of a model, which has scores and a positive class."""
+        """Take the scores for the positive class from a model, which must have scores and a positive class."""
         assert model.scores is not None
         assert model.positive is not None
         assert model.kind is not None
@@ -266,7 +266,7 @@ class ScoredCases:
 
     @cached_property
     def tally(self) -> ScoreTally:
-        """The weight of positives and negatives with each score."""
+        """The total weights of positives and negatives at each score."""
         pos, neg = (self._sum_by_score(self.is_positive == flag) for flag in (True, False))
         return ScoreTally(self.values, pos, neg)
 
@@ -276,7 +276,7 @@ class ScoredCases:
 
     @cached_property
     def scale(self) -> float:
-        """The factor by which the total weight becomes the effective number of cases (Kish 1965)."""
+        """The factor that converts the total weight to the effective number of cases (Kish 1965)."""
         return 1.0 if self.weights is None else float(self.weights.sum() / (self.weights**2).sum())
 
     @cached_property
@@ -285,11 +285,11 @@ class ScoredCases:
         return count_class_units(self.is_positive, self.weights, self.clusters)
 
     def make_units(self, costs: tuple[float, float]) -> CostUnits:
-        """Make the units whose costs are independent."""
+        """Build the independent units, rows or clusters, whose costs are compared."""
         return CostUnits(costs, len(self.index), self.weights, self.clusters, self.effective)
 
     def get_threshold(self, index: int) -> float:
-        """Return the threshold with this index; infinity is above all scores."""
+        """Return the threshold with this index, or infinity for the index -1, which is above all scores."""
         return float(self.values[index]) if index >= 0 else float("inf")
 
     def find_index(self, threshold: float) -> int:
@@ -297,7 +297,7 @@ class ScoredCases:
         return len(self.values) - int(np.searchsorted(self.values[::-1], threshold, side="left")) - 1
 
     def count_alerts(self, alert: FloatArray) -> AlertCells:
-        """Count the cells of each unit; `alert` is the proportion of predictions of each case that are positive."""
+        """Count TP, FP, FN and TN in each unit. `alert` is the proportion of positive predictions for each case."""
         parts = [self.is_positive * alert, ~self.is_positive * alert, self.is_positive * (1 - alert)]
         columns = np.column_stack([*parts, ~self.is_positive * (1 - alert)])
         if self.weights is not None:
@@ -309,7 +309,7 @@ class ScoredCases:
         return AlertCells(columns, self.is_plain, self.scale, self.clusters is not None, self.effective)
 
     def count_at(self, thresholds: Sequence[float]) -> Iterator[AlertCells]:
-        """Count the cells at thresholds; independent cases without weights need one pass over the tally."""
+        """Count TP, FP, FN and TN at each threshold. Without clusters and weights, one pass over the tally is enough."""
         if self.is_plain:
             cells = np.column_stack(self.tally.count_cells(thresholds))
             yield from (AlertCells(row[None], True) for row in cells)
@@ -318,10 +318,10 @@ class ScoredCases:
             yield self.count_alerts((self.index <= self.find_index(threshold)).astype(np.float64))
 
     def cross_fit(self, goal: Goal, seed: int) -> FloatArray | None:
-        """Predict each case at the threshold that the other folds choose: the proportion of positive predictions of each case.
+        """Predict each case at the threshold chosen on the other folds, and return the proportion of positive predictions.
 
         Folds are stratified by class and keep clusters together. They are drawn several times, unless there are very many
-        cases. None if a class has fewer than two cases or clusters.
+        cases. The result is None if a class has fewer than two cases or clusters.
         """
         folds = min(FOLDS, self._count_units(True), self._count_units(False))
         if folds < 2:
@@ -343,7 +343,7 @@ class ScoredCases:
         return int(members.sum()) if self.clusters is None else len(np.unique(self.clusters[members]))
 
     def _draw_folds(self, folds: int, rng: np.random.Generator) -> IntArray:
-        """Deal cases of each class, or clusters sorted by their number of positives, to folds."""
+        """Assign cases of each class to folds in turn, or clusters sorted by their number of positives."""
         if self.clusters is None:
             fold = np.empty(len(self.index), dtype=np.intp)
             for flag in (True, False):
@@ -357,11 +357,12 @@ class ScoredCases:
         return of_cluster[self.clusters]
 
     def find_threshold_limits(self, goal: Goal, chosen: int, alert: FloatArray | None, level: float) -> Limits:
-        """Find the lowest and the highest threshold that may be the best one in the population.
+        """Find confidence limits of the best threshold in the population.
 
-        Costs: all thresholds whose cost is not significantly higher than the cross-fitted cost (one-sided test). As the best
-        threshold costs at most as much as any other, the set contains it with at least the confidence level. Rates: all
-        thresholds at which the rate may be reached, and may not be reached at the neighbouring threshold.
+        For costs, the limits enclose all thresholds whose cost is not significantly higher than the cross-fitted cost
+        (one-sided test). The best threshold costs at most as much as any other, so the limits contain it with at least the
+        confidence level. For rates, they enclose all thresholds that may reach the goal although the neighbouring threshold
+        may not.
         """
         if goal.kind == "costs":
             if alert is None:
@@ -378,14 +379,14 @@ class ScoredCases:
             )
             members = np.array([first, last])
         indices = [chosen, *(int(candidates[member]) for member in members[[0, -1]])] if len(members) else [chosen]
-        # Thresholds down to the next lower score predict the same labels.
+        # All thresholds above the next lower score predict the same labels.
         lowest = min(max(indices) + 1, len(self.values) - 1)
         return self.get_threshold(lowest), self.get_threshold(min(indices))
 
     def _list_candidates(self, chosen: int | None = None) -> IntArray:
-        """List indices of thresholds: all, or several hundred with about the same number of cases between them.
+        """List the indices of all thresholds, or of several hundred with about the same number of cases between them.
 
-        Very many clustered or weighted cases have fewer thresholds, because each needs a pass over all cases.
+        For very many clustered or weighted cases, fewer thresholds are listed, because each needs a pass over all cases.
         """
         count = _MAX_CANDIDATES if self.is_plain or len(self.index) <= MANY_ROWS else _FEW_CANDIDATES
         if len(self.values) <= count:
@@ -420,7 +421,7 @@ class ScoredCases:
         return candidates, total <= quantile * np.sqrt(variance + 2 * units.error_variance)
 
     def _accumulate(self, without: FloatArray, with_alert: FloatArray, power: int) -> FloatArray:
-        """Sum values of all cases at each threshold: `with_alert` at or above it, else `without`."""
+        """Sum values over all cases at each threshold: `with_alert` for scores at or above it, `without` for lower scores."""
         weights = 1.0 if self.weights is None else self.weights**power
         start = float((weights * without).sum())
         steps = np.bincount(self.index, weights * (with_alert - without), minlength=len(self.values))
@@ -431,14 +432,14 @@ class ScoredCases:
         name = "alert_rate" if goal.kind == "alerts" else goal.kind
         low, high = self._compute_rate_limits(name, candidates, level)
         value = goal.value / PER_CASES if goal.kind == "alerts" else goal.value
-        if goal.kind == "recall":  # the highest threshold that reaches it: the next higher one does not
+        if goal.kind == "recall":  # the highest threshold that reaches the goal: the next higher one does not
             return candidates, (high >= value) & (np.append(-np.inf, low[:-1]) < value)
-        if goal.kind == "precision":  # the lowest threshold that reaches it: the next lower one does not
+        if goal.kind == "precision":  # the lowest threshold that reaches the goal: the next lower one does not
             return candidates, (high >= value) & (np.append(low[1:], -np.inf) < value)
         return candidates, (low <= value) & (np.append(high[1:], np.inf) > value)
 
     def _compute_rate_limits(self, name: str, candidates: IntArray, level: float) -> tuple[FloatArray, FloatArray]:
-        """Compute limits of a rate at each candidate; without cases, they are 0 and 1."""
+        """Compute limits of a rate at each candidate threshold; if the rate has no cases, they are 0 and 1."""
         if self.is_plain:
             z = compute_normal_quantile(level)
             tp, fp = (np.append(0.0, np.cumsum(counts))[candidates + 1] for counts in (self.tally.pos, self.tally.neg))

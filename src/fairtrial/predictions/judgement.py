@@ -44,7 +44,7 @@ from fairtrial.predictions.archive import PredictionArchive
 from fairtrial.predictions.columns import Roles, format_label
 from fairtrial.predictions.margins import MarginComparison, compare_at_margin, format_margin_table
 from fairtrial.predictions.pairs import UNDECIDED, build_pair_tables
-from fairtrial.predictions.probabilities import find_miscalibration
+from fairtrial.predictions.probabilities import adjust_tests, find_miscalibration
 from fairtrial.predictions.read import PARQUET, PredictionFile, Source, list_paths, read_predictions
 from fairtrial.predictions.statistics import (
     MEAN_LOSSES,
@@ -121,6 +121,7 @@ IMPORTANT_NOTES = (
     "average_precision_differs",
     "class_order",
     "compared_by_other",
+    "compared_without_direction",
     *("unknown_label", "unknown_labels", "missing_labels", "percentages"),
     *("unused_text", "unused_probabilities", "unused_numbers", "unused_second_labels", "unnamed_labels", "unnamed_scores"),
     *("dropped_missing", "duplicated_lines", "duplicated_rows", "numbered_predictions", "matched_labels", "unused_prediction"),
@@ -404,7 +405,7 @@ class Judgement:
             Lines of at most 80 columns, unless names are long.
         """
         answer = [line for text in (*self._select_answer(), *self._select_gaps()) for line in wrap_lines(text)]
-        shows_all = all_measures or any(note.kind == "compared_by_other" for note in self.notes)
+        shows_all = all_measures or any(note.kind in ("compared_by_other", "compared_without_direction") for note in self.notes)
         table = self._format_measures() if shows_all else self._format_main_table()
         table += ["", *format_confusion(self.confusion, self.level)] if all_measures and len(self.confusion) else []
         table += ["", *format_margin_table(self.margins)] if self.margins else []
@@ -806,7 +807,7 @@ def _judge(
 ) -> Judgement:
     """Build a judgement from statistics of models, whether their rows are in memory or streamed."""
     models = file.models
-    chosen = select_measures(models, measures, allow_target=True)
+    chosen = select_measures(models, measures, allow_undirected=True)
     main = chosen[0]
     settings = replace(settings, binary_only=_find_binary_only(models, chosen, measures is not None, notes))
     _note_class_order(models, chosen, notes)
@@ -838,9 +839,8 @@ def _judge(
         for ranking, dataset in zip(findings, dict.fromkeys(map(str, scores["dataset"])), strict=True)
     )
     assessments = build_assessments(models, settings)
-    calibration_findings = find_miscalibration(
-        assessments["calibration_tests"], scores, settings.level, settings.alpha, has_doubtful_rows
-    )
+    calibration_tests = adjust_tests(assessments["calibration_tests"])
+    calibration_findings = find_miscalibration(calibration_tests, scores, settings.level, settings.alpha, has_doubtful_rows)
     return Judgement(
         source=file.source,
         roles=file.roles,
@@ -855,7 +855,7 @@ def _judge(
         corp=assessments["corp"],
         decisions=assessments["decisions"],
         decision_differences=assessments["decision_differences"],
-        calibration_tests=assessments["calibration_tests"],
+        calibration_tests=calibration_tests,
         calibration_findings=calibration_findings,
         subgroups=build_subgroups(models, subgroups, main, settings),
         calibration=build_calibration(models, settings.level),
@@ -891,11 +891,11 @@ def _estimate_lines(path: Path) -> float:
     return size / max(1.0, len(head) / max(1, head.count(b"\n")))
 
 
-def select_measures(models: Sequence[ModelStatistics], requested: Any, allow_target: bool = False) -> list[Measure]:
+def select_measures(models: Sequence[ModelStatistics], requested: Any, allow_undirected: bool = False) -> list[Measure]:
     """Select the requested measures, or those that suit the models; models are compared by the first one.
 
-    By default, the first measure is AUC if every model has scores of a positive class, else accuracy. A measure whose best
-    value is a target is refused or, with `allow_target`, never the first one.
+    By default, the first measure is AUC if every model has scores of a positive class, else accuracy. A measure by which models
+    cannot be ranked is refused or, with `allow_undirected`, never the first one.
     """
     if requested is None:
         return _select_default_measures(models)
@@ -907,13 +907,16 @@ def select_measures(models: Sequence[ModelStatistics], requested: Any, allow_tar
         missing = [model.find_missing_input(measure) for model in models]
         if all(missing):
             raise InputError(f"measure {measure.name} needs {missing[0]}, got none from any model: choose another measure")
-    targeted = [measure for measure in chosen if measure.facts.target is not None]
-    if targeted and not allow_target:
-        reason = f"because its best value is {targeted[0].facts.target:g}, neither the largest nor the smallest"
-        raise InputError(f"measure must not be {targeted[0].name} here, {reason}: choose another measure, e.g. brier")
-    if chosen[0] in targeted:
+    undirected = [measure for measure in chosen if not measure.facts.has_direction]
+    if undirected and not allow_undirected:
+        first = undirected[0]
+        raise InputError(
+            f"measure must not be {first.name} here, because {first.facts.best_value}: choose another measure, e.g. accuracy"
+        )
+    if chosen[0] in undirected:
         # No model is better because its slope is larger or smaller, so another measure must compare the models.
-        directed = [measure for measure in chosen if measure not in targeted] or [get_measure("brier")]
+        fallback = "accuracy" if chosen[0].facts.needs == "labels" else "brier"
+        directed = [measure for measure in chosen if measure not in undirected] or [get_measure(fallback)]
         chosen = [directed[0], *(measure for measure in chosen if measure is not directed[0])]
     return chosen
 
@@ -940,12 +943,15 @@ def _select_default_measures(models: Sequence[ModelStatistics]) -> list[Measure]
 
 
 def _note_replaced_measure(requested: Any, main: Measure, notes: Notes) -> None:
-    """Note that the models are not compared by the first measure, because its best value is a target."""
+    """Note that the models are not compared by the first measure, because they cannot be ranked by it."""
     requests = [requested] if isinstance(requested, (str, Measure)) else list(requested or ())
     first = _find_measure(requests[0]) if requests else main
     if first is not main:
-        target = float(first.facts.target or 0.0)
-        notes.add("compared_by_other", measure=first.display_name, target=target, main=main.display_name)
+        target, name = first.facts.target, first.display_name
+        if target is None:
+            notes.add("compared_without_direction", measure=name, main=main.display_name)
+        else:
+            notes.add("compared_by_other", measure=name, target=target, main=main.display_name)
 
 
 def _find_binary_only(

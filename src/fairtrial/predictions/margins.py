@@ -126,7 +126,7 @@ def compare_at_margin(
         high,
         margin,
         level=settings.level,
-        better=measure.facts.direction,
+        better="max" if measure.facts.direction == "max" else "min",
         equivalent=equivalent,
         units=pair.units,
     )

@@ -1,4 +1,4 @@
-"""Assess the probabilities of a model: CORP curve, decision curve, test of calibration, and what they show."""
+"""Assess the probabilities of a model: CORP curve, decision curve, test of calibration, and a description of the results."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from fairtrial.significance.outcome import Outcome
 if TYPE_CHECKING:
     import pandas as pd
 
-# With more rows, the band of the CORP curve is simulated less often.
+# Above this number of rows, the band of the CORP curve is simulated with fewer resamples.
 _MANY_ROWS, _FEW_RESAMPLES, _RESAMPLES = 50_000, 200, 500
 
 
 @dataclass(frozen=True, eq=False)
 class ProbabilityAssessment:
-    """What the probabilities of one model show.
+    """The assessment of the probabilities of one model.
 
     Attributes
     ----------
     corp : DataFrame
-        The CORP curve with its band, see `corp_curve`.
+        The CORP curve with its band; see `corp_curve`.
     decisions : DataFrame
-        The decision curve with limits, see `decision_curve`.
+        The decision curve with limits; see `decision_curve`.
     differences : DataFrame
-        Differences in net benefit to treating all rows, see `decision_differences`.
+        Differences in net benefit between the model and treating all rows; see `decision_differences`.
     uncertainty : Interval
-        The uncertainty part of the Brier score.
+        The uncertainty component of the Brier score.
     test : Outcome or None
         Test of calibration; None for weighted rows.
     """
@@ -50,7 +50,7 @@ class ProbabilityAssessment:
 
     @classmethod
     def from_sample(cls, sample: OutcomeSample, level: float, seed: int) -> ProbabilityAssessment:
-        """Assess probabilities and outcomes."""
+        """Assess the probabilities of a sample against its outcomes."""
         resamples = _RESAMPLES if len(sample.values) <= _MANY_ROWS else _FEW_RESAMPLES
         decisions, differences = compute_sample_curve(sample, DEFAULT_THRESHOLDS, level)
         return cls(
@@ -62,20 +62,24 @@ class ProbabilityAssessment:
         )
 
 
-def find_miscalibration(
-    tests: pd.DataFrame, scores: pd.DataFrame, level: float, alpha: float, if_independent: bool
-) -> tuple[Finding, ...]:
-    """Find which models are miscalibrated and how; p-values are adjusted over all models and data sets (Holm)."""
-    if not len(tests):
-        return ()
+def adjust_tests(tests: pd.DataFrame) -> pd.DataFrame:
+    """Adjust the p-values of tests of calibration over all models and data sets by Holm's method."""
     p_values = tests["p_value"].to_numpy(dtype=np.float64)
     adjusted = np.full(len(p_values), np.nan)
     is_defined = ~np.isnan(p_values)
     if is_defined.any():
         adjusted[is_defined] = adjust(p_values[is_defined], "holm")
+    return tests.assign(p_adjusted=adjusted)
+
+
+def find_miscalibration(
+    tests: pd.DataFrame, scores: pd.DataFrame, level: float, alpha: float, if_independent: bool
+) -> tuple[Finding, ...]:
+    """Find which models are miscalibrated, and in which way."""
     several = tests["dataset"].nunique() > 1
     findings = []
-    for line, p in zip(tests.to_dict("records"), adjusted.tolist(), strict=True):
+    for line in tests.to_dict("records"):
+        p = float(line["p_adjusted"])
         own = scores[(scores["dataset"] == line["dataset"]) & (scores["model"] == line["model"])].set_index("measure")
         where = f" on {line['dataset']}" if several else ""
         findings.append(
@@ -94,7 +98,7 @@ def _describe_model(
     if_independent: bool,
     adjusted: bool,
 ) -> Finding | None:
-    """Describe the calibration of a model by its slope, else by its O:E ratio; None if it cannot be tested."""
+    """Describe the calibration of a model by its slope or its O:E ratio. Return None if calibration cannot be tested."""
     if np.isnan(p):
         return None
     condition = " if the rows are independent" if if_independent else ""
@@ -121,7 +125,7 @@ def _describe_model(
 def find_useful_thresholds(decisions: pd.DataFrame, differences: pd.DataFrame, names: Sequence[str]) -> tuple[Finding, ...]:
     """Find the range of thresholds at which each model is significantly better than treating all rows and treating none.
 
-    `decisions` and `differences` are those of one data set.
+    `decisions` and `differences` must belong to a single data set.
     """
     findings = []
     for name in names:

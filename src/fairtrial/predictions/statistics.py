@@ -582,7 +582,7 @@ class InMemoryModel:
 
     def assess_probabilities(self, settings: JudgeSettings) -> ProbabilityAssessment | None:
         """Assess the probabilities of the positive or most probable class; None if there are none."""
-        if self.kind != "probability":
+        if self.kind != "probability" or self.y_score is None:
             return None
         rows = ProbabilityRows.read(self.y_true, self.y_score, sample_weight=self.weights, **self.get_measure_options())
         sample = OutcomeSample.from_rows(rows.outcomes, read_clusters(self.clusters, self.weights))

@@ -1,4 +1,4 @@
-"""Subgroups of a judgement: the measures of each subgroup, and its gap to the rest of the rows."""
+"""Subgroups of a judgement: the measures of each subgroup, and its difference from the rest of the rows."""
 
 from __future__ import annotations
 
@@ -33,13 +33,16 @@ GAP_COLUMNS = (
 MIN_SUBGROUP_ROWS, MIN_SUBGROUP_CLASS_ROWS = 20, 5
 
 MAX_SUBGROUPS = 50
-"""A column with more values is ignored."""
+"""Largest number of subgroups: a column with more values is ignored."""
 
 _RATES = ("selection_rate", "recall", "fpr", "precision")
 
 
 def list_subgroups(models: Sequence[ModelStatistics], columns: Sequence[str], notes: Notes) -> dict[tuple[str, str], list[str]]:
-    """List the subgroups of each data set and column; a column with one value or very many is noted and left out."""
+    """List the subgroups of each data set and column.
+
+    A note reports columns with a single value or with too many values. The latter are left out.
+    """
     subgroups = {}
     for dataset in dict.fromkeys(model.dataset for model in models):
         for column in columns:
@@ -77,7 +80,7 @@ def build_subgroups(
 
 
 def _select_measures(models: Sequence[ModelStatistics], first: Sequence[Measure]) -> list[Measure]:
-    """Select the first measures and, if there are labels, accuracy and the rates of two classes."""
+    """Select the given measures, accuracy and, if there is a positive class, rates, as far as they can be computed."""
     is_binary = all(model.positive is not None for model in models)
     names = ["accuracy", *(_RATES if is_binary else ())]
     chosen = [*first, *(measure for measure in map(get_measure, names) if measure not in first)]
@@ -98,7 +101,7 @@ def _build_subgroup_rows(
 
 
 def _describe_small_subgroup(model: ModelStatistics) -> str:
-    """Describe why a subgroup is too small; empty if it is not."""
+    """Explain why a subgroup is too small; empty if it is large enough."""
     fewest = int(model.count_classes().min())
     if model.rows < MIN_SUBGROUP_ROWS:
         return render(Finding.of("small_subgroup", rows=model.rows))
@@ -111,9 +114,9 @@ def build_gaps(
     measures: Sequence[Measure],
     settings: JudgeSettings,
 ) -> pd.DataFrame:
-    """Build one row per data set, subgroup column, measure, model and subgroup: its difference from the rest of the rows.
+    """Build one row per data set, subgroup column, measure, model and subgroup, with the difference from the rest.
 
-    Limits and adjusted p-values of a measure cover all subgroups, columns, models and data sets.
+    For each measure, limits and adjusted p-values cover all subgroups, columns, models and data sets.
     """
     import pandas as pd
 
@@ -149,7 +152,7 @@ def _build_gap_rows(
 
 
 def _explain_missing_limits(gap: Gap, measure: Measure) -> str:
-    """Explain why a gap has no value or no limits; empty if it has."""
+    """Explain why a gap has no value or no limits; empty if it has both."""
     if np.isfinite(gap.low):
         return ""
     for subject, value, cases in (("subgroup", gap.value, gap.cases), ("rest", gap.rest, gap.rest_cases)):
@@ -182,7 +185,7 @@ def find_gaps(gaps: pd.DataFrame, measure: str, level: float, alpha: float, if_i
 
 
 def _describe_gap(line: dict[Any, Any], gaps: pd.DataFrame, level: float | None, alpha: float) -> str:
-    """Describe a gap: subgroup, model, difference, limits if a level is given, and p."""
+    """Describe a gap: subgroup, model, difference, limits if a confidence level is given, and adjusted p-value."""
     names = {"model": "model {}", "dataset": "data set {}"}
     owners = [text.format(line[name]) for name, text in names.items() if gaps[name].nunique() > 1]
     limits = [] if level is None else [format_interval(line["low"], line["high"], level, "{:.3f}")]

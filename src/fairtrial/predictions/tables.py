@@ -58,7 +58,10 @@ ASSESSMENT_COLUMNS = {
     "corp": ("dataset", "model", "class", "predicted", "recalibrated", "low", "high"),
     "decisions": ("dataset", "model", "class", "threshold", "net_benefit", "low", "high", "treat_all", "treat_none"),
     "decision_differences": ("dataset", "first", "second", "threshold", "difference", "low", "high"),
-    "calibration_tests": ("dataset", "model", "class", "test", "statistic", "p_value", "uncertainty", "low", "high"),
+    "calibration_tests": (
+        *("dataset", "model", "class", "test", "statistic", "p_value", "p_adjusted"),
+        *("uncertainty", "low", "high"),
+    ),
 }
 
 CURVES = {

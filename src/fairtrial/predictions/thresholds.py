@@ -40,10 +40,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TABLE_MEASURES = ("recall", "precision", "specificity", "f_score")
-"""Measures of the threshold table by default."""
+"""Default measures of the threshold table."""
 
 USUAL_THRESHOLD = 0.5
-"""Current threshold of predicted probabilities by default."""
+"""Default current threshold of predicted probabilities."""
 
 _NOTES = ("undeclared_clusters", "dropped_missing", "unknown_labels", "percentages", "not_probabilities")
 _PAIR_COLUMNS = (
@@ -55,7 +55,7 @@ _MAX_PAIRS = 2
 
 @dataclass(frozen=True)
 class ThresholdChoice:
-    """The threshold of one model, and what it achieves.
+    """The chosen threshold of one model, with the estimated results at this threshold.
 
     Attributes
     ----------
@@ -64,15 +64,15 @@ class ThresholdChoice:
     rows, positives : int
         Number of cases and of positive cases.
     threshold, low, high : float
-        The threshold, and the limits of the best threshold in the population. Infinity is above all scores.
+        The threshold, and confidence limits of the best threshold in the population. Infinity means above all scores.
     estimates : mapping of str to Interval
         Cost per 1,000 cases (for costs only), recall, precision and alert rate on new cases, estimated by cross-fitting.
     current : float or None
         The current threshold; None if there is none.
     current_estimates : mapping of str to Interval
-        The same at the current threshold.
+        The same quantities at the current threshold.
     saving : Interval or None
-        Proportion of the current cost that is saved; None without costs or current threshold.
+        Proportion of the current cost that is saved; None if there are no costs or no current threshold.
     """
 
     dataset: str
@@ -88,7 +88,7 @@ class ThresholdChoice:
     saving: Interval | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all values by name."""
+        """Return all values as a dictionary."""
         line: dict[str, Any] = {"dataset": self.dataset, "model": self.model, "rows": self.rows, "positives": self.positives}
         line |= {"threshold": self.threshold, "threshold_low": self.low, "threshold_high": self.high}
         line |= _flatten(self.estimates, "")
@@ -114,22 +114,22 @@ class ThresholdResult:
     source : str
         Name of the file.
     goal : Goal
-        What the threshold was chosen for.
+        The goal for which the threshold was chosen.
     choices : tuple of ThresholdChoice
         The choice for each model; for costs, the model with the lowest cost comes first.
     table : DataFrame
-        Threshold table: one row per model, threshold and measure, with true and false positives and negatives.
+        Threshold table: one row per model, threshold and measure, with the numbers of true and false positives and negatives.
     pairs : DataFrame
-        For costs and several models: difference in cost per 1,000 cases, first minus second, with interval and p-value,
+        For costs and several models: difference in cost per 1,000 cases (first minus second), its interval, and the p-value
         adjusted over all pairs (Holm).
     curves : DataFrame
-        For costs: cost per 1,000 cases over thresholds, with pointwise limits.
+        For costs: cost per 1,000 cases at many thresholds, with pointwise limits.
     positives : PositiveClasses
         Positive class of each data set.
     level, alpha : float
         Confidence level and significance level.
     notes : tuple of Finding
-        Notes on the data, and why an estimate is undefined.
+        Notes on the data, and reasons why estimates are undefined.
 
     Examples
     --------
@@ -155,7 +155,7 @@ class ThresholdResult:
 
     @property
     def threshold(self) -> float:
-        """The threshold of the first model: predict positive if the score is at least as high."""
+        """The threshold of the first model. Predict a case positive if its score is at least this threshold."""
         return self.choices[0].threshold
 
     @property
@@ -169,8 +169,8 @@ class ThresholdResult:
         Returns
         -------
         DataFrame
-            Threshold, estimates at this threshold by cross-fitting, estimates at the current threshold, and saving. Columns
-            that end in _low and _high are confidence limits.
+            Threshold, cross-fitted estimates at this threshold, estimates at the current threshold, and saving. Columns whose
+            names end in _low or _high contain confidence limits.
         """
         import pandas as pd
 
@@ -201,7 +201,7 @@ class ThresholdResult:
         )
 
     def list_texts(self) -> list[str]:
-        """Describe the first choice, its intervals, and the most important comparisons.
+        """Describe the first choice, its intervals and the most important comparisons.
 
         Returns
         -------
@@ -260,7 +260,7 @@ class ThresholdResult:
         Parameters
         ----------
         thresholds : sequence of float
-            Thresholds at which the threshold table of the first model is printed. Default: none.
+            Thresholds for which the threshold table of the first model is printed. Default: none.
 
         Returns
         -------
@@ -280,7 +280,7 @@ class ThresholdResult:
         return [line for note in self.notes for line in wrap_item(render(note, "model"), "!")]
 
     def _format_single(self, choice: ThresholdChoice) -> list[str]:
-        """Format the chosen and the current threshold of one model."""
+        """Format the results of one model at the chosen and at the current threshold."""
         names = list(choice.estimates)
         rows = [["threshold", *(_HEADERS[name] for name in names)]]
         pairs = [(format_threshold(choice.threshold), choice.estimates)]
@@ -291,7 +291,7 @@ class ThresholdResult:
         return format_table(rows)
 
     def _format_models(self) -> list[str]:
-        """Format a line for each model."""
+        """Format the results of several models, one line per model."""
         several = len({choice.dataset for choice in self.choices}) > 1
         names = list(self.choices[0].estimates)
         rows = [[*(["data set"] if several else []), "model", "threshold", *(_HEADERS[name] for name in names)]]
@@ -376,25 +376,26 @@ def choose_threshold(
     positive: object = None,
     **roles: Any,
 ) -> ThresholdResult:
-    """Choose the threshold above which a case is predicted positive.
+    """Choose the score threshold from which a case is predicted positive.
 
     Pass exactly one goal: `costs`, `recall`, `precision` or `alerts`. A case is predicted positive if its score is at least the
-    threshold. The threshold is always a score of the file, or infinity if no case should be predicted positive.
+    threshold. The threshold is always a score in the file, or infinity if no case should be predicted positive.
 
     Parameters
     ----------
     source : path, list of paths, dataframe or PredictionFile
-        Predictions with scores of a positive class, as for `judge`. Rows are read into memory.
+        Predictions with scores for a positive class, as for `judge`. All rows are read into memory.
     costs : (float, float), optional
-        Costs of a false positive and a false negative. The threshold with the lowest cost is chosen; of several, the highest.
+        Costs of a false positive and a false negative. The threshold with the lowest cost is chosen; in case of ties, the
+        highest one.
     recall : float, optional
         Minimum recall. The highest threshold that reaches it is chosen.
     precision : float, optional
         Minimum precision. The lowest threshold that reaches it is chosen.
     alerts : float, optional
-        Maximum number of alerts (positive predictions) per 1,000 cases. The lowest threshold that respects it is chosen.
+        Maximum number of alerts (positive predictions) per 1,000 cases. The lowest threshold within this budget is chosen.
     current : float, optional
-        Current threshold, to compare with. Default: 0.5 for predicted probabilities, none for other scores.
+        Current threshold, for comparison. Default: 0.5 for predicted probabilities, none for other scores.
     thresholds : list of float, optional
         Thresholds of the threshold table. Default: nine thresholds, the chosen one and the current one.
     measures : str, Measure or list of these, optional
@@ -418,12 +419,12 @@ def choose_threshold(
     ------
     InputError
         If there is not exactly one goal, a cost is not positive, a threshold is outside the range of the scores, a model has no
-        scores of a positive class, or the precision cannot be reached.
+        scores for a positive class, or no threshold reaches the precision.
 
     Notes
     -----
-    The cost of the chosen threshold on the rows that chose it is too low. Therefore, the estimates come from 10-fold
-    cross-fitting: each fold is predicted at the threshold that the other folds choose. Folds keep clusters together.
+    On the rows used to choose the threshold, its estimated cost is too low. Therefore, the estimates come from 10-fold
+    cross-fitting: each fold is predicted at the threshold chosen on the other folds. Folds keep clusters together.
 
     Examples
     --------
@@ -465,7 +466,7 @@ def choose_threshold(
 
 
 def _check_goal(costs: Any, recall: float | None, precision: float | None, alerts: float | None) -> Goal:
-    """Check that there is exactly one goal, and its value."""
+    """Check that exactly one goal is given and that its value is valid."""
     goals = {"costs": costs, "recall": recall, "precision": precision, "alerts": alerts}
     named = [name for name, value in goals.items() if value is not None]
     if len(named) != 1:
@@ -500,7 +501,7 @@ def _read_cases(model: InMemoryModel) -> ScoredCases:
 
 
 def _select_label_measures(requested: Any) -> list[LabelMeasure]:
-    """Select the measures of the threshold table, which must be measures of labels."""
+    """Look up the measures of the threshold table and check that they are measures of labels."""
     names = TABLE_MEASURES if requested is None else [requested] if isinstance(requested, (str, Measure)) else list(requested)
     measures = [get_measure(name) for name in names]
     if not measures:
@@ -514,7 +515,7 @@ def _select_label_measures(requested: Any) -> list[LabelMeasure]:
 
 
 def _check_threshold(name: str, value: float, cases: ScoredCases) -> float:
-    """Check that a threshold lies within the range of the scores; probabilities range from 0 to 1."""
+    """Check that a threshold lies within the range of the scores, which is 0 to 1 for probabilities."""
     _check.check_number(name, value)
     low, high = (0.0, 1.0) if cases.kind == "probability" else (float(cases.values[-1]), float(cases.values[0]))
     if not low <= value <= high:
@@ -547,7 +548,7 @@ def _list_thresholds(cases: ScoredCases, thresholds: Sequence[float] | None, cho
 def _choose(
     cases: ScoredCases, goal: Goal, current: float | None, settings: JudgeSettings, problems: list[Finding]
 ) -> ThresholdChoice:
-    """Choose the threshold of one model, and estimate what it achieves."""
+    """Choose the threshold of one model, and estimate cost, recall, precision and alert rate at this threshold."""
     chosen = goal.choose(cases.tally.pos, cases.tally.neg)
     if chosen < 0 and goal.kind == "precision":
         raise InputError(_explain_unreachable(cases, goal.value))
@@ -593,9 +594,10 @@ def _explain_unreachable(cases: ScoredCases, value: float) -> str:
 def _estimate_chosen(
     cases: ScoredCases, goal: Goal, alert: FloatArray | None, on_same_rows: FloatArray, level: float
 ) -> dict[str, Interval]:
-    """Estimate by cross-fitting; the interval also covers that of the estimate on the rows that chose the threshold.
+    """Estimate results at the chosen threshold by cross-fitting, and extend their intervals.
 
-    The cross-fitted interval alone ignores that the threshold is estimated, and is too narrow.
+    The cross-fitted interval alone is too narrow, because it ignores that the threshold is estimated. Therefore, each interval
+    is extended to include the interval computed on the rows used to choose the threshold.
     """
     if alert is None:
         return _estimate(None, goal, level)
@@ -607,12 +609,12 @@ def _estimate_chosen(
 
 
 def _take(choose: Any, first: float, second: float) -> float:
-    """Take the smaller or larger of two limits; an undefined limit remains undefined."""
+    """Take the smaller or larger of two limits. If either limit is NaN, return the first."""
     return first if np.isnan(first) or np.isnan(second) else float(choose(first, second))
 
 
 def _estimate(cells: AlertCells | None, goal: Goal, level: float) -> dict[str, Interval]:
-    """Estimate cost, recall, precision and alert rate; without cells they are undefined."""
+    """Estimate cost, recall, precision and alert rate; they are undefined if `cells` is None."""
     names = [*(["cost"] if goal.kind == "costs" else []), *RATES]
     if cells is None:
         nan = float("nan")
@@ -625,9 +627,9 @@ def _estimate(cells: AlertCells | None, goal: Goal, level: float) -> dict[str, I
 def _estimate_saving(
     cases: ScoredCases, goal: Goal, alert: FloatArray | None, on_same_rows: FloatArray, current: float, level: float
 ) -> Interval:
-    """Estimate the proportion of the current cost that is saved, with Fieller's limits, by cross-fitting.
+    """Use cross-fitting to estimate the proportion of the current cost that is saved, with Fieller limits.
 
-    As for the cost, the interval also covers that of the saving on the rows that chose the threshold.
+    As for the cost, the interval is extended to include the one computed on the rows used to choose the threshold.
     """
     nan = float("nan")
     units = cases.make_units(goal.costs)
@@ -666,7 +668,7 @@ def build_threshold_table(
 
 
 def _build_curve(cases: ScoredCases, goal: Goal, level: float) -> pd.DataFrame:
-    """Build the cost over thresholds; empty for other goals."""
+    """Compute the cost at many thresholds. The frame is empty if the goal is not costs."""
     import pandas as pd
 
     count = 0 if goal.kind != "costs" else 61 if cases.is_plain or len(cases.index) <= MANY_ROWS else 21
@@ -692,7 +694,7 @@ def _build_curve(cases: ScoredCases, goal: Goal, level: float) -> pd.DataFrame:
 
 
 def _test_costs(both: Sequence[ScoredCases], alerts: Sequence[FloatArray | None], goal: Goal, level: float) -> Outcome:
-    """Test the difference in cost between two models with these alerts on the same rows."""
+    """Test the difference in cost between two models on the same rows, given the alerts of each model."""
     first, second = (
         compute_row_costs(cases.is_positive, np.asarray(alert, dtype=np.float64), goal.costs)
         for cases, alert in zip(both, alerts, strict=True)
@@ -701,9 +703,10 @@ def _test_costs(both: Sequence[ScoredCases], alerts: Sequence[FloatArray | None]
 
 
 def _compare_costs(models: Sequence[InMemoryModel], goal: Goal, settings: JudgeSettings) -> pd.DataFrame:
-    """Compare the costs of all pairs of models of a data set, each at its own cross-fitted threshold, on common rows.
+    """Compare the costs of all pairs of models of a data set on common rows, each model at its own cross-fitted threshold.
 
-    The models must also differ at the thresholds that all rows choose: the larger p-value counts, and the interval covers both.
+    A second test compares the models at the thresholds chosen on all rows. The larger p-value of the two tests is reported, or
+    1 if their differences have opposite signs. The interval includes the intervals of both tests.
     """
     import pandas as pd
 
@@ -723,7 +726,7 @@ def _compare_costs(models: Sequence[InMemoryModel], goal: Goal, settings: JudgeS
         first_effect, second_effect = outcome.effect, other.effect
         assert first_effect is not None
         assert second_effect is not None
-        # The cross-fitted difference ignores that thresholds are estimated; see `_estimate_chosen`.
+        # The cross-fitted interval ignores that thresholds are estimated; see `_estimate_chosen`.
         is_opposite = outcome.statistic * other.statistic < 0
         lines.append(
             {

@@ -25,7 +25,7 @@ register_method("calibration_score", "score test of calibration", cite="Cox 1958
 register_method("calibration_likelihood_ratio", "likelihood ratio test of calibration", cite="Cox 1958", statistic="chi2")
 register_method("spiegelhalter", "Spiegelhalter test", cite="Spiegelhalter 1986", statistic="z")
 
-# Below this information, the sum of p (1 - p), the p-value of the score test is simulated.
+# If the information, the sum of p (1 - p), is below this value, the p-value of the score test is simulated.
 _MUCH_INFORMATION = 1000.0
 _MIN_CLUSTERS = 10
 _BATCH = 1 << 22
@@ -54,21 +54,21 @@ def calibration_test(
     method : {"auto", "score", "likelihood_ratio", "spiegelhalter"}, default "auto"
         One of the following:
 
-        - "auto": the score test that the calibration intercept is 0 and the slope is 1 (2 degrees of freedom). Its p-value is
-          simulated in small samples, so it controls the type I error at any sample size.
+        - "auto": score test of the hypothesis that the calibration intercept is 0 and the slope is 1 (2 degrees of freedom).
+          Its p-value is simulated in small samples, so the test controls the type I error at any sample size.
         - "score": the same test with the chi-squared distribution.
         - "likelihood_ratio": the likelihood ratio test of the same hypothesis, with the chi-squared distribution.
-        - "spiegelhalter": z test of the Brier score against its expected value. It does not detect all kinds of miscalibration,
-          e.g. probabilities that are too high on one side of 0.5 and too low on the other.
+        - "spiegelhalter": z test that compares the Brier score with its expected value. It does not detect all kinds of
+          miscalibration, e.g. probabilities that are too high on one side of 0.5 and too low on the other.
     positive : label, optional
         Positive class. Default: the second of two classes in sort order.
     labels : list, optional
         All classes, in the order of the columns of scores. Default: the sorted classes that occur.
     cluster : array-like of shape (n,), optional
-        Cluster of each row, e.g. the patient. The score test then changes the sign of the residuals of whole clusters at
-        random; it needs at least 10 clusters, and other methods are not available.
+        Cluster of each row, e.g. the patient. The score test then flips the signs of the residuals of whole clusters at random.
+        It needs at least 10 clusters. Other methods are not available with clusters.
     resamples : int, default 2000
-        Number of simulated samples of a calibrated model.
+        Number of samples that are simulated from a calibrated model.
     seed : int, default 0
         Seed of the simulation.
 
@@ -131,7 +131,7 @@ def _count(sample: OutcomeSample, chosen: npt.NDArray[np.bool_]) -> float:
 
 
 def _build_design(values: FloatArray) -> FloatArray:
-    """Return a constant and the logits, or only a constant if all probabilities are equal."""
+    """Return a constant and the centred logits, or only the constant if all probabilities are equal."""
     logits = np.log(values) - np.log1p(-values)
     constant = np.ones_like(logits)
     return np.stack([constant, logits - logits.mean()]) if np.ptp(logits) > 0 else constant[None]
@@ -145,7 +145,7 @@ def _test_score(
     resamples: int,
     seed: int,
 ) -> Outcome:
-    """Compare the sums of residuals, and of residuals times logits, with their variance under calibration."""
+    """Compare the sum of residuals, and the sum of residuals times logits, with their covariance under calibration."""
     from scipy.special import chdtrc
 
     tally = sample.tally
@@ -212,7 +212,7 @@ def _test_clusters(
     resamples: int,
     seed: int,
 ) -> Outcome:
-    """Compare the score statistic with its values if the residuals of whole clusters change their sign at random."""
+    """Compare the score statistic with its values after flipping the signs of the residuals of whole clusters at random."""
     if sample.units < _MIN_CLUSTERS:
         return Outcome(name, math.nan, math.nan, n=n, caveats=(Finding.of("few_clusters_to_test", clusters=sample.units),))
     assert sample.clusters is not None

@@ -295,12 +295,12 @@ def _get_direction(name: str | None, strict: bool) -> Better | None:
     if name is None or not (strict or name in registry):
         return None
     facts = registry[name].facts
-    if facts.direction == "target":
-        raise InputError(
-            f"scores must have a direction, but the best {facts.display_name} is {facts.target:g}: compare the distances from "
-            f"{facts.target:g}, with {name_argument('better', 'min')}"
-        )
-    return facts.direction
+    if facts.direction in ("max", "min"):
+        return facts.direction
+    remedy = "choose another measure"
+    if facts.target is not None:
+        remedy = f"compare the distances from {facts.target:g}, with {name_argument('better', 'min')}"
+    raise InputError(f"scores must have a direction, but {facts.display_name} has none, because {facts.best_value}: {remedy}")
 
 
 def _drop_incomplete(scores: Scores, control: str | None) -> tuple[Scores, list[Finding]]:

@@ -1,4 +1,4 @@
-"""Costs of false positives and false negatives: intervals, and the paired test of two models."""
+"""Costs of false positives and false negatives: intervals, and a paired test that compares two models."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def check_costs(costs: Any) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class CostUnits:
-    """Independent units of rows, and the costs of errors: rows are weighted, and clusters of rows are summed.
+    """Independent units, and the costs of errors. A unit is a row, which may be weighted, or a cluster of rows.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class CostUnits:
 
     @property
     def total(self) -> float:
-        """The weight of all rows."""
+        """The total weight of all rows."""
         return float(self.rows) if self.weights is None else float(self.weights.sum())
 
     @property
@@ -97,7 +97,7 @@ class CostUnits:
 
     @property
     def error_variance(self) -> float:
-        """The variance of the summed cost if one error of each kind may be missing by chance."""
+        """The additional variance of the total cost from one error of each kind that may be missing by chance."""
         return (self.costs[0] ** 2 + self.costs[1] ** 2) * self.typical_weight**2
 
     def sum_units(self, values: FloatArray) -> FloatArray:
@@ -108,11 +108,11 @@ class CostUnits:
         return np.bincount(self.clusters, weighted, minlength=self.count).astype(np.float64)
 
     def compute_quantile(self, level: float) -> float:
-        """Compute the quantile for two-sided limits at this confidence level."""
+        """Compute the t quantile of two-sided limits at this confidence level."""
         return compute_t_quantile(level, self.df)
 
     def compare(self, first: FloatArray, second: FloatArray, level: float) -> Outcome:
-        """Test whether the mean cost of rows differs between two models; `first` and `second` are the costs of each row."""
+        """Test whether the mean cost differs between two models. `first` and `second` contain the cost of each row."""
         scale = PER_CASES / self.total
         if self.count < 2:
             nan = float("nan")
@@ -141,7 +141,7 @@ class CostUnits:
         )
 
     def compute_ratio_limits(self, first: FloatArray, second: FloatArray, level: float) -> tuple[float, float]:
-        """Compute Fieller's limits of the ratio of two mean costs; NaN if the second one may be zero."""
+        """Compute Fieller limits of the ratio of two mean costs; NaN if the second cost is not significantly above zero."""
         nan = float("nan"), float("nan")
         if self.count < 2:
             return nan
@@ -160,7 +160,7 @@ class CostUnits:
 def count_class_units(
     is_positive: npt.NDArray[np.bool_], weights: FloatArray | None, clusters: IntArray | None
 ) -> float | None:
-    """Count the effective clusters or weighted rows of the smaller class; None if rows are independent and have no weights."""
+    """Compute the effective number of clusters or weighted rows of the smaller class; None without weights and clusters."""
     if weights is None and clusters is None:
         return None
     row_weights = np.ones(len(is_positive)) if weights is None else weights
@@ -176,10 +176,10 @@ def compute_sum_variance(first: FloatArray, second: FloatArray) -> float:
 def compute_cost_limits(
     false_positives: FloatArray, false_negatives: FloatArray, totals: FloatArray, costs: tuple[float, float], level: float
 ) -> tuple[float, float]:
-    """Compute limits of the mean cost of a case from the weights of errors and of all rows of each unit.
+    """Compute limits of the mean cost per case from the total weights of errors and of all rows in each unit.
 
-    The limits combine Wilson's limits of both error proportions (Zou & Donner 2008). A single unit is a count of independent
-    rows without weights.
+    The limits combine the Wilson limits of both error proportions (Zou & Donner 2008). If there is only one unit, its values
+    are counts of independent rows without weights.
 
     >>> low, high = compute_cost_limits(np.array([0.0]), np.array([0.0]), np.array([100.0]), (1, 1), 0.95)
     >>> low, round(high, 3)
@@ -240,14 +240,14 @@ def cost_test(
     Returns
     -------
     Outcome
-        The statistic and the effect are the difference in cost per 1,000 cases, a - b.
+        The statistic and the effect are the difference in cost per 1,000 cases, `pred_a` minus `pred_b`.
 
     Notes
     -----
-    A paired t test of the costs of rows, or of clusters. Its variance contains one more error of each kind and model, as in the
-    interval of Bonett and Price (2012) for paired proportions. Without these, rare but expensive errors that no row shows would
-    not count. A permutation test does not control the type I error if one model has few expensive errors, and the other many
-    cheap ones.
+    This is a paired t test of the costs per row or cluster. Its variance includes one additional error of each kind for each
+    model, as in the interval of Bonett and Price (2012) for paired proportions. Without these additional errors, the test would
+    ignore rare but expensive errors that happen not to occur in the sample. A permutation test does not control the type I
+    error if one model makes few expensive errors and the other makes many cheap ones.
 
     Examples
     --------
@@ -272,7 +272,7 @@ def cost_test(
 
 
 def compute_row_costs(is_positive: npt.NDArray[np.bool_], alert: npt.NDArray[Any], costs: tuple[float, float]) -> FloatArray:
-    """Compute the cost of each row; `alert` is the proportion of predictions that are positive.
+    """Compute the cost of each row. `alert` is the proportion of positive predictions for each row.
 
     >>> compute_row_costs(np.array([True, False]), np.array([0.0, 1.0]), (1, 10)).tolist()
     [10.0, 1.0]

@@ -160,7 +160,7 @@ def check_facts_are_complete(case: _MeasureCase) -> None:
     for name in ("name", "needs", "direction", "cite", "summary", "undefined"):
         require(getattr(facts, name), f"an empty {name}")
     require(facts.needs in ("labels", "scores", "probabilities", "values", "results"), f"needs={facts.needs!r}")
-    require(facts.direction in ("max", "min", "target"), f"direction={facts.direction!r}")
+    require(facts.direction in ("max", "min", "target", "none"), f"direction={facts.direction!r}")
     require(facts.display_name, "an empty display_name")
     low, high = facts.range
     require(low < high, f"range={facts.range}")

@@ -31,18 +31,18 @@ if TYPE_CHECKING:
     from fairtrial.study import Results
 
 MAX_CLASSES = 20
-"""Largest number of classes of a figure."""
+"""Largest number of classes in a figure."""
 
 _COLUMNS = ["model", "true", "predicted", "count", "rate", "low", "high"]
-# Width and height of a cell, and font sizes of count and rate, for at most this many classes.
+# Width and height of a cell, font size of the count, and font size of the rate, by the largest number of classes.
 _SIZES = {6: (78, 54, 14, 12), 10: (60, 46, 12.5, 11), MAX_CLASSES: (46, 38, 11, 9.5)}
-# Cells with a higher rate are so dark that their text is white.
+# Text is white in cells with a higher rate, because they are dark.
 _DARK = "datum.rate > 0.75"
 
 
 @register_figure("confusion", serves=("study", "judgement"), select=("dataset", "condition", "level", "learner", "repeat"))
 def draw_study_confusion(results: Results, selection: Selection, confidence: float = 0.95) -> Any:
-    """Draw the confusion matrix of each learner in the first repeat, or in the selected one."""
+    """Draw the confusion matrix of each learner for the selected repeat. Default: the first repeat."""
     import pandas as pd
 
     facts, condition = selection.find_dataset(results), selection.find_condition(results)
@@ -64,7 +64,7 @@ def draw_study_confusion(results: Results, selection: Selection, confidence: flo
             rows, y_true, y_pred = (
                 np.concatenate([getattr(part, column) for part in predictions]) for column in ("rows", "y_true", "prediction")
             )
-            # Rows that are tested several times depend on each other.
+            # Predictions of the same row depend on each other.
             clusters = rows if facts.groups is None and len(np.unique(rows)) < len(rows) else None
             clusters = clusters if facts.groups is None else facts.groups[rows]
             models.append(
@@ -86,7 +86,7 @@ def draw_confusion(confusion: Any, *, title: str = "Confusion matrix") -> Any:
     Parameters
     ----------
     confusion : pandas.DataFrame
-        Rows of one data set in `Judgement.confusion`: model, true, predicted, count, rate, low, high.
+        The rows of `Judgement.confusion` for one data set, with columns model, true, predicted, count, rate, low and high.
     title : str
         Title of the chart.
 
@@ -106,7 +106,7 @@ def draw_confusion(confusion: Any, *, title: str = "Confusion matrix") -> Any:
 
     frame = require_columns("confusion", to_frame(confusion), _COLUMNS)
     if frame.duplicated(["model", "true", "predicted"]).any():
-        raise InputError("confusion must hold each cell of a model once, got several rows of a cell: select a data set")
+        raise InputError("confusion must contain each cell of a model once, got several rows for a cell: select one data set")
     panels = {str(model): _draw_matrix(cells) for model, cells in frame.groupby("model", sort=False)}
     heading = build_title(title, "Rows, and rate within the true class")
     chart = next(iter(panels.values()))

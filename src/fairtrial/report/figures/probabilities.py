@@ -31,11 +31,11 @@ def draw_corp(frames: Frames, *, title: str = "Calibration", level: float = 0.95
     Parameters
     ----------
     frames : mapping of str to dataframe
-        Curves by model, as `corp_curve` returns them. The bands of the first three are drawn.
+        Curves by model, as `corp_curve` returns them. Bands are drawn for the first three models.
     title : str
         Title of the chart.
     level : float
-        Level of the bands.
+        Probability that a point of the curve of a calibrated model lies in its band.
 
     Returns
     -------
@@ -65,16 +65,16 @@ def draw_corp(frames: Frames, *, title: str = "Calibration", level: float = 0.95
 
 
 def draw_decision_curves(frames: Frames, *, title: str = "Decision curve", level: float = 0.95) -> Any:
-    """Draw net benefit over thresholds with bands, and the net benefit of treating all rows and none.
+    """Draw the net benefit against the threshold with bands, and that of treating all rows and none.
 
     Parameters
     ----------
     frames : mapping of str to dataframe
-        Curves by model, as `decision_curve` returns them. The bands of the first three are drawn.
+        Curves by model, as `decision_curve` returns them. Bands are drawn for the first three models.
     title : str
         Title of the chart.
     level : float
-        Level of the bands.
+        Confidence level of the bands.
 
     Returns
     -------
@@ -93,7 +93,7 @@ def draw_decision_curves(frames: Frames, *, title: str = "Decision curve", level
     curves = check_frames(frames, [*columns, "treat_all"])
     highest = max(float(np.nanmax(frame[["net_benefit", "high", "treat_all"]].to_numpy())) for frame in curves.values())
     lowest = -0.3 * max(highest, 0.05)
-    # Values below the axis are not of interest: treating no row is better.
+    # Values below the axis are clipped: at these thresholds, treating no row is better.
     clipped = {
         name: frame.assign(**{column: frame[column].clip(lower=lowest) for column in ("net_benefit", "low", "high")})
         for name, frame in curves.items()

@@ -1,4 +1,4 @@
-"""Figure of the cost over thresholds."""
+"""Figure of the cost against the threshold."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CHOICE_COLUMNS = ["model", "threshold"]
 
 
 def draw_costs(curves: Any, choices: Any = None, *, level: float = 0.95, title: str = "Cost by threshold") -> Any:
-    """Draw the cost per 1,000 cases over thresholds with its band, and the chosen thresholds.
+    """Draw the cost per 1,000 cases against the threshold with its band, and the chosen thresholds.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def draw_costs(curves: Any, choices: Any = None, *, level: float = 0.95, title: 
 
     lines = require_columns("curves", to_frame(curves), _COLUMNS)
     if not np.isfinite(lines["cost"]).all():
-        raise InputError("curves must have finite costs, got an undefined one: remove these rows")
+        raise InputError("curves must contain finite costs, got an undefined cost: remove rows with undefined costs")
     names = list(dict.fromkeys(map(str, lines["model"])))
     rows = to_records(lines.assign(learner=lines["model"], at=lines["threshold"]), ["learner", "at", "cost", "low", "high"])
     base = build_chart(rows)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtrial._text import capitalize, join_names
+from fairtrial._text import capitalize, join_names, make_p_format
 from fairtrial.measures import get_measure
 from fairtrial.measures.intervals import compute_wilson_limits
 from fairtrial.report.figures import curves
@@ -14,6 +14,7 @@ from fairtrial.report.figures.probabilities import draw_corp
 from fairtrial.report.judgement import drop_single_dataset, list_datasets, list_models, select_largest_datasets
 from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number, section
 from fairtrial.report.selection import make_unique_keys
+from fairtrial.significance.names import get_display_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +35,7 @@ _CALIBRATION_NAMES = {"mean_predicted": _PREDICTED, "observed_frequency": _OBSER
 
 @section("calibration", title="Calibration", order=90, serves=("judgement",))
 def build_judgement_section(source: ReportSource) -> Section | None:
-    """Compare predicted probabilities with observed frequencies in ten bins. Return None if no model has probabilities."""
+    """Report measures of calibration, CORP curves and ten bins of probabilities. Return None if no model has probabilities."""
     judgement = source.get_judgement()
     if not len(judgement.calibration):
         return None
@@ -64,7 +65,7 @@ def build_judgement_section(source: ReportSource) -> Section | None:
 
 
 def _build_measure_tables(judgement: Judgement, several: bool) -> tuple[ReportTable, ...]:
-    """Build the table of intercept, slope, O:E ratio and parts of the Brier score, with limits."""
+    """Build the table of intercept, slope, O:E ratio and components of the Brier score, with limits."""
     import pandas as pd
 
     columns = ["dataset", "model", "measure", "estimate", *_LIMITS]
@@ -88,7 +89,19 @@ def _build_measure_tables(judgement: Judgement, several: bool) -> tuple[ReportTa
         "cross-fitted."
     )
     frame = drop_single_dataset(frame.reset_index(drop=True), several)
-    return (ReportTable("calibration-measures", "Measures of calibration", frame, formats, note),)
+    measures = ReportTable("calibration-measures", "Measures of calibration", frame, formats, note)
+    return measures, _build_test_table(judgement, several)
+
+
+def _build_test_table(judgement: Judgement, several: bool) -> ReportTable:
+    """Build the table of the tests of calibration."""
+    tests = judgement.calibration_tests
+    names = {"p_value": "p", "p_adjusted": "adjusted p"}
+    frame = tests[["dataset", "model", "test", "statistic", *names]].rename(columns=names)
+    frame["test"] = [get_display_name(name) if isinstance(name, str) else "none" for name in frame["test"]]
+    formats = dict.fromkeys(names.values(), make_p_format(judgement.alpha)) | {"statistic": "{:.3f}"}
+    note = "A small p-value means that the probabilities are not calibrated. P-values are adjusted by Holm's method."
+    return ReportTable("calibration-tests", "Tests of calibration", drop_single_dataset(frame, several), formats, note)
 
 
 def _draw_corp_figures(judgement: Judgement) -> tuple[Figure, ...]:

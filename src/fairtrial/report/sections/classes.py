@@ -31,7 +31,7 @@ _CLASS_NAMES = {"support": "rows", "predicted": "predicted rows", "f_score": "F1
 
 @section("classes", title="Results by class", order=70, serves=("judgement",))
 def build_judgement_section(source: ReportSource) -> Section:
-    """Report confusion matrices and, for each class, precision, recall, F1 score and AUC, with Wilson limits of rates."""
+    """Report confusion matrices, and the precision, recall, F1 score and AUC of each class, with Wilson limits of rates."""
     judgement = source.get_judgement()
     frame = build_class_frame(judgement)
     formats = {name: "{:.4f}" for name in frame.columns if name not in ("data set", "model", "class", "rows", "predicted rows")}
@@ -45,12 +45,12 @@ def build_judgement_section(source: ReportSource) -> Section:
     table = ReportTable(CLASSES_KEY, "Every class of every model", frame, formats, note, None, True)
     tables = (table, *_build_confusion_table(judgement))
     figures, hidden = _draw_confusion_figures(judgement)
-    notes = (f"The table contains the confusion matrices that are not drawn: {hidden}.",) if hidden else ()
+    notes = (f"Number of confusion matrices that are only in the table: {hidden}.",) if hidden else ()
     return Section("classes", "Results by class", _describe_classes(judgement, frame), figures, tables, notes)
 
 
 def _build_confusion_table(judgement: Judgement) -> tuple[ReportTable, ...]:
-    """Build the table of all cells of all confusion matrices."""
+    """Build the table that lists all cells of all confusion matrices."""
     if not len(judgement.confusion):
         return ()
     names = {"true": "true class", "predicted": "predicted class", "count": "rows"}
@@ -63,7 +63,7 @@ def _build_confusion_table(judgement: Judgement) -> tuple[ReportTable, ...]:
 
 
 def _draw_confusion_figures(judgement: Judgement) -> tuple[tuple[Figure, ...], str]:
-    """Draw the confusion matrices of the best models on the largest data sets, and count those that are not drawn."""
+    """Draw the confusion matrices of the best models on the largest data sets, and count the remaining matrices."""
     confusion, several = judgement.confusion, len(list_datasets(judgement)) > 1
     matrices = {
         (str(dataset), str(model)): cells for (dataset, model), cells in confusion.groupby(["dataset", "model"], sort=False)

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from fairtrial.predictions.judgement import Judgement
     from fairtrial.report.source import ReportSource
 
-# Thresholds of the table; the figure has all of them.
+# Thresholds in the table. The figure shows all thresholds.
 _TABLE_THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
 
 
 @section("decision-curves", title="Decision curves", order=97, serves=("judgement",))
 def build_judgement_section(source: ReportSource) -> Section | None:
-    """Compare the net benefit of models with treating all rows and none. Return None without probabilities of a class."""
+    """Compare the net benefit of models with treating all rows and none. Return None if there are no decision curves."""
     judgement = source.get_judgement()
     if not len(judgement.decisions):
         return None
@@ -59,7 +59,7 @@ def _select_thresholds(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _describe(judgement: Judgement) -> tuple[Sentence, ...]:
-    """Describe at which thresholds each model is useful, on the largest data sets."""
+    """Describe, for the largest data sets, at which thresholds each model is useful."""
     several, texts = len(list_datasets(judgement)) > 1, []
     for dataset in select_largest_datasets(judgement):
         decisions, differences = (

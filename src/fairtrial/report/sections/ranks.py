@@ -79,7 +79,7 @@ def compute_measure_means(results: Results) -> tuple[pd.DataFrame, list[str]]:
 
 def _has_ranks(measure: Measure) -> bool:
     """Return whether a measure ranks learners. A study declares neither ordered classes nor prediction sets."""
-    is_computed = measure.facts.needs in ("labels", "scores", "probabilities") and measure.facts.direction != "target"
+    is_computed = measure.facts.needs in ("labels", "scores", "probabilities") and measure.facts.has_direction
     return is_computed and "class order" not in measure.facts.exceptions and not isinstance(measure, SetMeasure)
 
 

@@ -29,7 +29,7 @@ _GAP_NOTE = (
 
 @section("subgroups", title="Subgroups", order=80, serves=("judgement",))
 def build_judgement_section(source: ReportSource) -> Section | None:
-    """Report the gap between each subgroup and the rest, and the measures of each. Return None if there are no subgroups."""
+    """Report the measures of each subgroup and its gap to the rest. Return None if there are no subgroups."""
     judgement = source.get_judgement()
     if not len(judgement.subgroups):
         return None
@@ -49,7 +49,7 @@ def build_judgement_section(source: ReportSource) -> Section | None:
 
 
 def select_main_gaps(judgement: Judgement) -> pd.DataFrame:
-    """Select the gaps with limits in the main measure or, if it has none, in the first measure that has."""
+    """Select the gaps with limits in the main measure or, if none has limits, in the first measure with limits."""
     gaps = judgement.gaps[judgement.gaps["low"].notna()]
     names = list(dict.fromkeys(gaps["measure"]))
     return gaps[gaps["measure"] == (judgement.main if judgement.main in names or not names else names[0])]

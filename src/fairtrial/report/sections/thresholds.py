@@ -1,4 +1,4 @@
-"""Thresholds: the threshold with the lowest cost, the cost over thresholds, and the threshold table."""
+"""Thresholds: the threshold with the lowest cost, the cost at each threshold, and the threshold table."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OWN_NAMES = {"alert_rate": "alert rate", "cost": "cost per 1,000 cases"}
 
 @section("thresholds", title="Thresholds", order=95, serves=("judgement",))
 def build_judgement_section(source: ReportSource) -> Section | None:
-    """Choose thresholds at equal costs. Return None if no model has scores of a positive class, or rows are streamed."""
+    """Choose thresholds at equal costs. Return None if there are no scores for a positive class, or rows are streamed."""
     judgement = source.get_judgement()
     predictions = judgement.predictions
     if predictions is None or not judgement.positives.classes:
@@ -43,13 +43,13 @@ def build_judgement_section(source: ReportSource) -> Section | None:
     selected = replace(predictions, datasets=tuple(usable[:_MAX_DATASETS]))
     positive = source.figure_options().get("positive")
     result = choose_threshold(selected, costs=(1, 1), level=judgement.level, alpha=judgement.alpha, positive=positive)
-    note = "Costs: a false positive and a false negative cost the same. To choose other costs, run fairtrial threshold."
+    note = "A false positive and a false negative are assumed to cost the same. To set other costs, run fairtrial threshold."
     return _build_section(result, "thresholds", "Thresholds", (note,))
 
 
 @section("answer", title="The threshold", order=10, serves=("threshold",))
 def build_section(source: ReportSource) -> Section | None:
-    """Build the answer of `choose_threshold`."""
+    """Build the section that reports the result of `choose_threshold`."""
     result = source.get_thresholds()
     return _build_section(result, "answer", "The threshold", render_all(result.notes, "model"))
 
@@ -77,7 +77,7 @@ _CHOICE_COLUMNS = ("quantity", "estimate", "low", "high", "current")
 _PAIR_NUMBERS = ("first cost", "second cost", "difference", "low", "high")
 _EXPLANATION = (
     "A case is predicted positive if its score is at least the threshold. Estimates are cross-fitted: each fold is predicted "
-    "at the threshold that the other folds choose. Low and high: confidence limits. Those of the threshold contain the best "
+    "at the threshold chosen on the other folds. Low and high: confidence limits; for the threshold, limits of the best "
     "threshold for new cases. Current: the value at the current threshold."
 )
 
