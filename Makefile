@@ -29,8 +29,9 @@ demo: $(VENV)/.ready
 	$(BIN)/fairtrial run studies/quickstart.toml --store demo/quickstart.fairtrial
 	$(BIN)/fairtrial report demo/quickstart.fairtrial --out demo/quickstart.html
 
+# Some tests wait for processes, so three workers keep two cores busy.
 test: $(VENV)/.ready
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest -n 3 --dist worksteal
 
 lint: $(VENV)/.ready
 	$(BIN)/ruff check .
