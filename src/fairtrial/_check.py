@@ -78,6 +78,7 @@ def check_between(name: str, value: float, low: float, high: float) -> None:
     if not low < value < high:
         percentage = (low, high) == (0, 1) and 1 < value < 100
         remedy = f": pass {value / 100:g} for {value:g} %" if percentage else ""
+        remedy = f": {value:g} itself is not allowed" if value in (low, high) else remedy
         raise InputError(f"{name} must lie between {low} and {high}, got {value!r}{remedy}")
 
 
@@ -165,9 +166,10 @@ def check_probabilities(name: str, array: FloatArray) -> FloatArray:
     outside = (array < -_ROUNDING) | (array > 1 + _ROUNDING)
     if outside.any():
         position = tuple(np.argwhere(outside)[0])
+        is_percentage = array.min() >= 0 and 10 < array.max() <= 100
+        remedy = "divide percentages by 100" if is_percentage else "calibrate the scores or use a measure of scores"
         raise InputError(
-            f"{name} must contain probabilities between 0 and 1, got {array[position]} at row {position[0]}: "
-            "calibrate the scores or use a measure of scores"
+            f"{name} must contain probabilities between 0 and 1, got {array[position]:g} at row {position[0]}: {remedy}"
         )
     if array.ndim == 2:
         sums = array.sum(axis=1)

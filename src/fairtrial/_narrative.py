@@ -624,20 +624,21 @@ TEMPLATES |= {
         "the interval is not."
     ),
     "inverted_pair": "no difference from {models} can be decided, because the scores of {models} look inverted.",
+    "label_rule": "predicted labels of {models}{datasets:on}: {rule}.",
     "labels_from_probabilities": "no predicted labels for {models}{datasets:on}: using the most probable class.",
     "labels_from_scores": "no predicted labels for {models}{datasets:on}: using the class with the highest score.",
     "labels_from_signs": "no predicted labels for {models}{datasets:on}: using the sign of the score.",
     "gap_few_cases": (
-        "no limits: {measure} counts only {cases:.3g} cases (rows or clusters) in the {subject}, but needs at least {needed}"
+        "no limits: {measure} counts only {cases} (rows or clusters) in the {subject}, but needs at least {needed}"
     ),
     "gap_undefined": "{measure} of the {subject} is undefined because {reason}",
     "gap_without_limits": "no limits: {measure} has no standard error here",
-    "gaps_none": "{condition}no subgroup differs significantly from the rest in {measure} (largest gap: {gap}).",
-    "gaps_significant": (
-        "{condition}{measure} differs significantly from the rest for {gap}; {significant:,} of {tested:count gap} "
-        "{significant:is} significant."
+    "gaps_in_other_measures": (
+        "{condition}other measures differ significantly (p adjusted for {measures:count measure}): {gaps}{more}."
     ),
-    "gaps_undecided": "no gap between a subgroup and the rest in {measure} can be tested: the subgroups have too few cases.",
+    "gaps_none": "{condition}no subgroup differs significantly from the rest in {measure} (largest gap: {gap}).",
+    "gaps_significant": "{condition}{measure} differs significantly from the rest for {gap}{counts}.",
+    "gaps_undecided": "no gap between a subgroup and the rest in {measure} can be tested: {reason}.",
     "many_subgroups": (
         "column {column!r} has {subgroups:,} values, too many for subgroups: it is ignored. Merge them into at most {limit} "
         "subgroups, e.g. age into age bands."
@@ -837,13 +838,24 @@ TEMPLATES |= {
     "calibrated": "{model}: no significant miscalibration{where}{condition} ({adjusted}{p:p}).",
     "calibrated_slope": (
         "{model}: no significant miscalibration{where}{condition} (calibration slope {slope:number}, {interval:interval}, "
-        "{adjusted}{p:p})."
+        "{adjusted}{p:p}{note})."
+    ),
+    "calibrated_jointly": (
+        "{model}: no significant miscalibration{where}{condition} (joint test of intercept and slope: {adjusted}{p:p}; "
+        "calibration slope {slope:number}{note})."
+    ),
+    "calibration_untested": "{model}{where}: {reason}",
+    "ranking_reversed": (
+        "the ranking of {model} is reversed{where}{condition} (calibration slope {slope:number}, {interval:interval}, "
+        "{adjusted}{p:p}{note}): check the {remedy}."
     ),
     "overconfident": (
-        "{model} is overconfident{where}{condition} (calibration slope {slope:number}, {interval:interval}, {adjusted}{p:p})."
+        "{model} is overconfident{where}{condition} (calibration slope {slope:number}, {interval:interval}, "
+        "{adjusted}{p:p}{note})."
     ),
     "underconfident": (
-        "{model} is underconfident{where}{condition} (calibration slope {slope:number}, {interval:interval}, {adjusted}{p:p})."
+        "{model} is underconfident{where}{condition} (calibration slope {slope:number}, {interval:interval}, "
+        "{adjusted}{p:p}{note})."
     ),
     "probabilities_too_low": (
         "the probabilities of {model} are too low{where}{condition} (O:E ratio {ratio:number}, {interval:interval}, "
@@ -853,7 +865,7 @@ TEMPLATES |= {
         "the probabilities of {model} are too high{where}{condition} (O:E ratio {ratio:number}, {interval:interval}, "
         "{adjusted}{p:p})."
     ),
-    "miscalibrated": "{model} is miscalibrated{where}{condition} ({adjusted}{p:p}).",
+    "miscalibrated": "{model} is miscalibrated{where}{condition} ({adjusted}{p:p}){reason}.",
     "useful_thresholds": (
         "{model} has a significantly higher net benefit than treating all rows or none at each threshold from {low:.2f} to "
         "{high:.2f}."
@@ -863,18 +875,19 @@ TEMPLATES |= {
         "{high:.2f}."
     ),
     "no_useful_threshold": "{model} is not significantly better than treating all rows or none at any threshold.",
+    "net_benefit_threshold": "net benefit is computed at threshold {threshold:g}{comparison}.{more}",
     "compared_by_other": (
         "models are compared by {main}, because the best {measure} is {target:g}, neither the largest nor the smallest."
     ),
     "compared_without_direction": "models are compared by {main}, because neither a higher nor a lower {measure} is better.",
     "all_certain": "every probability is 0 or 1 and correct, so calibration cannot be tested.",
     "certain_and_wrong": (
-        "{rows:count outcome} {rows:is} inconsistent with a probability of exactly 0 or 1, which is impossible for a "
-        "calibrated model."
+        "{rows:,} of {certain:count outcome} with a probability of 0 or 1 {rows:is} different, more than rounding explains."
     ),
+    "weights_to_test": "calibration cannot be tested, because the rows have weights.",
     "few_clusters_to_test": "calibration cannot be tested with fewer than 10 clusters, got {clusters}.",
     "no_calibration_line": "the slope is undefined, so the likelihood ratio is too: use the score test.",
-    "only_one_half": "every probability is 0.5, 0 or 1, so the variance of the Brier score is 0.",
+    "only_one_half": "every probability is 0.5, so the variance of the Brier score is 0.",
     "same_ranking": "the {nouns} rank all rows in the same order, so p is 1 and the interval is not informative.",
     "same_scores": "the two {nouns} have the same score on every split.",
     "separated_by_prior": "some learners beat others on every data set: the distance between them depends on the prior.",
@@ -1067,7 +1080,7 @@ TEMPLATES |= {
 
 # Thresholds
 
-_COSTS = "{lead}at FP = {fp:g}, FN = {fn:g} use {threshold}: cost {cost:number} per 1,000 cases"
+_COSTS = "{lead}at FP = {fp:number}, FN = {fn:number} use {threshold}: cost {cost:number} per 1,000 cases"
 _RATES = "recall {recall:number}, precision {precision:number}, {alerts:number} alerts per 1,000 cases"
 TEMPLATES |= {
     "threshold_costs": _COSTS,
@@ -1078,9 +1091,36 @@ TEMPLATES |= {
     "threshold_precision": "{lead}for a precision of at least {value:g} use {threshold}: " + _RATES,
     "threshold_alerts": "{lead}for at most {value:g} alerts per 1,000 cases use {threshold}: " + _RATES,
     "threshold_limits": "{level:percent} CI: {parts}",
-    "threshold_pair": "{first} costs {difference:number} less per 1,000 cases than {second}: {interval:interval}, {p:p}",
-    "threshold_pair_open": "{first} does not cost significantly less than {second}: {interval:interval}, {p:p}",
-    "threshold_method": "estimated by {folds}-fold cross-fitting on {rows}; {positive}",
+    "threshold_nobody": (
+        "{lead}at FP = {fp:number}, FN = {fn:number} no threshold is cheaper than alerting nobody, which costs {nobody:number} "
+        "per 1,000 cases"
+    ),
+    "threshold_useless": (
+        "{lead}at FP = {fp:number}, FN = {fn:number} no threshold is significantly cheaper than alerting {rival}: the best is "
+        "{threshold} with cost {cost:number} per 1,000 cases, difference {difference:difference}, {interval:interval}, {p:p}"
+    ),
+    "threshold_alternatives": (
+        "alerting nobody costs {nobody:number} per 1,000 cases, and alerting everybody {everybody:number}"
+    ),
+    "threshold_unranked": "the models are in the order of the file; this goal does not rank them",
+    "threshold_pair": (
+        "{first} costs significantly less than {second}: difference {difference:difference} per 1,000 cases, "
+        "{interval:interval}, {p:p}"
+    ),
+    "threshold_pair_open": (
+        "{first} does not cost significantly less than {second}: difference {difference:difference} per 1,000 cases, "
+        "{interval:interval}, {p:p}"
+    ),
+    "threshold_method": "{folds}-fold cross-fitting on {rows}; costs and alerts per 1,000 cases",
+    "threshold_small_budget": (
+        "the alert budget is {value:g} per 1,000 cases; if {value:g} is a proportion of the cases, pass {budget:g} instead."
+    ),
+    "threshold_unreached": (
+        "{model}: no threshold reaches a precision of {value:g}; the highest is {highest:number} at {threshold:number}."
+    ),
+    "threshold_few_clusters": (
+        "there are only {clusters:count cluster}: intervals were checked with {needed} or more and may be too narrow."
+    ),
     "threshold_no_alerts": "{model}: the best threshold is above all scores, so no case is predicted positive.",
     "threshold_few_cases": (
         "{model}: results at the threshold cannot be estimated, because cross-fitting needs at least two cases (or clusters) "

@@ -1,6 +1,7 @@
 """Calibration of probabilities: R, model-diagnostics, statsmodels and scikit-learn; limits; degenerate probabilities."""
 
 import math
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -151,8 +152,6 @@ def test_the_band_contains_the_diagonal_and_most_of_a_calibrated_curve():
     [
         ("calibration_slope", [0, 0, 1, 1], [0.1, 0.2, 0.7, 0.8], "separate"),
         ("calibration_slope", [0, 1, 0, 1], [0.3, 0.3, 0.3, 0.3], "equal"),
-        ("calibration_slope", [0, 1, 0, 1], [0.0, 0.4, 0.6, 0.5], "0 or 1"),
-        ("calibration_intercept", [0, 1, 0, 1], [0.0, 0.4, 0.6, 0.5], "0 or 1"),
         ("calibration_intercept", [1, 1, 1], [0.2, 0.4, 0.6], "only one"),
         ("calibration_slope", [0, 0, 0], [0.2, 0.4, 0.6], "only one"),
         ("oe_ratio", [0, 1], [0.0, 0.0], "all probabilities are 0"),
@@ -166,6 +165,33 @@ def test_undefined_values_are_nan_with_the_reason(name, y, p, reason):
     assert math.isnan(found.estimate)
     assert math.isnan(found.low)
     assert reason in found.note
+
+
+@pytest.mark.parametrize(
+    ("p", "replaced"),
+    [
+        ([0.0, 0.4, 0.6, 0.5, 1.0], [0.05, 0.4, 0.6, 0.5, 0.95]),  # 1 decimal place
+        ([0.0, 0.41, 0.6, 0.53, 1.0], [0.005, 0.41, 0.6, 0.53, 0.995]),
+        ([0.0, 1 / 7, 4 / 7, 3 / 7, 1.0], [1 / 14, 1 / 7, 4 / 7, 3 / 7, 13 / 14]),  # votes of 7 trees
+        ([0.0, 0.4, 0.6123456789, 0.5, 1.0], [1e-6, 0.4, 0.6123456789, 0.5, 1 - 1e-6]),  # not rounded
+        ([1e-9, 0.4, 0.6, 0.5, 0.9], [1e-9, 0.4, 0.6, 0.5, 0.9]),  # nothing to replace
+    ],
+)
+def test_a_probability_of_0_counts_as_at_most_half_a_rounding_step(p, replaced):
+    y = [0, 1, 0, 1, 1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for name in ("calibration_slope", "calibration_intercept"):
+            found, expected = (interval(name, y, values) for values in (p, replaced))
+            assert (found.estimate, found.low, found.high) == pytest.approx(
+                (expected.estimate, expected.low, expected.high), rel=1e-6
+            )
+            assert ("a probability of 0 counts as" in found.note) == (p[0] == 0)
+
+
+def test_rounded_zeros_count_as_their_observed_frequency_within_the_rounding_step():
+    y, p = [0] * 400 + [1, 0] + [0] * 50 + [1] * 50, [0.0] * 401 + [0.01] + [0.47] * 100
+    assert calibration_slope(y, p) == pytest.approx(calibration_slope(y, [1.5 / 402] * 401 + p[401:]))
 
 
 def test_clipping_gives_certain_probabilities_a_logit():

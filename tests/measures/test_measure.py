@@ -120,7 +120,7 @@ PERFECT = {
     "lift": float,
     "information_score": math.log2,
     "net_benefit": lambda k: 0.5 if k == 2 else 1.0,  # the proportion of positives
-    "calibration_intercept": lambda _: math.nan,
+    "calibration_intercept": lambda k: 0.0 if k == 2 else math.nan,
     "calibration_slope": lambda _: math.nan,
     "oe_ratio": lambda _: 1.0,
     "brier_discrimination": lambda k: 0.25 if k == 2 else math.nan,
@@ -246,7 +246,7 @@ def test_facts_are_complete(measure):
     assert facts.summary
     assert not facts.summary.endswith(".")
     assert facts.cite
-    assert facts.direction in ("max", "min", "target")
+    assert facts.direction in ("max", "min", "target", "none")
     assert (facts.direction == "target") == (facts.target is not None)
     assert facts.range[0] < facts.range[1]
     assert facts.chance is None or facts.range[0] <= facts.chance <= facts.range[1]

@@ -149,3 +149,13 @@ def test_one_class_has_a_net_benefit():
     assert curve["net_benefit"][0] == pytest.approx(-2 / 3)
     assert curve["low"][0] < -2 / 3 < curve["high"][0]
     assert measures.get_measure("net_benefit").facts.direction == "max"
+
+
+def test_percentages_are_refused_with_the_remedy():
+    y, p = [0, 1, 0, 1], np.array([0.2, 0.7, 0.4, 0.9])
+    with pytest.raises(InputError, match=r"thresholds must lie between 0 and 1, got 5: pass 0\.05 for 5 %"):
+        decision_curve(y, p, [5, 10, 20])
+    with pytest.raises(InputError, match=r"between 0 and 1, got 20 at row 0: divide percentages by 100"):
+        net_benefit(y, 100 * p, threshold=0.1)
+    with pytest.raises(InputError, match=r"threshold must lie between 0 and 1, got 1\.0: 1 itself is not allowed"):
+        net_benefit(y, p, threshold=1.0)

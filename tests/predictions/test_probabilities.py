@@ -100,14 +100,45 @@ def test_models_are_not_compared_by_a_measure_with_a_target(frame, tmp_path):
     assert judge(frame, measures=["oe_ratio", "auc"], resamples=50).main == "auc"
 
 
-def test_certain_probabilities_have_no_slope_but_a_reason(frame):
-    certain = frame.assign(good_proba=frame["good_proba"].round(1))
-    scores = judge(certain, measures=["auc", "calibration_slope", "oe_ratio"], resamples=50).scores.set_index(
-        ["model", "measure"]
+def test_an_overconfident_model_with_probabilities_of_0_is_called_overconfident(frame):
+    rounded = frame.assign(good_proba=frame["good_proba"].round(2), sharp_proba=frame["sharp_proba"].round(2))
+    assert (rounded["sharp_proba"] == 0).any()
+    result = judge(rounded, measures=["auc", "calibration_slope", "oe_ratio"], resamples=50)
+    kinds = {finding["model"]: finding.kind for finding in result.calibration_findings}
+    assert kinds == {"good": "calibrated_slope", "sharp": "overconfident"}
+    text = " ".join(result.explain().split())
+    assert "a probability of 0 counts as 0.00" in text
+    assert "pass clip" not in text
+
+
+def test_outcomes_that_contradict_a_probability_of_0_are_the_reason(frame):
+    certain = frame.assign(good_proba=frame["good_proba"].where(frame.index != frame["y_true"].idxmax(), 0.0))
+    result = judge(certain[["row", "y_true", "good_proba"]], resamples=50)
+    text = " ".join(result.explain().split())
+    assert "1 of 1 outcome with a probability of 0 or 1 is different, more than rounding explains" in text
+    shown = calibration.build_judgement_section(describe_source(result))
+    assert "more than rounding explains" in shown.tables[1].frame["note"].iloc[0]
+
+
+def test_net_benefit_names_its_threshold_and_the_better_strategy(frame, tmp_path):
+    poor = frame.assign(good_proba=0.6 + 0.3 * frame["good_proba"], sharp_proba=0.5 + 0.4 * frame["sharp_proba"])
+    texts = []
+    for table in (poor, frame):
+        table.to_csv(tmp_path / "predictions.csv", index=False)
+        command = ["judge", str(tmp_path / "predictions.csv"), "--measure", "net_benefit", "--resamples", "50"]
+        texts.append(" ".join(CliRunner().invoke(app, command).output.split()))
+    assert (
+        "Net benefit is computed at threshold 0.5; treating no row has a net benefit of 0, more than every model." in texts[0]
     )
-    assert np.isnan(scores.loc[("good", "calibration_slope"), "estimate"])
-    assert "exactly 0 or 1" in scores.loc[("good", "calibration_slope"), "note"]
-    assert np.isfinite(scores.loc[("good", "oe_ratio"), "low"])
+    assert "Net benefit is computed at threshold 0.5. Decision curves on the report page show other thresholds." in texts[1]
+
+
+def test_percentages_are_refused_with_the_remedy(frame, tmp_path):
+    percentages = frame.assign(good_proba=100 * frame["good_proba"])
+    percentages.to_parquet(tmp_path / "predictions.parquet")
+    for stream in (False, True):
+        with pytest.raises(InputError, match=r"must lie between 0 and 1, got .*: divide percentages by 100"):
+            judge(tmp_path / "predictions.parquet", stream=stream)
 
 
 def test_an_undefined_slope_is_printed_with_its_reason():
@@ -138,3 +169,45 @@ def test_the_page_shows_both_sections(judgement):
     assert [figure.title for figure in decisions.figures] == ["Decision curves: class 1"]
     assert set(decisions.tables[1].frame["second"]) == {"sharp", "treat all"}
     assert "net benefit than treating all rows or none at" in str(decisions.sentences[0])
+
+
+def test_a_sentence_without_significance_has_no_interval_that_excludes_1():
+    # The score test of intercept and slope (2 degrees of freedom) has p > 0.05, although the interval of the slope excludes 1.
+    rng, texts = np.random.default_rng(0), []
+    for _ in range(60):
+        z = rng.normal(-0.5, 1.2, 200)
+        y, p = (rng.random(200) < expit(0.8 * z)).astype(int), expit(z)
+        limits = interval("calibration_slope", y, p)
+        if limits.high < 1 and calibration_test(y, p).p_value > 0.05:
+            result = judge({"y_true": y, "a_proba": p}, measures=["brier", "calibration_slope"], resamples=20)
+            texts += result.calibration_summary
+            assert f"calibration slope {limits.estimate:.3g})." in texts[-1]
+            break
+    assert len(texts) == 1
+    assert texts[0].startswith("a: no significant miscalibration (joint test of intercept and slope: p = 0.")
+    assert "CI" not in texts[0]
+
+
+def test_a_slope_below_0_means_a_reversed_ranking(frame):
+    reversed_frame = frame.assign(good_proba=1 - frame["good_proba"])[["row", "y_true", "good_proba"]]
+    result = judge(reversed_frame, positive=1, resamples=20)
+    (text,) = result.calibration_summary
+    assert text.startswith("The ranking of good is reversed (calibration slope -")
+    assert text.endswith("): check the positive class.")
+    assert "confident" not in text
+
+
+@pytest.mark.parametrize(
+    ("option", "reason"),
+    [
+        ("--weight", "calibration cannot be tested, because the rows have weights."),
+        ("--cluster", "calibration cannot be tested with fewer than 10 clusters, got 8."),
+    ],
+)
+def test_explain_says_for_each_model_why_calibration_is_not_tested(frame, tmp_path, option, reason):
+    file = tmp_path / "predictions.csv"
+    frame.assign(extra=1 + frame["row"] % 8).to_csv(file, index=False)
+    printed = CliRunner().invoke(app, ["judge", str(file), option, "extra", "--explain", "--resamples", "20"])
+    assert printed.exit_code == 0
+    text = " ".join(printed.output.split())
+    assert f"good: {reason} sharp: {reason}" in text

@@ -185,8 +185,10 @@ def test_few_cases_have_no_limits_but_a_reason():
     gaps = get_gaps(judge(frame, subgroup="part", positive=1, resamples=5), "accuracy")
     assert gaps["low"].isna().all()
     assert gaps["difference"].notna().all()
-    assert "only 3 cases of the subgroup" in gaps.loc["tiny", "note"]
-    assert "only 3 cases of the rest" in gaps.loc["large", "note"]
+    assert "only 3 cases (rows or clusters) in the subgroup" in gaps.loc["tiny", "note"]
+    assert "only 3 cases (rows or clusters) in the rest" in gaps.loc["large", "note"]
+    single = judge(make_labels(part=np.where(ROW < 1, "tiny", "large")), subgroup="part", positive=1, resamples=5)
+    assert "only 1 case (" in get_gaps(single, "accuracy").loc["tiny", "note"]
     assert "can be tested" in judge(frame, subgroup="part", positive=1, resamples=5).gap_summary[0]
 
 
@@ -246,6 +248,79 @@ def test_the_command_line_states_the_gaps(tmp_path):
     wrong = run_cli("p.csv", "--subgroup", "aera", cwd=tmp_path)
     assert wrong.returncode != 0
     assert "area" in wrong.stderr
+
+
+def make_shifted_scores(shift=2.0, n=600, seed=2, **columns):
+    """Make scores with the same AUC in both regions, but more positive predictions in the west."""
+    rng = np.random.default_rng(seed)
+    y, is_west = rng.integers(0, 2, n), rng.random(n) < 0.3
+    score = 1 / (1 + np.exp(-(2 * y - 1 + rng.normal(size=n) + shift * is_west)))
+    return pd.DataFrame({"y_true": y, "tree_proba": score, "area": np.where(is_west, "west", "east")}).assign(**columns)
+
+
+def test_the_answer_names_significant_gaps_in_other_measures():
+    frame = make_shifted_scores()
+    judgement = judge(frame, subgroup="area", resamples=5)
+    main, other = judgement.gap_answer
+    assert main.startswith("No subgroup differs significantly from the rest in AUC")
+    assert other.startswith("Other measures differ significantly (p adjusted for 5 measures): for area west, ")
+    # East and west are mirror images: of each measure, only the subgroup with the worse value is named.
+    negatives = frame[frame["y_true"] == 0].assign(is_positive=lambda part: part["tree_proba"] > 0.5)
+    rates = negatives.groupby("area")["is_positive"].mean()
+    assert f"false positive rate {rates['west'] - rates['east']:+.3g} (p < 0.001)" in other
+    assert other in " ".join(str(judgement).split())
+    # Without a declared column, only the significant gaps are reported.
+    assert judge(frame.rename(columns={"area": "region"}), resamples=5).gap_answer == (other.replace("area", "region"),)
+
+
+def test_the_answer_about_other_measures_is_adjusted_for_their_number():
+    named = 0
+    for seed in range(12):
+        judgement = judge(make_shifted_scores(0.35, 300, seed), subgroup="area", resamples=5)
+        others = judgement.gaps[(judgement.gaps["measure"] != "auc") & judgement.gaps["p_adjusted"].notna()]
+        is_named = any(text.startswith("Other measures") for text in judgement.gap_answer)
+        if judgement.gap_findings[0].kind == "gaps_none":
+            assert is_named == (others["p_adjusted"].min() * others["measure"].nunique() <= 0.05)
+            named += is_named != (others["p_adjusted"].min() <= 0.05)
+    assert named > 0  # some gaps are significant only without the adjustment
+
+
+def test_explain_lists_one_of_two_mirrored_subgroups_after_the_calibration():
+    lines = judge(make_shifted_scores(), subgroup="area", resamples=5).explain().splitlines()
+    assert sum(line.startswith("  area east ") for line in lines) == 6
+    assert not any(line.startswith("  area west ") for line in lines)
+    calibration, table = (
+        next(i for i, line in enumerate(lines) if text in line) for text in ("The probabilities of tree", "  subgroup   model")
+    )
+    assert calibration < table
+    assert "  Predicted labels of tree: the class with a probability above 0.5." in lines
+
+
+def test_ignored_subgroup_columns_are_reported_on_the_console():
+    constant = str(judge(make_labels(part="all"), subgroup="part", resamples=5))
+    assert "Every row has the value 'all' in column 'part'" in " ".join(constant.split())
+    many = " ".join(str(judge(make_labels(part=ROW), subgroup="part", resamples=5)).split())
+    assert "Column 'part' has 60 values, too many for subgroups: it is ignored." in many
+    assert "subgroups part" not in many
+
+
+def test_the_reason_is_that_a_subgroup_has_no_positives():
+    frame = pd.concat([make_labels(part=np.where(Y_TRUE == 1, "sick", "well"))] * 2, ignore_index=True)
+    text = judge(frame, subgroup="part", positive=1, measures="recall", resamples=5).gap_answer[0]
+    assert text == (
+        "No gap between a subgroup and the rest in recall can be tested: it is undefined for part well, because the class has "
+        "no true cases."
+    )
+
+
+def test_wrong_subgroup_columns_are_refused_with_a_remedy(tmp_path):
+    make_scores().assign(sex="f").to_csv(tmp_path / "p.csv", index=False)
+    several = run_cli("p.csv", "--subgroup", "region,sex", cwd=tmp_path)
+    assert "pass --subgroup region --subgroup sex" in several.stderr
+    with pytest.raises(FairtrialError, match=r"pass subgroup=\['region', 'sex'\]"):
+        judge(tmp_path / "p.csv", subgroup="region,sex")
+    with pytest.raises(FairtrialError, match="must not name a column of scores, got 'forest_proba', which belongs to a model"):
+        judge(make_scores().assign(forest_proba=lambda frame: frame["tree_proba"] ** 2), subgroup="forest_proba")
 
 
 def test_explain_lists_all_gaps():

@@ -304,9 +304,13 @@ def test_holm_covers_all_pairs():
         ({"costs": (1, -2)}, "the cost of a false negative must be a number above 0, got -2"),
         ({"costs": (1, math.inf)}, "the cost of a false negative must be a number above 0, got inf"),
         ({"costs": 3}, "costs must be two numbers"),
-        ({"recall": 0}, "recall must lie above 0 and not above 1, got 0"),
+        ({"recall": 0}, "recall must lie above 0 and not above 1, got 0: pass e.g. 0.9"),
+        ({"recall": 90}, "recall must lie above 0 and not above 1, got 90: pass 0.9 for 90 %"),
         ({"precision": 1.2}, "precision must lie above 0 and not above 1, got 1.2"),
+        ({"alerts": 0}, "alerts must lie above 0 and not above 1,000 per 1,000 cases, got 0: pass e.g. 50"),
         ({"alerts": 2000}, "alerts must lie above 0 and not above 1,000 per 1,000 cases, got 2000"),
+        ({"recall": 0.9, "current": 50}, "current must lie within the range .* got 50: pass 0.5 for 50 %"),
+        ({"recall": 0.9, "subgroup": "region"}, "subgroup is not an option of choose_threshold"),
         ({"recall": 0.9, "current": 1.5}, "current must lie within the range of the scores of 'tree', 0 to 1, got 1.5"),
         ({"recall": 0.9, "thresholds": [0.5, -1]}, "thresholds must lie within the range of the scores of 'tree', 0 to 1"),
         ({"recall": 0.9, "thresholds": []}, "thresholds must contain at least one number"),
@@ -353,10 +357,10 @@ def test_too_few_cases_have_no_honest_estimate():
 def test_the_answer_comes_first_and_fits():
     result = choose_threshold(make_frame(), costs=(1, 10), positive=1)
     lines = str(result).splitlines()
-    assert lines[0].startswith(f"at FP = 1, FN = 10 use {result.threshold:.3g}: cost ")
-    assert lines[0].endswith("% less than at 0.5")
-    assert lines[1].startswith("95 % CI: threshold ")
-    assert len(lines) <= 12
+    assert lines[0].startswith(f"tree: at FP = 1, FN = 10 use {result.choices[0].label}: cost ")
+    assert " ".join(lines[:2]).find("% less than at 0.5") > 0
+    assert any(line.startswith("95 % CI: threshold ") for line in lines[1:3])
+    assert len(lines) <= 16
     assert max(map(len, lines)) <= 80
     assert isinstance(result, ThresholdResult)
     assert "<pre>" in result._repr_html_()
@@ -381,7 +385,8 @@ def test_the_command_prints_writes_and_refuses(tmp_path):
         (("--cost-fp", 1), "--cost-fp and --cost-fn must be given together"),
         (("--cost-fp", 0, "--cost-fn", 1), "must be a number above 0"),
         (("--recall", 0.9, "--alerts", 5), "got recall and alerts"),
-        (("--recall", 0.9, "--at", 7), "--at must lie within the range"),
+        (("--recall", 0.9, "--at", 50), "pass 0.5 for 50 %"),
+        (("--recall", 0.9, "--model", "tree_proba"), "pass --score tree_proba"),
     ):
         refused = run(path, *arguments)
         assert refused.exit_code == 2
@@ -394,8 +399,118 @@ def test_the_report_of_a_judgement_has_a_section_on_thresholds():
 
     sections = {section.key: section for section in build_sections(fairtrial.judge(make_frame(300), positive=1))}
     built = sections["thresholds"]
-    assert built.sentences[0].text.startswith("At FP = 1, FN = 1 use ")
+    assert built.sentences[0].text.startswith("A false positive and a false negative are assumed to cost the same.")
+    assert built.sentences[1].text.startswith("tree: at FP = 1, FN = 1 ")
+    assert {"alert nobody", "alert everybody"} <= set(built.tables[0].frame.columns)
     assert [table.key for table in built.tables] == ["thresholds-choices", "thresholds-table"]
     assert built.figures[0].chart.to_dict()
     labels = fairtrial.judge({"y_true": [0, 1] * 10, "tree": [0, 1] * 10})
     assert "thresholds" not in {section.key for section in build_sections(labels)}
+
+
+@pytest.mark.parametrize("goal", [{"recall": 0.9}, {"alerts": 80}, {"costs": (1, 10)}, {"precision": 0.5}])
+def test_the_printed_threshold_predicts_the_same_labels(goal):
+    for seed in range(8):
+        frame = make_frame(2000, seed=seed)
+        choice = choose_threshold(frame, **goal, positive=1, thresholds=[0.5], measures="recall").choices[0]
+        score = frame["tree_proba"]
+        assert ((score >= float(choice.label)) == (score >= choice.threshold)).all()
+        assert len(choice.label) < 12
+    large = frame.assign(tree_score=1e6 * frame["tree_proba"]).drop(columns="tree_proba")
+    assert choose_threshold(large, **goal, positive=1).choices[0].label.isdigit()  # no thousands separator, no exponent
+
+
+def test_each_model_is_described_when_the_goal_does_not_rank_models():
+    frame = make_frame(800, separations=(2.2, 0.8), names=("good", "poor"))
+    swapped = frame[["id", "y_true", "poor_proba", "good_proba"]]
+    texts, other = (choose_threshold(data, recall=0.9, positive=1).list_texts() for data in (frame, swapped))
+    assert set(texts) == set(other)
+    assert sum(text.startswith(("good: ", "poor: ")) for text in texts) == 2
+    assert texts[-1] == "The models are in the order of the file; this goal does not rank them"
+
+
+def test_intervals_of_every_model_are_printed():
+    result = choose_threshold(make_frame(800, separations=(2.2, 0.8), names=("good", "poor")), costs=(1, 10), positive=1)
+    lines = str(result).splitlines()
+    assert sum(line.strip().startswith("95 % CI ") and line.count(" to ") == 5 for line in lines) == 2
+    assert max(map(len, lines)) <= 80
+
+
+def test_unused_columns_and_few_clusters_are_noted(tmp_path):
+    frame = make_frame(400, separations=(2.2, 0.8), names=("good", "poor"))
+    frame = frame.rename(columns={"good_proba": "good", "poor_proba": "poor"}).drop(columns="id")
+    frame["good"] = frame["good"].astype(object)
+    frame.loc[3, "good"] = "high"
+    frame.assign(site=np.arange(400) % 6).to_csv(tmp_path / "p.csv", index=False)
+    shown = run(tmp_path / "p.csv", "--recall", 0.8, "--cluster", "site", "--positive", 1).output
+    assert shown.startswith("poor: for a recall")
+    assert "! Column 'good' contains numbers but is not used" in shown
+    assert "read as: true labels y_true, scores poor, clusters site" in shown
+    assert "! There are only 6 clusters: intervals were checked with 20 or more" in shown
+
+
+def test_a_difference_in_cost_has_the_same_sign_everywhere():
+    frame = make_frame(600, separations=(1.6, 1.5), names=("first", "second"))
+    result = choose_threshold(frame, costs=(1, 5), positive=1)
+    line = result.pairs.iloc[0]
+    assert not line["significant"]
+    expected = f"difference {line['difference']:.3g} per 1,000 cases, 95 % CI {line['low']:.3g} to {line['high']:.3g}"
+    assert expected in result.list_texts()[-1]
+
+
+def test_the_costs_of_alerting_nobody_and_everybody_are_reported():
+    frame = make_frame(1000, prevalence=0.1, separations=(2.0,))
+    positives = int(frame["y_true"].sum())
+    result = choose_threshold(frame, costs=(1, 10), positive=1)
+    costs = result.frame().iloc[0]
+    assert (costs["cost_nobody"], costs["cost_everybody"]) == pytest.approx((10 * positives, 1000 - positives))
+    assert f"Alerting nobody costs {10 * positives:,} per 1,000 cases, and alerting everybody {1000 - positives}" in str(result)
+    assert result.choices[0].is_useful(0.05)
+    assert " use " in result.list_texts()[0]
+
+
+def test_a_threshold_that_is_not_cheaper_than_alerting_nobody_is_not_recommended():
+    frame = make_frame(1000, prevalence=0.1, separations=(0.9,))
+    frame.loc[frame["tree_proba"].nlargest(3).index, "y_true"] = 1  # a threshold that is cheaper by chance
+    text = choose_threshold(frame, costs=(1, 1), positive=1).list_texts()[0]
+    assert text.startswith("tree: at FP = 1, FN = 1 no threshold is significantly cheaper than alerting nobody")
+    constant = {"y_true": [0, 0, 0, 1] * 10, "probability": [0.4] * 40}
+    assert (
+        "no threshold is cheaper than alerting nobody, which costs 250"
+        in choose_threshold(constant, costs=(1, 1)).list_texts()[0]
+    )
+
+
+def test_useless_scores_are_seldom_called_useful():
+    useful = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        frame = pd.DataFrame({"y_true": np.arange(200) % 2, "probability": rng.random(200)})
+        result = choose_threshold(frame, costs=(1, 1), positive=1, measures="recall", thresholds=[0.5])
+        useful += bool(result.choices[0].is_useful(0.05))
+    assert useful <= 4
+
+
+def test_a_precision_that_one_model_reaches_gives_its_threshold():
+    frame = make_frame(600, separations=(2.4, 0.5), names=("good", "poor"))
+    frame.loc[frame["poor_proba"].idxmax(), "y_true"] = 0
+    result = choose_threshold(frame, precision=0.85, positive=1)
+    assert [choice.model for choice in result.choices] == ["good"]
+    assert "poor: no threshold reaches a precision of 0.85; the highest is" in " ".join(str(result).split())
+    assert set(result.table["model"]) == {"good", "poor"}
+
+
+def test_a_budget_below_one_alert_is_noted():
+    shown = " ".join(str(choose_threshold(make_frame(300), alerts=0.05, positive=1)).split())
+    assert "if 0.05 is a proportion of the cases, pass 50 instead" in shown
+
+
+def test_the_threshold_table_of_each_model_has_counts(tmp_path):
+    frame = make_frame(300, separations=(2.0, 0.8), names=("good", "poor"))
+    frame.to_csv(tmp_path / "p.csv", index=False)
+    shown = run(tmp_path / "p.csv", "--cost-fp", 1, "--cost-fn", 5, "--at", 0.2).output
+    for name in ("good", "poor"):
+        tn, fp, fn, tp = confusion_matrix(frame["y_true"], frame[f"{name}_proba"] >= 0.2).ravel()
+        assert f"{name} at 0.2: TP {tp}, FP {fp}, FN {fn}, TN {tn}" in shown
+    shown = run(tmp_path / "p.csv", "--cost-fp", 1, "--cost-fn", 5, "--measure", "mcc").output
+    assert shown.count("Matthews correlation coefficient") == 2

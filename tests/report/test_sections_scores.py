@@ -386,7 +386,7 @@ def test_weights_and_missing_labels_are_noted(tmp_path):
 def test_gaps_are_those_of_the_measure_in_the_subgroups():
     table, found = two_classes(), sections("two classes")["subgroups"]
     assert [part.key for part in found.tables] == ["subgroups-gaps", "subgroups-all"]
-    gaps = found.tables[0].frame.query("measure == 'auc'").set_index(["model", "subgroup"])
+    gaps = found.tables[0].frame.query("measure == 'AUC'").set_index(["model", "subgroup"])
     for model in ("forest", "tree", "rule"):
         parts = {name: auc(own["truth"] == "yes", own[f"{model}_proba"]) for name, own in table.groupby("sex")}
         assert gaps.loc[(model, "f"), "difference"] == pytest.approx(parts["f"] - parts["m"])
@@ -400,7 +400,7 @@ def test_a_significant_gap_is_named():
     judgement = judge(table, resamples=RESAMPLES)
     found = build_judgement_section_groups(describe_source(judgement))
     assert "AUC differs significantly from the rest for sex" in found.sentences[0].text
-    assert "model forest" in found.sentences[0].text
+    assert "for sex m (forest, -0." in found.sentences[0].text
     assert found.sentences[0].text in [sentence.text for sentence in build_sections(judgement)[0].sentences]
     assert "No subgroup differs significantly" in sections("two classes")["subgroups"].sentences[0].text
 
@@ -429,3 +429,26 @@ def test_a_figure_for_each_column():
     found = build_judgement_section_groups(describe_source(judge(table, resamples=20)))
     assert [figure.key for figure in found.figures] == ["subgroups-sex", "subgroups-region"]
     assert set(found.figures[1].frame["subgroup"]) == {"north", "south"}
+
+
+def test_the_figures_show_the_measures_with_significant_gaps():
+    rng = np.random.default_rng(2)
+    y, is_west = rng.integers(0, 2, 600), rng.random(600) < 0.3
+    # Adding the same number to all scores of a subgroup raises its false positive rate, and no AUC within it changes.
+    score = 1 / (1 + np.exp(-(2 * y - 1 + rng.normal(size=600) + 2 * is_west)))
+    table = pd.DataFrame({"truth": y, "tree_proba": score, "region": np.where(is_west, "west", "east")})
+    found = build_judgement_section_groups(describe_source(judge(table, resamples=20)))
+    titles = [figure.title for figure in found.figures]
+    assert "Gaps to the rest: false positive rate by region" in titles
+    assert not any("AUC" in title for title in titles)
+    assert set(found.tables[0].frame["measure"]) >= {"AUC", "selection rate", "false positive rate"}
+    assert "false positive rate +" in found.sentences[0].text
+
+
+def test_confusion_matrices_and_gaps_state_where_the_labels_come_from():
+    for key in ("classes", "subgroups"):
+        assert (
+            "Predicted labels of forest, tree and rule: the class with a probability above 0.5."
+            in sections("two classes")[key].notes
+        )
+    assert any(note.endswith("those of the file.") for note in sections("labels only")["classes"].notes)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
 from fairtrial.errors import InputError
 from fairtrial.significance import calibration_test
@@ -58,13 +59,46 @@ def test_copies_of_rows_in_clusters_are_not_evidence():
     assert few.caveats[0].kind == "few_clusters_to_test"
 
 
+def test_rounding_does_not_make_calibrated_probabilities_miscalibrated():
+    rejections = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        p = expit(rng.normal(-4, 1.6, 3000))
+        outcome = calibration_test(rng.random(3000) < p, p.round(2), resamples=99)
+        assert math.isfinite(outcome.statistic)
+        rejections += outcome.p_value <= 0.05
+    assert rejections <= 5  # at most 2 expected; all 40 samples have probabilities of 0.00, most of them with a positive
+
+
+def test_a_positive_at_an_unrounded_zero_is_strong_evidence():
+    rng = np.random.default_rng(1)
+    p = expit(rng.normal(-2, 1.5, 1000))
+    y = (rng.random(1000) < p).astype(int)
+    assert calibration_test(y, p).p_value > 0.05
+    y[0], p[0] = 1, 0.0
+    for cluster in (None, np.arange(1000)):
+        outcome = calibration_test(y, p, cluster=cluster)
+        assert math.isfinite(outcome.statistic)
+        # 20 times the probability of a positive in one row, if its probability is 1e-6
+        assert outcome.p_value == pytest.approx(20 * 1e-6)
+        assert outcome.caveats[-1].kind == "certain_and_wrong"
+    assert calibration_test(y, p, clip=0.01).p_value > 0.05
+    with pytest.raises(InputError, match=r"clip must be above 0 and below 0\.5, got 0"):
+        calibration_test(y, p, clip=0)
+
+
+def test_labels_as_probabilities_are_overconfident():
+    outcome = calibration_test([0] * 40 + [1] * 10 + [1] * 40 + [0] * 10, [0.0] * 50 + [1.0] * 50)
+    assert outcome.p_value < 0.001
+    assert 0 < outcome.details["slope"] < 0.2
+
+
 def test_probabilities_of_0_and_1():
-    assert calibration_test([1, 0, 1, 0], [0.0, 0.4, 0.6, 0.5]).p_value == 0
     certain = calibration_test([1, 0, 1], [1.0, 0.0, 1.0])
     assert math.isnan(certain.p_value)
     assert certain.caveats[0].kind == "all_certain"
     right = calibration_test([0, 0, 1, 0, 1], [0.0, 0.4, 0.6, 0.5, 1.0], method="score")
-    assert right.statistic == pytest.approx(calibration_test([0, 1, 0], [0.4, 0.6, 0.5], method="score").statistic)
+    assert right.statistic == calibration_test([0, 0, 1, 0, 1], [0.05, 0.4, 0.6, 0.5, 0.95], method="score").statistic
 
 
 def test_degenerate_probabilities_are_tested_or_explained():

@@ -26,9 +26,12 @@ def threshold(
     current: Annotated[
         float | None, typer.Option(help="Current threshold, to compare with. Default: 0.5 for probabilities, else none.")
     ] = None,
-    at: Annotated[list[float] | None, typer.Option(help="Print the threshold table at this threshold. Repeatable.")] = None,
+    at: Annotated[
+        list[float] | None, typer.Option(help="Print the threshold table at this threshold, for each model. Repeatable.")
+    ] = None,
     measure: Annotated[
-        list[str] | None, typer.Option(help="Measure of labels in the threshold table (see `fairtrial measures`). Repeatable.")
+        list[str] | None,
+        typer.Option(help="Measure of labels (see `fairtrial measures`) at --at or at the chosen threshold. Repeatable."),
     ] = None,
     csv: Annotated[bool, typer.Option("--csv", help="Print the threshold table as CSV instead of text.")] = False,
     json: Annotated[Path | None, typer.Option(help="Write the answer and the threshold table to this JSON file.")] = None,
@@ -95,6 +98,7 @@ def threshold(
             from fairtrial.report.report import write_report
 
             written.append(write_report(result, report))
-        typer.echo(format_csv(result.table) if csv else "\n".join(result.format_lines(at or ())), nl=not csv)
+        marks = at or [choice.threshold for choice in result.choices if measure]
+        typer.echo(format_csv(result.table) if csv else "\n".join(result.format_lines(marks)), nl=not csv)
         for path in written:
             typer.echo(f"  written: {path}", err=csv)

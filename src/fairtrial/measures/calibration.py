@@ -48,25 +48,70 @@ _MAX_CROSSFIT_LINES = 10_000_000
 _MAX_BAND_BINS = 2048
 _CURVE_POINTS = 100
 
+# A probability of 0 counts as at most this value, unless all probabilities are rounded to at most 5 decimal places.
+_SMALL = 1e-6
+_MAX_DECIMALS = 5
+
 _ONE_CLUSTER = "all rows are in one cluster, so the limits are undefined"
 _ONE_CLASS = "only one of the two outcomes occurs"
-_CERTAIN = "a probability is exactly 0 or 1, so its logit is infinite (pass clip, e.g. 1e-6)"
 _CONSTANT = "all probabilities are equal"
 _SEPARATED = "the probabilities separate the two outcomes, so the slope is infinite"
 
 
-def _compute_logits(tally: ScoreTally, clip: float) -> tuple[FloatArray, FloatArray, FloatArray, npt.NDArray[np.bool_]]:
-    """Return logits, positives and totals with a leading axis, and whether each line has probabilities of exactly 0 or 1."""
-    if not 0 <= clip < 0.5:
-        raise InputError(f"clip must be at least 0 and below 0.5, got {clip!r}")
+def find_bounds(tally: ScoreTally, clip: float | None) -> tuple[FloatArray, FloatArray]:
+    """Return, for each line, the values that replace probabilities of 0, and 1 minus those that replace 1; 0 if there are none.
+
+    A rounded probability of 0.00 is below 0.005. Within this range, it is replaced with the observed frequency of positives,
+    because it must not count against the model. If the probabilities are not rounded, the range ends at 1e-6.
+    """
     values, pos, neg = tally.stack_axes()
-    total = pos + neg.astype(np.float64)
-    probabilities = np.clip(values, clip, 1 - clip)
-    is_certain = (probabilities <= 0) | (probabilities >= 1)
-    has_certain = ((total > 0) & is_certain).any(axis=1)
-    inside = np.where(is_certain, 0.5, probabilities)
-    logits: FloatArray = np.log(inside) - np.log1p(-inside)
-    return logits, pos.astype(np.float64), total, np.asarray(has_certain)
+    if clip is not None:
+        if not 0 < clip < 0.5:
+            raise InputError(f"clip must be above 0 and below 0.5, got {clip!r}")
+        return np.full((len(pos), 1), clip), np.full((len(pos), 1), clip)
+    largest = find_half_step(values)
+    bounds = []
+    for is_certain, wrong, right in ((values <= 0, pos, neg), (values >= 1, neg, pos)):
+        n_wrong, n_right = ((is_certain * counts).sum(axis=1, dtype=np.float64) for counts in (wrong, right))
+        rows = n_wrong + n_right
+        bounds.append(np.where(rows > 0, np.minimum(largest, (n_wrong + 0.5) / (rows + 1)), 0.0)[:, None])
+    return bounds[0], bounds[1]
+
+
+def find_half_step(values: FloatArray) -> float:
+    """Return half the step to which probabilities are rounded, e.g. 0.005 for 2 decimal places; 1e-6 if there is no step."""
+    inside = values[(values > 0) & (values < 1)]
+    if not inside.size or inside.size == values.size:
+        return _SMALL
+    gap = float(min(inside.min(), 1 - inside.max()))
+    # Besides decimal places, a step may be a proportion of votes, e.g. 1 / 300 for a forest of 300 trees.
+    for steps in (*(10.0**decimals for decimals in range(1, _MAX_DECIMALS + 1)), float(round(1 / max(gap, _SMALL)))):
+        scaled = inside * steps
+        if (np.abs(scaled - np.round(scaled)) < min(1e-7 * steps, 0.01)).all():
+            return max(0.5 / steps, _SMALL)
+    return _SMALL
+
+
+def describe_bounds(low: float, high: float) -> str:
+    """Describe with which values probabilities of 0 and 1 are replaced; empty if there are none."""
+    low, high = (float(f"{bound:.3g}") for bound in (low, high))
+    texts = [f"a probability of 0 counts as {np.format_float_positional(low, trim='-')}"] if low else []
+    texts += [f"a probability of 1 counts as {1 - high:.12g}"] if high else []
+    return " and ".join(texts)
+
+
+def _compute_logits(tally: ScoreTally, clip: float | None) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return logits, positives and totals with a leading axis."""
+    values, pos, neg = tally.stack_axes()
+    low, high = find_bounds(tally, clip)
+    return _to_logits(values, low, high), pos.astype(np.float64), pos + neg.astype(np.float64)
+
+
+def _to_logits(probabilities: FloatArray, low: FloatArray | float, high: FloatArray | float) -> FloatArray:
+    inside = np.clip(probabilities, low, 1 - high)
+    # Lines without rows may have probabilities of 0 or 1.
+    inside = np.where((inside <= 0) | (inside >= 1), 0.5, inside)
+    return np.asarray(np.log(inside) - np.log1p(-inside))
 
 
 def _compute_logistic(x: FloatArray) -> FloatArray:
@@ -149,18 +194,19 @@ def _has_slope(x: FloatArray, pos: FloatArray, total: FloatArray) -> npt.NDArray
     target=0.0,
     range=(-np.inf, np.inf),
     cite="Cox 1958; Steyerberg 2019",
-    undefined="only one outcome occurs, or a probability is exactly 0 or 1 (pass clip)",
+    undefined="only one outcome occurs",
 )
-def calibration_intercept(tally: ScoreTally, *, clip: float = 0.0) -> FloatArray:
+def calibration_intercept(tally: ScoreTally, *, clip: float | None = None) -> FloatArray:
     """Calibration intercept: a of the model logit(y) = a + logit(p); 0 if calibrated.
 
-    The intercept is positive if the probabilities are too low. If a probability is exactly 0 or 1, its logit is infinite. The
-    intercept is then NaN unless probabilities are clipped.
+    The intercept is positive if the probabilities are too low.
 
     Parameters
     ----------
-    clip : float, default 0
-        Clip the probabilities to the interval from `clip` to 1 - `clip`.
+    clip : float, optional
+        Clip the probabilities to the interval from `clip` to 1 - `clip`. By default, only probabilities of 0 and 1 are changed,
+        because their logits are infinite: 0 counts as the proportion of positives among these rows, but at most as half the
+        step to which the probabilities are rounded (0.005 for 2 decimal places), or 1e-6 if they are not rounded.
 
     Examples
     --------
@@ -168,9 +214,7 @@ def calibration_intercept(tally: ScoreTally, *, clip: float = 0.0) -> FloatArray
     >>> round(calibration_intercept([1, 0, 1, 0], [0.2, 0.2, 0.2, 0.2]), 4)  # ln(1) - ln(1 / 4)
     1.3863
     """
-    logits, pos, total, has_certain = _compute_logits(tally, clip)
-    intercept = _fit_intercepts(logits, pos, total)
-    return _shape_like(np.where(has_certain, np.nan, intercept), tally)
+    return _shape_like(_fit_intercepts(*_compute_logits(tally, clip)), tally)
 
 
 @measure(
@@ -179,21 +223,19 @@ def calibration_intercept(tally: ScoreTally, *, clip: float = 0.0) -> FloatArray
     target=1.0,
     range=(-np.inf, np.inf),
     cite="Cox 1958; Steyerberg 2019",
-    undefined=(
-        "only one outcome occurs, a probability is exactly 0 or 1 (pass clip), all probabilities are equal, or they separate "
-        "the two outcomes"
-    ),
+    undefined="only one outcome occurs, all probabilities are equal, or they separate the two outcomes",
 )
-def calibration_slope(tally: ScoreTally, *, clip: float = 0.0) -> FloatArray:
+def calibration_slope(tally: ScoreTally, *, clip: float | None = None) -> FloatArray:
     """Calibration slope: b of the model logit(y) = a + b logit(p); 1 if calibrated.
 
-    The slope is below 1 if the model is overconfident: its probabilities are too close to 0 and 1. If a probability is exactly
-    0 or 1, its logit is infinite. The slope is then NaN unless probabilities are clipped.
+    The slope is below 1 if the model is overconfident: its probabilities are too close to 0 and 1.
 
     Parameters
     ----------
-    clip : float, default 0
-        Clip the probabilities to the interval from `clip` to 1 - `clip`.
+    clip : float, optional
+        Clip the probabilities to the interval from `clip` to 1 - `clip`. By default, only probabilities of 0 and 1 are changed,
+        because their logits are infinite: 0 counts as the proportion of positives among these rows, but at most as half the
+        step to which the probabilities are rounded (0.005 for 2 decimal places), or 1e-6 if they are not rounded.
 
     Examples
     --------
@@ -202,9 +244,7 @@ def calibration_slope(tally: ScoreTally, *, clip: float = 0.0) -> FloatArray:
     >>> round(calibration_slope([1, 0, 0, 0, 1, 1, 1, 0], p), 4)  # logit(3 / 4) / logit(4 / 5)
     0.7925
     """
-    logits, pos, total, has_certain = _compute_logits(tally, clip)
-    slope = _fit_lines(logits, pos, total)[1]
-    return _shape_like(np.where(has_certain, np.nan, slope), tally)
+    return _shape_like(_fit_lines(*_compute_logits(tally, clip))[1], tally)
 
 
 @measure(
@@ -325,13 +365,15 @@ def _get_quantile(sample: OutcomeSample, level: float) -> float:
     return compute_normal_quantile(level) if sample.clusters is None else compute_t_quantile(level, sample.units - 1)
 
 
-def _limit_model(sample: OutcomeSample, level: float, clip: float, *, with_slope: bool) -> Limits:
+def _limit_model(sample: OutcomeSample, level: float, clip: float | None, *, with_slope: bool) -> Limits:
     """Compute limits of the intercept (with slope 1) or of the slope.
 
     If the robust variance is larger than the usual variance, the likelihood ratio is divided by the ratio of the two.
     """
-    logits, pos, total, has_certain = (array[0] for array in _compute_logits(sample.tally, clip))
-    reason = _explain_undefined(logits, pos, total, bool(has_certain), with_slope)
+    logits, pos, total = (array[0] for array in _compute_logits(sample.tally, clip))
+    low_bound, high_bound = (float(bound[0, 0]) for bound in find_bounds(sample.tally, clip))
+    note = describe_bounds(low_bound, high_bound) if clip is None else ""
+    reason = _explain_undefined(logits, pos, total, with_slope)
     if reason:
         return math.nan, math.nan, "none", reason
     if sample.units < 2:
@@ -346,7 +388,7 @@ def _limit_model(sample: OutcomeSample, level: float, clip: float, *, with_slope
     fitted = _compute_logistic(linear)
     information = (design * (total * fitted * (1 - fitted))) @ design.T
     variance = np.linalg.inv(information)
-    row_logits = _to_logits(sample.values, clip)
+    row_logits = _to_logits(sample.values, low_bound, high_bound)
     row_fitted = _compute_logistic(intercept + slope * row_logits if with_slope else estimate + row_logits)
     row_design = np.stack([np.ones_like(row_logits), row_logits]) if with_slope else np.ones((1, len(row_logits)))
     meat = sample.sum_products(row_design * (sample.is_positive - row_fitted))
@@ -355,7 +397,7 @@ def _limit_model(sample: OutcomeSample, level: float, clip: float, *, with_slope
     quantile = _get_quantile(sample, level)
     error = quantile * math.sqrt(factor * float(variance[-1, -1]))
     if min(sample.count_effective_classes()) >= _MANY_CASES:
-        return estimate - error, estimate + error, "wald", ""
+        return estimate - error, estimate + error, "wald", note
 
     def compute_profile(value: float) -> float:
         if not with_slope:
@@ -365,7 +407,7 @@ def _limit_model(sample: OutcomeSample, level: float, clip: float, *, with_slope
 
     drop = compute_profile(estimate) - quantile**2 * factor / 2
     low, high = (_find_crossing(compute_profile, drop, estimate, sign * error) for sign in (-1, 1))
-    return low, high, "profile", ""
+    return low, high, "profile", note
 
 
 def _find_crossing(function: Callable[[float], float], value: float, start: float, step: float) -> float:
@@ -379,17 +421,10 @@ def _find_crossing(function: Callable[[float], float], value: float, start: floa
     return math.copysign(math.inf, step)
 
 
-def _to_logits(probabilities: FloatArray, clip: float) -> FloatArray:
-    inside = np.clip(probabilities, clip, 1 - clip)
-    return np.asarray(np.log(inside) - np.log1p(-inside))
-
-
-def _explain_undefined(logits: FloatArray, pos: FloatArray, total: FloatArray, has_certain: bool, with_slope: bool) -> str:
+def _explain_undefined(logits: FloatArray, pos: FloatArray, total: FloatArray, with_slope: bool) -> str:
     """Explain why the intercept or the slope is undefined; empty if it is defined."""
     if not 0 < pos.sum() < total.sum():
         return f"undefined because {_ONE_CLASS}"
-    if has_certain:
-        return f"undefined because {_CERTAIN}"
     if not with_slope or _has_slope(logits[None], pos[None], total[None])[0]:
         return ""
     present = logits[total > 0]
@@ -397,12 +432,12 @@ def _explain_undefined(logits: FloatArray, pos: FloatArray, total: FloatArray, h
 
 
 @set_limits(calibration_intercept)
-def _limit_intercept(sample: OutcomeSample, level: float, clip: float = 0.0) -> Limits:
+def _limit_intercept(sample: OutcomeSample, level: float, clip: float | None = None) -> Limits:
     return _limit_model(sample, level, clip, with_slope=False)
 
 
 @set_limits(calibration_slope)
-def _limit_slope(sample: OutcomeSample, level: float, clip: float = 0.0) -> Limits:
+def _limit_slope(sample: OutcomeSample, level: float, clip: float | None = None) -> Limits:
     return _limit_model(sample, level, clip, with_slope=True)
 
 
@@ -751,12 +786,7 @@ def _compute_band(
     return low, high
 
 
-def fit_calibration_line(tally: ScoreTally) -> tuple[float, float]:
-    """Fit logit(y) = a + b logit(p) to all probabilities except 0 and 1; NaN if the maximum does not exist."""
-    inside = (tally.values > 0) & (tally.values < 1)
-    kept = ScoreTally(tally.values[inside], tally.pos[inside], tally.neg[inside])
-    if not inside.any():
-        return math.nan, math.nan
-    logits, pos, total, _ = _compute_logits(kept, 0.0)
-    intercept, slope = _fit_lines(logits, pos, total)
+def fit_calibration_line(tally: ScoreTally, clip: float | None = None) -> tuple[float, float]:
+    """Fit logit(y) = a + b logit(p) to a tally; NaN if the maximum does not exist."""
+    intercept, slope = _fit_lines(*_compute_logits(tally, clip))
     return float(intercept[0]), float(slope[0])

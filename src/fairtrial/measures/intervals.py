@@ -201,6 +201,8 @@ class Interval:
     def __str__(self) -> str:
         limits = format_interval(self.low, self.high, self.level, "{:.4g}")
         name = registry[self.measure].display_name if self.measure in registry else self.measure
+        if math.isnan(self.estimate) and self.note.startswith("undefined"):
+            return f"{name} {self.note}"
         text = f"{name} {format_number(self.estimate, '{:.4g}')}, {limits} ({_METHOD_NAMES.get(self.method, self.method)})"
         return text + (f"; {self.note}" if self.note else "")
 
@@ -515,10 +517,11 @@ def _compute_outcome_interval(bound_measure: BoundMeasure, plan: IntervalPlan, m
     low, high, method, note = measure.limits(sample, plan.level, **params)
     if np.isnan(estimate):
         measure.warn_undefined(np.asarray(estimate))
-        return Interval(measure.name, estimate, math.nan, math.nan, plan.level, "none", note or measure.facts.undefined)
-    if note:
+        reason = note or f"undefined because {measure.facts.undefined}"
+        return Interval(measure.name, estimate, math.nan, math.nan, plan.level, "none", reason)
+    if note and math.isnan(low):
         warn_undefined_limits(f"{measure.name}: {note}")
-    elif plan.method != "auto":
+    elif not note and plan.method != "auto":
         note = "limits by cross-fitting, because the bootstrap is biased"
         warn_fallback(f"{measure.name}: {note}")
     return Interval(measure.name, estimate, low, high, plan.level, method, note)

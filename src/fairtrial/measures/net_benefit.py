@@ -28,6 +28,7 @@ from fairtrial.measures.tally import ScoreTally
 if TYPE_CHECKING:
     import pandas as pd
 
+DEFAULT_THRESHOLD = 0.5
 DEFAULT_THRESHOLDS = np.arange(1, 100) / 100
 TREAT_ALL, TREAT_NONE = "treat all", "treat none"
 
@@ -41,13 +42,13 @@ _ONE_CLUSTER = "all rows are in one cluster, so the limits are undefined"
     cite="Vickers & Elkin 2006",
     undefined="there are no rows",
 )
-def net_benefit(tally: ScoreTally, *, threshold: float = 0.5) -> FloatArray:
+def net_benefit(tally: ScoreTally, *, threshold: float = DEFAULT_THRESHOLD) -> FloatArray:
     """Net benefit: true positives minus false positives times the odds of the threshold.
 
-    True and false positives are proportions of all rows. A row is predicted positive if its probability is at least
-    `threshold`. Treating no row has a net benefit of 0. Treating all rows has the net benefit of a model whose probabilities
-    are all 1. With several classes and no positive class, a prediction is positive if the probability of the most probable
-    class is at least `threshold`, and true if that class is correct.
+    True and false positives are proportions of all rows, so 0.039 means 39 net true positives per 1,000 rows. A row is
+    predicted positive if its probability is at least `threshold`. Treating no row has a net benefit of 0. Treating all rows has
+    the net benefit of a model whose probabilities are all 1. With several classes and no positive class, a prediction is
+    positive if the probability of the most probable class is at least `threshold`, and true if that class is correct.
 
     Parameters
     ----------
@@ -68,7 +69,9 @@ def net_benefit(tally: ScoreTally, *, threshold: float = 0.5) -> FloatArray:
 
 
 @set_limits(net_benefit)
-def _limit_net_benefit(sample: OutcomeSample, level: float, threshold: float = 0.5) -> tuple[float, float, str, str]:
+def _limit_net_benefit(
+    sample: OutcomeSample, level: float, threshold: float = DEFAULT_THRESHOLD
+) -> tuple[float, float, str, str]:
     thresholds = np.array([threshold])
     decisions = _Decisions.from_sample(sample, thresholds)
     _, low, high = decisions.compare(sample.values, None, level)
@@ -418,5 +421,7 @@ def check_thresholds(thresholds: npt.ArrayLike | None) -> FloatArray:
         raise InputError("thresholds must contain at least 1 number, got none")
     outside = values[(values <= 0) | (values >= 1)]
     if outside.size:
-        raise InputError(f"thresholds must lie between 0 and 1, got {outside[0]:g}: leave it out")
+        first = float(outside[0])
+        remedy = f"pass {first / 100:g} for {first:g} %" if 1 < first < 100 else "leave it out"
+        raise InputError(f"thresholds must lie between 0 and 1, got {first:g}: {remedy}")
     return np.unique(values)

@@ -35,8 +35,6 @@ MIN_CASES = 10
 With 8 rows in each, the two-sided 5 % test of a proportion has a type I error of up to 7.7 %; from 10 rows, of up to 7 %.
 """
 
-_MIN_INFLUENCE_CLUSTERS = 10
-
 # Up to this number of cases, the variance of all rows fully replaces a smaller variance of a subgroup. Beyond, its weight
 # decreases.
 _FULL_REPLACEMENT = 50
@@ -372,8 +370,6 @@ def estimate_by_influence(
     needed: int = MIN_CASES,
 ) -> SubgroupValues:
     """Estimate any measure on each of `count` subgroups, with t limits from the influence of each row or cluster."""
-    needed = needed if clusters is None else max(needed, _MIN_INFLUENCE_CLUSTERS)
-
     common_spread: float | None = None
 
     def build(mask: npt.NDArray[np.bool_]) -> tuple[PartialValue, FloatArray, float]:

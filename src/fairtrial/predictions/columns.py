@@ -91,6 +91,9 @@ SCORE_NAMES = (
     "p1",
 )
 
+MAX_SUBGROUPS = 50
+"""Largest number of subgroups: a column with more values is ignored."""
+
 SUBGROUP_NAMES = ("group", "subgroup", "segment", "sex", "gender", "race", "ethnicity", "agegroup", "region", "site")
 
 _SCORE_WORD = r"(?:y[_ .\-]?)?(?:pred(?:icted)?[_ .\-]?)?(?:scores?|probs?|proba|probability|p|decision|logit)"
@@ -318,6 +321,8 @@ def guess_roles(frame: pd.DataFrame, *, positive: object = None, **specified: An
     missing_labels = find_missing_labels(frame, columns["y_true"], free, positive)
     classes = [label for label in format_labels(frame[columns["y_true"]]) if label not in missing_labels]
     models = _find_models(frame, free, classes, columns, specified)
+    if "subgroup" in specified and "prediction" not in specified and "scores" not in specified:
+        _check_subgroups(frame, subgroups, free, classes)
     used = {*used_columns, *(column for model_columns in models for column in model_columns.columns)}
     unused = tuple(name for name in names if name not in used)
     if not models:
@@ -329,6 +334,11 @@ def guess_roles(frame: pd.DataFrame, *, positive: object = None, **specified: An
                 "fairtrial.significance.mcnemar([1] * n, first, second)"
             )
         _check_other_labels(frame, free, classes, columns["y_true"])
+        if "model" in columns and _is_fraction(frame[columns["model"]]):
+            raise InputError(
+                f"the column of model names must contain names, got numbers in {columns['model']!r}: if they are scores, pass "
+                f"{name_argument('scores', columns['model'])}"
+            )
         raise InputError(
             f"the file must have predicted labels or scores besides the true labels {columns['y_true']!r}, got only "
             f"{', '.join(map(repr, free)) or 'that column'}: pass {name_argument('prediction', 'COLUMN')} or "
@@ -350,7 +360,22 @@ def _check_roles(names: list[str], specified: Mapping[str, Any]) -> None:
             raise InputError(f"{role!r} is not a role of a column: {suggest_name(role, ROLE_PARAMETERS)}")
         for column in _list_columns(value):
             if column not in names:
+                parts = [part.strip() for part in column.split(",")]
+                if role == "subgroup" and set(parts) <= set(names):
+                    remedy = name_argument("subgroup", "COLUMNS", " --subgroup ".join(parts)).replace("COLUMNS", repr(parts))
+                    raise InputError(f"subgroup must name a column of the file, got {column!r}: pass {remedy}")
                 raise InputError(f"{role} must name a column of the file, got {column!r}: {suggest_name(column, names)}")
+
+
+def _check_subgroups(frame: pd.DataFrame, subgroups: list[str], free: list[str], classes: list[str]) -> None:
+    """Check that no subgroup column would otherwise be the scores of a model and has too many values for subgroups."""
+    for column in subgroups:
+        others = [name for name in map(str, frame.columns) if name in free or name == column]
+        scores = {name for model in find_wide_models(frame, others, classes) for _, name in model.scores}
+        if column in scores and frame[column].nunique() > MAX_SUBGROUPS:
+            raise InputError(
+                f"subgroup must not name a column of scores, got {column!r}, which belongs to a model: name another column"
+            )
 
 
 def _list_columns(value: Any) -> list[str]:
@@ -874,6 +899,17 @@ def find_percentages(frame: pd.DataFrame, specified: Mapping[str, Any]) -> list[
 def normalize_name(name: str) -> str:
     """Write a name in lower case without spaces, underscores, dots and hyphens."""
     return re.sub(r"[\s_.\-]", "", name.lower())
+
+
+def suggest_scale(low: float, high: float) -> str:
+    """Suggest how to fix a column whose name announces probabilities, but whose values range from `low` to `high`.
+
+    >>> suggest_scale(0.2, 97.5)
+    'divide percentages by 100'
+    """
+    if low >= 0 and 10 < high <= 100:
+        return "divide percentages by 100"
+    return "rename the column to a score if it does not contain probabilities"
 
 
 def is_named_probability(column: str) -> bool:

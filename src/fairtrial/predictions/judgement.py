@@ -44,7 +44,7 @@ from fairtrial.predictions.archive import PredictionArchive
 from fairtrial.predictions.columns import Roles, format_label
 from fairtrial.predictions.margins import MarginComparison, compare_at_margin, format_margin_table
 from fairtrial.predictions.pairs import UNDECIDED, build_pair_tables
-from fairtrial.predictions.probabilities import adjust_tests, find_miscalibration
+from fairtrial.predictions.probabilities import adjust_tests, describe_net_benefit, find_miscalibration
 from fairtrial.predictions.read import PARQUET, PredictionFile, Source, list_paths, read_predictions
 from fairtrial.predictions.statistics import (
     MEAN_LOSSES,
@@ -56,7 +56,15 @@ from fairtrial.predictions.statistics import (
     ignore_warnings,
 )
 from fairtrial.predictions.streamed import StreamedFile, StreamedModels
-from fairtrial.predictions.subgroups import GAP_COLUMNS, build_gaps, build_subgroups, find_gaps, list_subgroups
+from fairtrial.predictions.subgroups import (
+    GAP_COLUMNS,
+    build_gaps,
+    build_subgroups,
+    find_gaps,
+    find_other_gaps,
+    list_subgroups,
+    select_distinct_gaps,
+)
 from fairtrial.predictions.tables import (
     ASSESSMENT_COLUMNS,
     CONFUSION_COLUMNS,
@@ -93,6 +101,12 @@ _PROBABILITY_MEASURES = (
     *("brier_miscalibration", "brier_discrimination"),
 )
 
+_LABEL_RULES = {
+    "labels_from_probabilities": "the most probable class",
+    "labels_from_scores": "the class with the highest score",
+    "labels_from_signs": "the positive class if the score is above 0",
+}
+
 _INTERVAL_NAMES = {
     "wilson": "Wilson",
     "score": "score",
@@ -117,6 +131,7 @@ _MAX_CHECKS = 4
 _BELOW_CHANCE_Z = 1.96
 
 IMPORTANT_NOTES = (
+    "net_benefit_threshold",
     *("undeclared_clusters", "below_chance", "no_test", "rows_unidentified", "disjoint_rows", "unequal_rows"),
     "average_precision_differs",
     "class_order",
@@ -360,6 +375,34 @@ class Judgement:
         return tuple(capitalize(text) for text in render_all(self.gap_findings, "model"))
 
     @property
+    def gap_answer(self) -> tuple[str, ...]:
+        """The gaps in the main measure and, if none is significant, the worst significant gaps in other measures.
+
+        If no subgroup column was named, only significant gaps are reported.
+        """
+        findings = list(self.gap_findings[:1])
+        if all(finding.kind != "gaps_significant" for finding in findings):
+            findings = findings if "subgroup" in self.roles.specified else []
+            has_doubtful_rows = any(note.kind == "undeclared_clusters" for note in self.roles.reasons)
+            other = find_other_gaps(self.gaps, self.main, self.alpha, has_doubtful_rows) if len(self.gaps) else None
+            findings += [] if other is None else [other]
+        return tuple(capitalize(text) for text in render_all(findings, "model"))
+
+    @property
+    def label_rules(self) -> tuple[str, ...]:
+        """Where the predicted labels of the models come from: the file, or a rule for probabilities or scores."""
+        notes = [note for note in self.notes if note.kind in _LABEL_RULES]
+        derived = {model for note in notes for model in note["models"]}
+        from_file = tuple(model for model in dict.fromkeys(self.confusion["model"]) if model not in derived)
+        findings = [Finding.of("label_rule", models=from_file, rule="those of the file")] if from_file else []
+        for note in notes:
+            is_binary = note.kind == "labels_from_probabilities" and bool(self.positives.classes)
+            rule = "the class with a probability above 0.5" if is_binary else _LABEL_RULES[note.kind]
+            datasets = {name: value for name, value in note.values.items() if name == "datasets"}
+            findings.append(Finding.of("label_rule", models=note["models"], rule=rule, **datasets))
+        return tuple(capitalize(text) for text in render_all(findings, "model"))
+
+    @property
     def methodology(self) -> tuple[Finding, ...]:
         """Methodology checks that were raised: few rows, rare classes, too few data sets."""
         main = get_measure(self.main)
@@ -404,10 +447,12 @@ class Judgement:
         list of str
             Lines of at most 80 columns, unless names are long.
         """
-        answer = [line for text in (*self._select_answer(), *self._select_gaps()) for line in wrap_lines(text)]
+        answer = [line for text in self._select_answer() for line in wrap_lines(text)]
+        gaps = [line for text in self.gap_answer for line in wrap_lines(text)]
         shows_all = all_measures or any(note.kind in ("compared_by_other", "compared_without_direction") for note in self.notes)
         table = self._format_measures() if shows_all else self._format_main_table()
-        table += ["", *format_confusion(self.confusion, self.level)] if all_measures and len(self.confusion) else []
+        if all_measures and len(self.confusion):
+            table += ["", *format_confusion(self.confusion, self.level), "", *self._format_label_rules()]
         table += ["", *format_margin_table(self.margins)] if self.margins else []
         measures = format_count(self.scores["measure"].nunique(), "measure")
         more = "" if shows_all else f"{measures}: {name_place('--all', '.scores')}     "
@@ -418,20 +463,21 @@ class Judgement:
             read_as = [*read_as[: _MAX_READ_AS - 1], f"{read_as[_MAX_READ_AS - 1].rstrip(',')} ..."]
         foot = [*read_as, f"  {more}{name_place('page: --report page.html', 'reasons: .explain()')}"]
         used = len(answer) + 2 + (0 if all_measures else len(table) - len(self._list_models())) + len(foot)
-        return [*answer, "", *table, "", *self._format_warnings(max(1, _MAX_LINES - used)), *foot]
+        return [*answer, *gaps, "", *table, "", *self._format_warnings(max(1, _MAX_LINES - used)), *foot]
 
-    def _select_gaps(self) -> tuple[str, ...]:
-        """Select the sentence on gaps in the main measure, if subgroups were declared or one differs significantly."""
-        is_declared = "subgroup" in self.roles.specified
-        is_significant = any(finding.kind == "gaps_significant" for finding in self.gap_findings[:1])
-        return self.gap_summary[:1] if is_declared or is_significant else ()
+    def _format_label_rules(self) -> list[str]:
+        return [line for text in self.label_rules for line in wrap_lines(text, 78, indent="  ")]
+
+    def _list_gap_sentences(self) -> tuple[str, ...]:
+        """List the answer about subgroups and one sentence for each further measure, without repetitions."""
+        return tuple(dict.fromkeys((*self.gap_answer, *self.gap_summary)))
 
     def _format_gaps(self) -> list[str]:
-        """Format all gaps of the subgroups."""
+        """Format the gaps of the subgroups. A column with two subgroups is listed once, because its gaps are mirror images."""
         has_many_datasets = self.gaps["dataset"].nunique() > 1
         header = [*(["data set"] if has_many_datasets else []), "subgroup", "model", "measure", "rows", "estimate", "rest"]
         rows = [[*header, "difference", f"{format_percentage(self.level)} CI", "adjusted p"]]
-        for line in self.gaps.to_dict("records"):
+        for line in select_distinct_gaps(self.gaps).to_dict("records"):
             numbers = [_format_estimate(line["estimate"]), _format_estimate(line["rest"]), _format_change(line["difference"])]
             rows.append(
                 [
@@ -475,7 +521,9 @@ class Judgement:
         The first few raised checks always appear.
         """
         notes = {kind: [render(note, "model") for note in self.notes if note.kind == kind] for kind in IMPORTANT_NOTES}
-        first = notes.pop("undeclared_clusters")
+        first = notes.pop("undeclared_clusters") + notes.pop("net_benefit_threshold")
+        if "subgroup" in self.roles.specified:
+            first += [render(note, "model") for note in self.notes if note.kind in ("many_subgroups", "single_subgroup")]
         texts = [*first, *self._render_methodology(), *(text for texts in notes.values() for text in texts)]
         blocks = [wrap_item(text, "!") for text in texts]
         n_checks = min(_MAX_CHECKS, len(first) + len(self.methodology))
@@ -587,9 +635,9 @@ class Judgement:
             self._format_measures(),
             self._format_tests() if len(self.tests) else [],
             format_margin_table(self.margins) if self.margins else [],
-            [line for text in self.gap_summary for line in wrap_lines(text)],
-            self._format_gaps() if len(self.gaps) else [],
             [line for text in self.calibration_summary for line in wrap_lines(text)],
+            [line for text in self._list_gap_sentences() for line in wrap_lines(text)],
+            [*self._format_gaps(), *self._format_label_rules()] if len(self.gaps) else [],
             [line for text in self._render_methodology() for line in wrap_item(text, "!")],
             [line for note in self.notes for line in wrap_item(render(note, "model"), "-")],
             wrap_lines(self._get_read_as(), indent="  "),
@@ -826,6 +874,10 @@ def _judge(
     _note_unequal_rows(scores, class_counts, notes)
     _note_rare_positives(scores, main, positives, class_counts, notes)
     subgroups = list_subgroups(models, file.roles.subgroups, notes)
+    used_subgroups = {column for _, column in subgroups}
+    ignored = tuple(column for column in file.roles.subgroups if column not in used_subgroups)
+    kept = tuple(column for column in file.roles.subgroups if column in used_subgroups)
+    roles = replace(file.roles, subgroups=kept, unused=(*file.roles.unused, *ignored))
     gaps = build_gaps(models, subgroups, [main] if measures is None else chosen, settings)
     verdict = _compare_over_splits(file, main, settings, notes, inverted)
     findings = rank_by_rows(scores, pairs, obstacles, main, settings, clusters)
@@ -839,11 +891,13 @@ def _judge(
         for ranking, dataset in zip(findings, dict.fromkeys(map(str, scores["dataset"])), strict=True)
     )
     assessments = build_assessments(models, settings)
+    if any(measure.name == "net_benefit" for measure in chosen):
+        notes.add("net_benefit_threshold", **describe_net_benefit(scores, assessments["decisions"]))
     calibration_tests = adjust_tests(assessments["calibration_tests"])
     calibration_findings = find_miscalibration(calibration_tests, scores, settings.level, settings.alpha, has_doubtful_rows)
     return Judgement(
         source=file.source,
-        roles=file.roles,
+        roles=roles,
         main=main.name,
         level=settings.level,
         alpha=settings.alpha,

@@ -11,7 +11,7 @@ import numpy as np
 from fairtrial._findings import Finding
 from fairtrial.measures.calibration import build_uncertainty, compute_corp_curve
 from fairtrial.measures.intervals import Interval
-from fairtrial.measures.net_benefit import DEFAULT_THRESHOLDS, compute_sample_curve
+from fairtrial.measures.net_benefit import DEFAULT_THRESHOLD, DEFAULT_THRESHOLDS, compute_sample_curve
 from fairtrial.measures.rows import OutcomeSample
 from fairtrial.significance.adjust import adjust
 from fairtrial.significance.calibration import run_calibration_test
@@ -38,15 +38,15 @@ class ProbabilityAssessment:
         Differences in net benefit between the model and treating all rows; see `decision_differences`.
     uncertainty : Interval
         The uncertainty component of the Brier score.
-    test : Outcome or None
-        Test of calibration; None for weighted rows.
+    test : Outcome
+        Test of calibration. Its p-value is NaN if calibration cannot be tested, e.g. with weights; `caveats` says why.
     """
 
     corp: pd.DataFrame
     decisions: pd.DataFrame
     differences: pd.DataFrame
     uncertainty: Interval
-    test: Outcome | None
+    test: Outcome
 
     @classmethod
     def from_sample(cls, sample: OutcomeSample, level: float, seed: int) -> ProbabilityAssessment:
@@ -58,7 +58,7 @@ class ProbabilityAssessment:
             decisions,
             differences,
             build_uncertainty(sample, level),
-            run_calibration_test(sample, seed=seed) if sample.weights is None else None,
+            run_calibration_test(sample, seed=seed),
         )
 
 
@@ -79,28 +79,26 @@ def find_miscalibration(
     several = tests["dataset"].nunique() > 1
     findings = []
     for line in tests.to_dict("records"):
-        p = float(line["p_adjusted"])
         own = scores[(scores["dataset"] == line["dataset"]) & (scores["model"] == line["model"])].set_index("measure")
         where = f" on {line['dataset']}" if several else ""
-        findings.append(
-            _describe_model(str(line["model"]), where, own.to_dict("index"), p, level, alpha, if_independent, len(tests) > 1)
-        )
-    return tuple(finding for finding in findings if finding is not None)
+        findings.append(_describe_model(line, where, own.to_dict("index"), level, alpha, if_independent, len(tests) > 1))
+    return tuple(findings)
 
 
 def _describe_model(
-    model: str,
+    line: Mapping[Any, Any],
     where: str,
     scores: Mapping[Any, Mapping[Any, Any]],
-    p: float,
     level: float,
     alpha: float,
     if_independent: bool,
     adjusted: bool,
-) -> Finding | None:
-    """Describe the calibration of a model by its slope or its O:E ratio. Return None if calibration cannot be tested."""
+) -> Finding:
+    """Describe the calibration of a model by its slope or its O:E ratio, or say why calibration cannot be tested."""
+    p, model = float(line["p_adjusted"]), str(line["model"])
     if np.isnan(p):
-        return None
+        note = str(line["note"])
+        return Finding.of("calibration_untested", model=model, where=where, reason=note[:1].lower() + note[1:])
     condition = " if the rows are independent" if if_independent else ""
     common = {"model": model, "where": where, "p": p, "condition": condition, "adjusted": "adjusted " if adjusted else ""}
     measures = {
@@ -109,17 +107,45 @@ def _describe_model(
         if name in scores and np.isfinite(scores[name]["low"])
     }
     slope, ratio = measures.get("calibration_slope"), measures.get("oe_ratio")
+    note = "" if slope is None else scores["calibration_slope"]["note"]
+    with_slope = {} if slope is None else {"slope": slope[0], "interval": slope[1], "note": f"; {note}" if note else ""}
+    if slope is not None and (p > alpha or not slope[1][0] <= 1 <= slope[1][1]):
+        return _describe_slope(common | with_slope, p > alpha, str(line["class"]))
     if p > alpha:
-        if slope is None:
-            return Finding.of("calibrated", **common)
-        return Finding.of("calibrated_slope", **common, slope=slope[0], interval=slope[1])
-    if slope is not None and not slope[1][0] <= 1 <= slope[1][1]:
-        kind = "overconfident" if slope[0] < 1 else "underconfident"
-        return Finding.of(kind, **common, slope=slope[0], interval=slope[1])
+        return Finding.of("calibrated", **common)
     if ratio is not None and not ratio[1][0] <= 1 <= ratio[1][1]:
         kind = "probabilities_too_low" if ratio[0] > 1 else "probabilities_too_high"
         return Finding.of(kind, **common, ratio=ratio[0], interval=ratio[1])
-    return Finding.of("miscalibrated", **common)
+    reason = f": {line['note']}" if line["note"] else ""
+    return Finding.of("miscalibrated", **common, reason=reason.removesuffix("."))
+
+
+def _describe_slope(values: dict[str, Any], is_calibrated: bool, label: str) -> Finding:
+    """Describe the calibration of a model by its slope."""
+    low, high = values["interval"][:2]
+    if is_calibrated and low <= 1 <= high:
+        return Finding.of("calibrated_slope", **values)
+    if is_calibrated:
+        # The interval of the slope alone would contradict the joint test of intercept and slope.
+        return Finding.of("calibrated_jointly", **{name: value for name, value in values.items() if name != "interval"})
+    if high < 0:
+        remedy = "order of the class probabilities" if label == "most probable" else "positive class"
+        return Finding.of("ranking_reversed", **values, remedy=remedy)
+    return Finding.of("overconfident" if values["slope"] < 1 else "underconfident", **values)
+
+
+def describe_net_benefit(scores: pd.DataFrame, decisions: pd.DataFrame) -> dict[str, Any]:
+    """Describe the threshold of net benefits, and whether treating all rows or none is better than every model."""
+    lines = decisions[np.isclose(decisions["threshold"].to_numpy(dtype=np.float64), DEFAULT_THRESHOLD)]
+    more = " Decision curves on the report page show other thresholds." if len(lines) else ""
+    comparison = ""
+    if len(lines) and lines["dataset"].nunique() == 1:
+        treat_all = float(lines["treat_all"].iloc[0])
+        if max(treat_all, 0.0) > scores.loc[scores["measure"] == "net_benefit", "estimate"].max():
+            strategy = "treating no row has a net benefit of 0"
+            strategy = f"treating all rows has {treat_all:.3g}" if treat_all > 0 else strategy
+            comparison = f"; {strategy}, more than every model"
+    return {"threshold": DEFAULT_THRESHOLD, "comparison": comparison, "more": more}
 
 
 def find_useful_thresholds(decisions: pd.DataFrame, differences: pd.DataFrame, names: Sequence[str]) -> tuple[Finding, ...]:

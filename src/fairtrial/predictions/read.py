@@ -30,6 +30,7 @@ from fairtrial.predictions.columns import (
     guess_roles,
     is_named_probability,
     normalize_label,
+    suggest_scale,
 )
 from fairtrial.predictions.validate import (
     EXACT_TOLERANCE,
@@ -913,7 +914,7 @@ def _build_binary_scores(
         line = int(np.argmax((values < 0) | (values > 1)))
         raise InputError(
             f"probabilities of {subject} must lie between 0 and 1, got {values[line]:g} at row {ids[line]!r}: "
-            "rename the column to a score if it does not contain probabilities"
+            f"{suggest_scale(float(values.min()), float(values.max()))}"
         )
     complement = 1 - values if is_probability else -values
     matrix = np.column_stack([complement, values] if class_index == 1 else [values, complement])

@@ -39,6 +39,7 @@ from fairtrial.predictions.columns import (
     is_named_probability,
     normalize_label,
     normalize_name,
+    suggest_scale,
 )
 from fairtrial.predictions.probabilities import ProbabilityAssessment
 from fairtrial.predictions.read import (
@@ -1397,7 +1398,7 @@ def _build_single_column_scores(column: str, class_index: int, summary: _ScoreSu
     if not is_probability and is_named_probability(column):
         raise InputError(
             f"probabilities of {subject} must lie between 0 and 1, got {summary.outlier:g} in column "
-            f"{column!r}: rename the column to a score if it does not contain probabilities"
+            f"{column!r}: {suggest_scale(summary.least, summary.most)}"
         )
     score = _cast_to_double(column)
     complement = f"(1 - {score})" if is_probability else f"(-{score})"

@@ -9,10 +9,11 @@ import numpy as np
 
 from fairtrial._findings import Finding
 from fairtrial._narrative import render
-from fairtrial._text import format_difference, format_interval, format_p_value
+from fairtrial._text import format_count, format_difference, format_interval, format_number, format_p_value
 from fairtrial.errors import InputError
 from fairtrial.measures import Measure, get_measure
 from fairtrial.measures.subgroup_gaps import Gap, compute_gaps
+from fairtrial.predictions.columns import MAX_SUBGROUPS
 from fairtrial.predictions.statistics import JudgeSettings, ModelStatistics, ignore_warnings
 from fairtrial.predictions.tables import build_score_rows
 from fairtrial.predictions.validate import Notes
@@ -32,8 +33,8 @@ GAP_COLUMNS = (
 # A subgroup with fewer rows, or fewer rows of a class, is too small to judge.
 MIN_SUBGROUP_ROWS, MIN_SUBGROUP_CLASS_ROWS = 20, 5
 
-MAX_SUBGROUPS = 50
-"""Largest number of subgroups: a column with more values is ignored."""
+# The answer names at most this many gaps in measures other than the main one.
+_MAX_NAMED_GAPS = 3
 
 _RATES = ("selection_rate", "recall", "fpr", "precision")
 
@@ -161,8 +162,9 @@ def _explain_missing_limits(gap: Gap, measure: Measure) -> str:
                 Finding.of("gap_undefined", subject=subject, measure=measure.display_name, reason=measure.facts.undefined)
             )
         if cases < gap.needed:
+            counted = format_count(1, "case") if cases == 1 else f"{format_number(cases)} cases"
             return render(
-                Finding.of("gap_few_cases", subject=subject, cases=cases, measure=measure.display_name, needed=gap.needed)
+                Finding.of("gap_few_cases", subject=subject, cases=counted, measure=measure.display_name, needed=gap.needed)
             )
     return render(Finding.of("gap_without_limits", measure=measure.display_name))
 
@@ -172,24 +174,93 @@ def find_gaps(gaps: pd.DataFrame, measure: str, level: float, alpha: float, if_i
     lines = gaps[gaps["measure"] == measure]
     if not len(lines):
         return None
-    name, tested = get_measure(measure).display_name, lines[lines["p_adjusted"].notna()]
+    name, tested = get_measure(measure).display_name, _list_tested(lines)
     scope = {"condition": "if the rows are independent, " if if_independent else "", "measure": name}
-    if not len(tested):
-        return Finding.of("gaps_undecided", measure=name)
-    significant = tested[tested["p_adjusted"] <= alpha].sort_values("p_adjusted", kind="stable")
-    if len(significant):
-        gap = _describe_gap(significant.to_dict("records")[0], gaps, level, alpha)
-        return Finding.of("gaps_significant", gap=gap, significant=len(significant), tested=len(tested), **scope)
-    largest = max(tested.to_dict("records"), key=lambda line: abs(line["difference"]))
+    if not tested:
+        return Finding.of("gaps_undecided", measure=name, reason=_explain_untested(lines, get_measure(measure)))
+    significant = [line for line in tested if line["p_adjusted"] <= alpha]
+    if significant:
+        gap = _describe_gap(significant[0], gaps, level, alpha)
+        verb = "is" if len(significant) == 1 else "are"
+        counts = f"; {len(significant):,} of {format_count(len(tested), 'gap')} {verb} significant" if len(tested) > 1 else ""
+        return Finding.of("gaps_significant", gap=gap, counts=counts, **scope)
+    largest = max(tested, key=lambda line: abs(line["difference"]))
     return Finding.of("gaps_none", gap=_describe_gap(largest, gaps, None, alpha), **scope)
+
+
+def find_other_gaps(gaps: pd.DataFrame, main: str, alpha: float, if_independent: bool = False) -> Finding | None:
+    """Find the worst significant gaps in measures other than the main one; None if there are none.
+
+    The p-values are also adjusted for the number of these measures (Bonferroni).
+    """
+    tested = _list_tested(gaps[gaps["measure"] != main])
+    measures = len({line["measure"] for line in tested})
+    lines = [line | {"p_adjusted": min(1.0, measures * line["p_adjusted"])} for line in tested]
+    lines = [line for line in lines if line["p_adjusted"] <= alpha]
+    if not lines:
+        return None
+    named: dict[str, list[str]] = {}
+    for line in lines[:_MAX_NAMED_GAPS]:
+        owners = ", ".join(_list_owners(line, gaps))
+        subject = f"for {line['column']} {line['subgroup']}" + (f" ({owners})" if owners else "")
+        difference = f"{get_measure(line['measure']).display_name} {format_difference(line['difference'])}"
+        named.setdefault(subject, []).append(f"{difference} ({format_p_value(line['p_adjusted'], alpha)})")
+    hidden = len(lines) - _MAX_NAMED_GAPS
+    return Finding.of(
+        "gaps_in_other_measures",
+        condition="if the rows are independent, " if if_independent else "",
+        gaps="; ".join(f"{subject}, {', '.join(texts)}" for subject, texts in named.items()),
+        more=f"; {format_count(hidden, 'more gap')}" if hidden > 0 else "",
+        measures=measures,
+    )
+
+
+def select_distinct_gaps(gaps: pd.DataFrame) -> pd.DataFrame:
+    """Select the gaps without mirror images: if a column has two subgroups, only the gaps of the first one."""
+    counts = gaps.groupby(["dataset", "column"])["subgroup"].transform("nunique")
+    first = gaps.groupby(["dataset", "column"])["subgroup"].transform("first")
+    return gaps[(counts != 2) | (gaps["subgroup"] == first)]
+
+
+def _list_tested(gaps: pd.DataFrame) -> list[dict[Any, Any]]:
+    """List the tested gaps: those in which the subgroup is worse than the rest first, then by adjusted p-value.
+
+    Of two gaps that are mirror images, only the first one is listed.
+    """
+    counts = gaps.groupby(["dataset", "column"])["subgroup"].nunique()
+    tested: dict[tuple[str, ...], dict[Any, Any]] = {}
+    for line in sorted(gaps[gaps["p_adjusted"].notna()].to_dict("records"), key=_rate_gap):
+        has_mirror = counts[line["dataset"], line["column"]] == 2
+        names = ("dataset", "column", "model", "measure", *(() if has_mirror else ("subgroup",)))
+        tested.setdefault(tuple(str(line[name]) for name in names), line)
+    return list(tested.values())
+
+
+def _rate_gap(line: dict[Any, Any]) -> tuple[bool, float]:
+    """Rate a gap for sorting: whether the subgroup is not worse than the rest, and the adjusted p-value."""
+    facts = get_measure(line["measure"]).facts
+    is_worse = facts.has_direction and (line["difference"] < 0) == (facts.direction == "max")
+    return not is_worse, line["p_adjusted"]
+
+
+def _explain_untested(gaps: pd.DataFrame, measure: Measure) -> str:
+    """Explain why no gap in a measure can be tested."""
+    undefined = gaps[gaps["estimate"].isna() & (gaps["rows"] > 0)]
+    line = (undefined if len(undefined) else gaps).iloc[0]
+    if len(undefined) and "is undefined" in str(line["note"]):
+        return f"it is undefined for {line['column']} {line['subgroup']}, because {measure.facts.undefined}"
+    return "the subgroups have too few cases" if np.isfinite(line["estimate"]) else str(line["note"])
+
+
+def _list_owners(line: dict[Any, Any], gaps: pd.DataFrame) -> list[str]:
+    """List the model and the data set of a gap, if there are several."""
+    return [str(line[name]) for name in ("model", "dataset") if gaps[name].nunique() > 1]
 
 
 def _describe_gap(line: dict[Any, Any], gaps: pd.DataFrame, level: float | None, alpha: float) -> str:
     """Describe a gap: subgroup, model, difference, limits if a confidence level is given, and adjusted p-value."""
-    names = {"model": "model {}", "dataset": "data set {}"}
-    owners = [text.format(line[name]) for name, text in names.items() if gaps[name].nunique() > 1]
-    limits = [] if level is None else [format_interval(line["low"], line["high"], level, "{:.3f}")]
-    difference = format_difference(line["difference"], "{:.3f}")
-    values = [*owners, difference, *limits, f"adjusted {format_p_value(line['p_adjusted'], alpha)}"]
+    limits = [] if level is None else [format_interval(line["low"], line["high"], level)]
+    difference = format_difference(line["difference"])
+    values = [*_list_owners(line, gaps), difference, *limits, f"adjusted {format_p_value(line['p_adjusted'], alpha)}"]
     subject = f"{line['column']} {line['subgroup']}"
     return f"{subject} ({', '.join(values)})" if level is not None else f"{subject}, {', '.join(values)}"

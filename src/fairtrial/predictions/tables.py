@@ -10,6 +10,7 @@ import numpy as np
 
 from fairtrial import measures as curve_measures
 from fairtrial._check import FloatArray
+from fairtrial._narrative import render
 from fairtrial._text import collapse_whitespace, format_number, format_percentage, format_table, wrap_lines
 from fairtrial.measures import Measure, get_measure
 from fairtrial.measures.intervals import Interval, compute_clustered_wilson_limits, compute_wilson_limits
@@ -60,7 +61,7 @@ ASSESSMENT_COLUMNS = {
     "decision_differences": ("dataset", "first", "second", "threshold", "difference", "low", "high"),
     "calibration_tests": (
         *("dataset", "model", "class", "test", "statistic", "p_value", "p_adjusted"),
-        *("uncertainty", "low", "high"),
+        *("uncertainty", "low", "high", "note"),
     ),
 }
 
@@ -283,8 +284,8 @@ def build_assessments(models: Sequence[ModelStatistics], settings: JudgeSettings
         parts["corp"].append(assessment.corp.assign(**keys))
         test, uncertainty = assessment.test, assessment.uncertainty
         line = {**keys, "uncertainty": uncertainty.estimate, "low": uncertainty.low, "high": uncertainty.high}
-        if test is not None:
-            line |= {"test": test.test, "statistic": test.statistic, "p_value": test.p_value}
+        note = " ".join(render(finding, "model") for finding in test.caveats)
+        line |= {"test": test.test, "statistic": test.statistic, "p_value": test.p_value, "note": note}
         parts["calibration_tests"].append(pd.DataFrame([line]))
         if model.positive is not None:
             assessed.append(model)

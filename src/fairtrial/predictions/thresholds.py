@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from decimal import ROUND_FLOOR, Context
 from html import escape
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -29,7 +30,7 @@ from fairtrial.measures import Measure, get_measure
 from fairtrial.measures.intervals import Interval
 from fairtrial.measures.measure import LabelMeasure
 from fairtrial.predictions.alerts import FOLDS, RATES, AlertCells, Goal, ScoredCases
-from fairtrial.predictions.judgement import build_settings, find_inverted, open_models
+from fairtrial.predictions.judgement import IMPORTANT_NOTES, build_settings, find_inverted, open_models
 from fairtrial.predictions.read import PredictionFile, Source
 from fairtrial.predictions.statistics import MANY_ROWS, InMemoryModel, JudgeSettings, PositiveClasses, ignore_warnings
 from fairtrial.significance import adjust
@@ -45,12 +46,15 @@ TABLE_MEASURES = ("recall", "precision", "specificity", "f_score")
 USUAL_THRESHOLD = 0.5
 """Default current threshold of predicted probabilities."""
 
-_NOTES = ("undeclared_clusters", "dropped_missing", "unknown_labels", "percentages", "not_probabilities")
+ALTERNATIVES = {"nobody": 0.0, "everybody": 1.0}
+"""The alternatives to a threshold, and the proportion of positive predictions of each."""
+
+_MIN_CLUSTERS = 20
 _PAIR_COLUMNS = (
     *("dataset", "first", "second", "measure", "first_cost", "second_cost", "difference", "low", "high", "test", "p_value"),
     *("p_adjusted", "significant", "rows"),
 )
-_MAX_PAIRS = 2
+_MAX_PAIRS, _MAX_MODELS = 2, 3
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,12 @@ class ThresholdChoice:
         The same quantities at the current threshold.
     saving : Interval or None
         Proportion of the current cost that is saved; None if there are no costs or no current threshold.
+    next_lower : float
+        The next lower score, or minus infinity. All thresholds above it, up to the chosen one, predict the same labels.
+    alternatives : mapping of str to Interval
+        For costs: cost per 1,000 cases of alerting "nobody" and "everybody".
+    differences : mapping of str to Outcome
+        For costs: test of the cost at the threshold minus the cost of each alternative; empty if there are too few cases.
     """
 
     dataset: str
@@ -86,6 +96,26 @@ class ThresholdChoice:
     current: float | None = None
     current_estimates: Mapping[str, Interval] = ()  # type: ignore[assignment]
     saving: Interval | None = None
+    next_lower: float = float("-inf")
+    alternatives: Mapping[str, Interval] = field(default_factory=dict)
+    differences: Mapping[str, Outcome] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """The threshold as text. Applied to the scores, the printed number predicts the same labels as the exact threshold."""
+        return format_threshold(self.threshold, self.next_lower)
+
+    @property
+    def rival(self) -> str | None:
+        """The alternative with the least significant difference: "nobody", "everybody", or None if nothing was tested."""
+        p_values = {name: 1.0 if outcome.statistic >= 0 else outcome.p_value for name, outcome in self.differences.items()}
+        return max(p_values, key=lambda name: (p_values[name], self.differences[name].statistic)) if p_values else None
+
+    def is_useful(self, alpha: float) -> bool | None:
+        """Whether the threshold costs significantly less than both alternatives; None if this was not tested."""
+        if self.rival is None:
+            return None
+        return all(outcome.statistic < 0 and outcome.p_value <= alpha for outcome in self.differences.values())
 
     def to_dict(self) -> dict[str, Any]:
         """Return all values as a dictionary."""
@@ -94,7 +124,9 @@ class ThresholdChoice:
         line |= _flatten(self.estimates, "")
         if self.current is not None:
             line |= {"current": self.current, **_flatten(self.current_estimates, "current_")}
-        return line | ({} if self.saving is None else _flatten({"saving": self.saving}, ""))
+        line |= {} if self.saving is None else _flatten({"saving": self.saving}, "")
+        line |= _flatten({f"cost_{name}": cost for name, cost in self.alternatives.items()}, "")
+        return line | {f"p_{name}": outcome.p_value for name, outcome in self.differences.items()}
 
 
 def _flatten(intervals: Mapping[str, Interval], prefix: str) -> dict[str, float]:
@@ -116,7 +148,8 @@ class ThresholdResult:
     goal : Goal
         The goal for which the threshold was chosen.
     choices : tuple of ThresholdChoice
-        The choice for each model; for costs, the model with the lowest cost comes first.
+        The choice for each model. For costs, the model with the lowest cost comes first; for other goals, the models are in the
+        order of the file. A model that does not reach the precision is left out.
     table : DataFrame
         Threshold table: one row per model, threshold and measure, with the numbers of true and false positives and negatives.
     pairs : DataFrame
@@ -130,6 +163,8 @@ class ThresholdResult:
         Confidence level and significance level.
     notes : tuple of Finding
         Notes on the data, and reasons why estimates are undefined.
+    read_as : str
+        The role of each column that was used.
 
     Examples
     --------
@@ -152,6 +187,7 @@ class ThresholdResult:
     level: float = 0.95
     alpha: float = 0.05
     notes: tuple[Finding, ...] = ()
+    read_as: str = ""
 
     @property
     def threshold(self) -> float:
@@ -201,14 +237,22 @@ class ThresholdResult:
         )
 
     def list_texts(self) -> list[str]:
-        """Describe the first choice, its intervals and the most important comparisons.
+        """Describe the choice, its intervals and, for costs, alternatives and comparisons.
+
+        For a recall, a precision or an alert budget, the choice of each model is described, because models are not ranked.
 
         Returns
         -------
         list of str
         """
-        findings = [self._describe_choice(self.choices[0]), self._describe_limits(self.choices[0])]
         first = self.choices[0]
+        findings = [self._describe_choice(first), self._describe_limits(first)]
+        if self.goal.kind != "costs" and len(self.choices) > 1:
+            findings = [self._describe_choice(choice) for choice in self.choices[:_MAX_MODELS]]
+            findings.append(Finding.of("threshold_unranked"))
+        if first.alternatives:
+            costs = {name: interval.estimate for name, interval in first.alternatives.items()}
+            findings.append(Finding.of("threshold_alternatives", **costs))
         pairs = self.pairs[(self.pairs["dataset"] == first.dataset) & (self.pairs["first"] == first.model)]
         for line in pairs.head(_MAX_PAIRS).to_dict("records"):
             kind = "threshold_pair" if line["significant"] else "threshold_pair_open"
@@ -217,8 +261,8 @@ class ThresholdResult:
                     kind,
                     first=line["first"],
                     second=line["second"],
-                    difference=abs(line["difference"]),
-                    interval=(-line["high"], -line["low"], self.level),
+                    difference=line["difference"],
+                    interval=(line["low"], line["high"], self.level),
                     p=line["p_adjusted"],
                     alpha=self.alpha,
                 )
@@ -227,15 +271,24 @@ class ThresholdResult:
 
     def _describe_choice(self, choice: ThresholdChoice) -> Finding:
         where = f" on {choice.dataset}" if len({other.dataset for other in self.choices}) > 1 else ""
-        lead = f"{choice.model}{where}: " if len(self.choices) > 1 else ""
+        lead = f"{choice.model}{where}: "
         article = "a threshold " if np.isinf(choice.threshold) else ""
-        threshold = f"{article}{format_threshold(choice.threshold)}"
+        threshold = f"{article}{choice.label}"
         values: dict[str, Any] = {"lead": lead, "threshold": threshold, "value": self.goal.value}
         values |= {name: interval.estimate for name, interval in choice.estimates.items()}
         values["alerts"] = PER_CASES * choice.estimates["alert_rate"].estimate
         if self.goal.kind != "costs":
             return Finding.of(f"threshold_{self.goal.kind}", **values)
         values |= {"fp": self.goal.costs[0], "fn": self.goal.costs[1]}
+        if choice.alternatives and np.isinf(choice.threshold):
+            return Finding.of("threshold_nobody", **values, nobody=choice.alternatives["nobody"].estimate)
+        if choice.is_useful(self.alpha) is False:
+            assert choice.rival is not None
+            outcome = choice.differences[choice.rival]
+            assert outcome.effect is not None
+            interval = (outcome.effect.low, outcome.effect.high, self.level)
+            values |= {"rival": choice.rival, "difference": outcome.statistic, "interval": interval}
+            return Finding.of("threshold_useless", **values, p=outcome.p_value, alpha=self.alpha)
         if choice.saving is None or np.isnan(choice.saving.estimate):
             return Finding.of("threshold_costs", **values)
         saving = round(choice.saving.estimate, 2)
@@ -245,13 +298,12 @@ class ThresholdResult:
     def _describe_limits(self, choice: ThresholdChoice) -> Finding:
         parts = [f"threshold {format_threshold_limits(choice.low, choice.high)}"]
         if self.goal.kind == "costs":
-            parts.append(f"cost {_format_limits(choice.estimates['cost'])}")
+            parts.append(f"cost {_format_limits('cost', choice.estimates['cost']) or 'undefined'}")
             if choice.saving is not None:
-                parts.append(f"saving {format_saving(choice.saving)}")
+                parts.append(format_saving(choice.saving))
         else:
             name = "alert_rate" if self.goal.kind == "alerts" else self.goal.kind
-            scale = PER_CASES if self.goal.kind == "alerts" else 1
-            parts.append(f"{'alerts' if scale > 1 else name} {_format_limits(choice.estimates[name], scale)}")
+            parts.append(f"{_HEADERS[name]} {_format_limits(name, choice.estimates[name]) or 'undefined'}")
         return Finding.of("threshold_limits", level=self.level, parts=", ".join(parts))
 
     def format_lines(self, thresholds: Sequence[float] = ()) -> list[str]:
@@ -260,7 +312,7 @@ class ThresholdResult:
         Parameters
         ----------
         thresholds : sequence of float
-            Thresholds for which the threshold table of the first model is printed. Default: none.
+            Thresholds for which the threshold table of each model is printed. Default: none.
 
         Returns
         -------
@@ -268,52 +320,56 @@ class ThresholdResult:
             Lines of at most 80 columns, unless names are long.
         """
         lines = [line for text in self.list_texts() for line in wrap_lines(text)]
-        table = self._format_models() if len(self.choices) > 1 else self._format_single(self.choices[0])
-        lines += ["", *table]
+        lines += ["", *self._format_models()]
         if len(thresholds):
-            lines += ["", *self._format_table(thresholds)]
+            lines += self._format_table(thresholds)
         rows = format_count(self.choices[0].rows, "row")
-        foot = Finding.of("threshold_method", folds=FOLDS, rows=rows, positive=self.positives.summary)
-        return [*lines, "", *(f"  {render(foot)}",), *self._format_notes()]
+        foot = render(Finding.of("threshold_method", folds=FOLDS, rows=rows))
+        read_as = "; ".join(filter(None, [self.read_as and f"read as: {self.read_as}", self.positives.summary]))
+        return [*lines, "", f"  {foot}", *wrap_lines(read_as, 76, indent="  "), *self._format_notes()]
 
     def _format_notes(self) -> list[str]:
         return [line for note in self.notes for line in wrap_item(render(note, "model"), "!")]
 
-    def _format_single(self, choice: ThresholdChoice) -> list[str]:
-        """Format the results of one model at the chosen and at the current threshold."""
-        names = list(choice.estimates)
-        rows = [["threshold", *(_HEADERS[name] for name in names)]]
-        pairs = [(format_threshold(choice.threshold), choice.estimates)]
-        if choice.current is not None:
-            pairs.append((f"{format_threshold(choice.current)} (current)", choice.current_estimates))
-        for label, estimates in pairs:
-            rows.append([label, *(_format_estimate(name, estimates[name].estimate) for name in names)])
-        return format_table(rows)
-
     def _format_models(self) -> list[str]:
-        """Format the results of several models, one line per model."""
+        """Format the results of all models, each with a line of confidence limits, and the costs of the alternatives."""
         several = len({choice.dataset for choice in self.choices}) > 1
         names = list(self.choices[0].estimates)
         rows = [[*(["data set"] if several else []), "model", "threshold", *(_HEADERS[name] for name in names)]]
-        has_saving = any(choice.saving is not None for choice in self.choices)
-        rows[0] += ["saving"] if has_saving else []
         for choice in self.choices:
-            labels = [*([choice.dataset] if several else []), choice.model, format_threshold(choice.threshold)]
-            cells = [_format_estimate(name, choice.estimates[name].estimate) for name in names]
-            saving = "" if choice.saving is None else format_percentage(round(choice.saving.estimate, 2))
-            rows.append([*labels, *cells, *([saving] if has_saving else [])])
+            lead = [choice.dataset] if several else []
+            rows.append([*lead, choice.model, choice.label, *_format_estimates(choice.estimates)])
+            limits = [_format_limits(name, interval) for name, interval in choice.estimates.items()]
+            rows.append([*("" for _ in lead), f"{format_percentage(self.level)} CI", _format_range(choice), *limits])
+            if len(self.choices) == 1 and choice.current is not None:
+                estimates, label = choice.current_estimates, format_threshold(choice.current)
+                rows.append(["current", label, *_format_estimates(estimates)])
+                rows.append(["", "", *(_format_limits(name, interval) for name, interval in estimates.items())])
+        if not several:
+            for name, cost in self.choices[0].alternatives.items():
+                rows.append([_ALTERNATIVE_NAMES[name], "", format_number(cost.estimate), *("" for _ in names[1:])])
         return format_table(rows, left=2 if several else 1)
 
     def _format_table(self, thresholds: Sequence[float]) -> list[str]:
-        first = self.choices[0]
-        table = self.table[(self.table["dataset"] == first.dataset) & (self.table["model"] == first.model)]
-        table = table[table["threshold"].isin([float(value) for value in thresholds])]
-        rows = [["threshold", "measure", "estimate", f"{format_percentage(self.level)} CI"]]
-        for line in table.to_dict("records"):
-            limits = format_interval(line["low"], line["high"], None) if np.isfinite(line["low"]) else line["note"]
-            name = _OWN_NAMES.get(line["measure"]) or get_measure(line["measure"]).display_name
-            rows.append([format_threshold(line["threshold"]), name, format_number(line["estimate"]), limits])
-        return format_table(rows, left=2)
+        """Format counts and measures of each model at each of the thresholds that are in its threshold table."""
+        lines: list[str] = []
+        table = self.table[self.table["threshold"].isin([float(value) for value in thresholds])]
+        several = self.table["dataset"].nunique() > 1
+        labels = {(choice.dataset, choice.model, choice.threshold): choice.label for choice in self.choices}
+        keys = ["dataset", "model", "threshold", "tp", "fp", "fn", "tn"]
+        for _, part in table.groupby(keys, sort=False):
+            dataset, model, threshold, *counts = (part[key].iloc[0] for key in keys)
+            where = f" on {dataset}" if several else ""
+            label = labels.get((dataset, model, threshold)) or format_threshold(threshold)
+            texts = [f"{name} {format_number(count)}" for name, count in zip(("TP", "FP", "FN", "TN"), counts, strict=True)]
+            lines += ["", f"  {model}{where} at {label}: {', '.join(texts)}"]
+            rows = [["measure", "estimate", f"{format_percentage(self.level)} CI"]]
+            for line in part.to_dict("records"):
+                limits = format_interval(line["low"], line["high"], None) if np.isfinite(line["low"]) else line["note"]
+                name = _OWN_NAMES.get(line["measure"]) or get_measure(line["measure"]).display_name
+                rows.append([name, format_number(line["estimate"]), limits])
+            lines += format_table(rows)
+        return lines
 
     def __str__(self) -> str:
         return "\n".join(self.format_lines())
@@ -325,20 +381,57 @@ class ThresholdResult:
 
 
 _OWN_NAMES = {"alert_rate": "alert rate", "cost": "cost per 1,000 cases"}
-_HEADERS = {"cost": "cost", "recall": "recall", "precision": "precision", "alert_rate": "alerts per 1,000"}
+_HEADERS = {"cost": "cost", "recall": "recall", "precision": "precision", "alert_rate": "alerts"}
+_ALTERNATIVE_NAMES = {"nobody": "no alerts", "everybody": "alert all"}
 
 
-def _format_estimate(name: str, value: float) -> str:
-    return format_number(PER_CASES * value if name == "alert_rate" else value)
+def _format_estimates(estimates: Mapping[str, Interval]) -> list[str]:
+    scales = {"alert_rate": PER_CASES}
+    return [format_number(scales.get(name, 1) * interval.estimate) for name, interval in estimates.items()]
 
 
-def format_threshold(threshold: float) -> str:
+def _format_limits(name: str, interval: Interval) -> str:
+    """Format limits for the console; those of recall and precision have two digits, to keep lines short."""
+    if np.isnan(interval.low):
+        return ""
+    scale = PER_CASES if name == "alert_rate" else 1
+    return format_interval(
+        scale * interval.low, scale * interval.high, None, "{:.3g}" if name in ("cost", "alert_rate") else "{:.2g}"
+    )
+
+
+def _format_range(choice: ThresholdChoice) -> str:
+    """Format the limits of the threshold for the console, with two digits if they differ then."""
+    if np.isnan(choice.low):
+        return ""
+    limits = [f"{limit:.2g}" if abs(limit) < 100 else format_threshold(limit) for limit in (choice.low, choice.high)]
+    if limits[0] == limits[1]:
+        return format_threshold_limits(choice.low, choice.high)
+    return " to ".join(limits).replace("above all scores", "above all")
+
+
+def format_threshold(threshold: float, next_lower: float | None = None) -> str:
     """Format a threshold.
+
+    With the next lower score, the threshold is rounded down with enough digits to stay above that score. Then the printed
+    number predicts the same labels as the exact threshold. Without it, the threshold is rounded to 3 digits.
 
     >>> format_threshold(0.18347), format_threshold(float("inf"))
     ('0.183', 'above all scores')
+    >>> format_threshold(0.18356, 0.18012), format_threshold(0.18356, 0.1835), format_threshold(0.1135, 0.1134)
+    ('0.183', '0.18356', '0.1135')
     """
-    return "above all scores" if threshold == float("inf") else format_number(threshold)
+    if threshold == float("inf"):
+        return "above all scores"
+    if next_lower is None:
+        return format_number(threshold)
+    for digits in range(max(3, len(f"{abs(threshold):.0f}")), 17):
+        nearest = Context(prec=digits).create_decimal(repr(float(threshold)))
+        below = Context(prec=digits, rounding=ROUND_FLOOR).create_decimal(repr(float(threshold)))
+        for rounded in (nearest, below):
+            if next_lower < float(rounded) <= threshold:
+                return f"{rounded.normalize():{'f' if abs(threshold) >= 1e-4 or threshold == 0 else 'e'}}"
+    return repr(float(threshold))
 
 
 def format_threshold_limits(low: float, high: float) -> str:
@@ -346,17 +439,12 @@ def format_threshold_limits(low: float, high: float) -> str:
     return "undefined" if np.isnan(low) else f"{format_threshold(low)} to {format_threshold(high)}"
 
 
-def _format_limits(interval: Interval, scale: float = 1.0) -> str:
-    if np.isnan(interval.low):
-        return "undefined"
-    return format_interval(scale * interval.low, scale * interval.high, None)
-
-
 def format_saving(saving: Interval) -> str:
-    """Format the limits of a saving in percent."""
+    """Format the limits of a saving in percent, or of an extra cost if the saving is negative."""
+    name, limits = ("extra cost", (-saving.high, -saving.low)) if saving.estimate < 0 else ("saving", (saving.low, saving.high))
     if np.isnan(saving.low):
-        return "undefined"
-    return " to ".join(format_percentage(round(limit, 2)) for limit in (saving.low, saving.high))
+        return f"{name} undefined"
+    return f"{name} {' to '.join(format_percentage(round(limit, 2) + 0.0) for limit in limits)}"
 
 
 def choose_threshold(
@@ -439,30 +527,65 @@ def choose_threshold(
 
     goal = _check_goal(costs, recall, precision, alerts)
     settings = build_settings(level, resamples, seed, alpha)
+    if roles.pop("subgroup", None) is not None:
+        raise InputError(
+            "subgroup is not an option of choose_threshold, because one threshold is chosen for all rows: remove it, predict "
+            "labels at the chosen threshold, and pass them to judge with subgroup="
+        )
     with open_models(source, positive, False, roles) as (file, notes):
         models = [model for model in file.models if isinstance(model, InMemoryModel)]
         cases = [_read_cases(model) for model in models]
         label_measures = _select_label_measures(measures)
         find_inverted(models, file.roles, get_measure("auc"), positive, settings)
-        problems: list[Finding] = []
+        problems = _list_problems(cases, goal)
         choices, tables = [], []
         for scored in cases:
             compared = _check_current(scored, current)
-            choice = _choose(scored, goal, compared, settings, problems)
-            choices.append(choice)
-            marks = _list_thresholds(scored, thresholds, choice)
+            chosen = goal.choose(scored.tally.pos, scored.tally.neg)
+            is_reached = chosen >= 0 or goal.kind != "precision"
+            if is_reached:
+                choices.append(_choose(scored, goal, chosen, compared, settings, problems))
+            marks = _list_thresholds(scored, thresholds, (choices[-1].threshold if is_reached else None, compared))
             tables.append(build_threshold_table(scored, marks, label_measures, goal, settings))
         all_notes = [*problems, *notes.merge(with_datasets=False), *file.roles.reasons]
-        selected = tuple(dict.fromkeys(note for note in all_notes if note.kind in _NOTES or note in problems))
+        selected = tuple(dict.fromkeys(note for note in all_notes if note.kind in IMPORTANT_NOTES or note in problems))
         if goal.kind == "costs":
             choices.sort(key=lambda choice: (choice.dataset, np.nan_to_num(choice.estimates["cost"].estimate, nan=np.inf)))
-        rank = {(choice.dataset, choice.model): number for number, choice in enumerate(choices)}
-        models.sort(key=lambda model: rank[model.dataset, model.name])
+            rank = {(choice.dataset, choice.model): number for number, choice in enumerate(choices)}
+            models.sort(key=lambda model: rank[model.dataset, model.name])
         pairs = _compare_costs(models if goal.kind == "costs" else [], goal, settings)
         table = pd.concat(tables, ignore_index=True)
         curves = pd.concat([_build_curve(scored, goal, level) for scored in cases], ignore_index=True)
         positives = PositiveClasses.from_models(models, file.roles, positive is not None)
-        return ThresholdResult(file.source, goal, tuple(choices), table, pairs, curves, positives, level, alpha, selected)
+        results = tuple(choices), table, pairs, curves, positives
+        return ThresholdResult(file.source, goal, *results, level, alpha, selected, replace(file.roles, subgroups=()).summary)
+
+
+def _list_problems(cases: Sequence[ScoredCases], goal: Goal) -> list[Finding]:
+    """List problems of the goal and the clusters. If no model reaches the precision, an error is raised."""
+    problems = []
+    if goal.kind == "alerts" and goal.value < 1:
+        problems.append(Finding.of("threshold_small_budget", value=goal.value, budget=PER_CASES * goal.value))
+    if goal.kind == "precision":
+        unreached = {}
+        for scored in cases:
+            tp, fp = np.cumsum(scored.tally.pos), np.cumsum(scored.tally.neg)
+            if goal.choose(scored.tally.pos, scored.tally.neg) < 0:
+                best = int(np.argmax(tp / (tp + fp)))
+                unreached[scored.dataset, scored.model] = float((tp / (tp + fp))[best]), float(scored.values[best])
+        if len(unreached) == len(cases):
+            (_, model), (highest, threshold) = max(unreached.items(), key=lambda item: item[1][0])
+            raise InputError(
+                f"precision must be reachable, got {goal.value:g}, but the highest precision of {model!r} is "
+                f"{format_number(highest)} (threshold {format_number(threshold)}): pass a lower one"
+            )
+        for (_, model), (highest, threshold) in unreached.items():
+            values = {"model": model, "value": goal.value, "highest": highest, "threshold": threshold}
+            problems.append(Finding.of("threshold_unreached", **values))
+    clusters = min((int(scored.clusters.max()) + 1 for scored in cases if scored.clusters is not None), default=_MIN_CLUSTERS)
+    if clusters < _MIN_CLUSTERS:
+        problems.append(Finding.of("threshold_few_clusters", clusters=clusters, needed=_MIN_CLUSTERS))
+    return problems
 
 
 def _check_goal(costs: Any, recall: float | None, precision: float | None, alerts: float | None) -> Goal:
@@ -480,7 +603,11 @@ def _check_goal(costs: Any, recall: float | None, precision: float | None, alert
     highest = PER_CASES if name == "alerts" else 1
     if not 0 < value <= highest:
         unit = " per 1,000 cases" if name == "alerts" else ""
-        raise InputError(f"{name} must lie above 0 and not above {highest:,}{unit}, got {value:g}")
+        remedy = f"pass e.g. {50 if name == 'alerts' else 0.9}"
+        if name != "alerts" and 1 < value <= 100:
+            remedy = f"pass {value / 100:g} for {value:g} %"
+        subject = name_place(f"--{name}", name)
+        raise InputError(f"{subject} must lie above 0 and not above {highest:,}{unit}, got {value:g}: {remedy}")
     return Goal(name, float(value))  # type: ignore[arg-type]
 
 
@@ -520,7 +647,11 @@ def _check_threshold(name: str, value: float, cases: ScoredCases) -> float:
     low, high = (0.0, 1.0) if cases.kind == "probability" else (float(cases.values[-1]), float(cases.values[0]))
     if not low <= value <= high:
         limits = format_interval(low, high, None)
-        raise InputError(f"{name} must lie within the range of the scores of {cases.model!r}, {limits}, got {value:g}")
+        is_percentage = cases.kind == "probability" and 1 < value <= 100
+        remedy = f"pass {value / 100:g} for {value:g} %" if is_percentage else "pass a threshold in this range"
+        raise InputError(
+            f"{name} must lie within the range of the scores of {cases.model!r}, {limits}, got {value:g}: {remedy}"
+        )
     return float(value)
 
 
@@ -530,8 +661,8 @@ def _check_current(cases: ScoredCases, current: float | None) -> float | None:
     return _check_threshold(name_place("--current", "current"), current, cases)
 
 
-def _list_thresholds(cases: ScoredCases, thresholds: Sequence[float] | None, choice: ThresholdChoice) -> list[float]:
-    """List the thresholds of the table, highest first."""
+def _list_thresholds(cases: ScoredCases, thresholds: Sequence[float] | None, defaults: Sequence[float | None]) -> list[float]:
+    """List the thresholds of the table, highest first: those requested, or nine thresholds and the defaults."""
     if thresholds is not None:
         values = [thresholds] if isinstance(thresholds, (int, float)) else list(thresholds)
         if not values:
@@ -541,17 +672,14 @@ def _list_thresholds(cases: ScoredCases, thresholds: Sequence[float] | None, cho
         marks = np.round(np.arange(0.1, 0.95, 0.1), 1)
     else:
         marks = np.quantile(cases.values[cases.index], np.arange(0.1, 0.95, 0.1), method="inverted_cdf")
-    extra = [value for value in (choice.threshold, choice.current) if value is not None and np.isfinite(value)]
+    extra = [value for value in defaults if value is not None and np.isfinite(value)]
     return sorted({float(value) for value in (*marks, *extra)}, reverse=True)
 
 
 def _choose(
-    cases: ScoredCases, goal: Goal, current: float | None, settings: JudgeSettings, problems: list[Finding]
+    cases: ScoredCases, goal: Goal, chosen: int, current: float | None, settings: JudgeSettings, problems: list[Finding]
 ) -> ThresholdChoice:
-    """Choose the threshold of one model, and estimate cost, recall, precision and alert rate at this threshold."""
-    chosen = goal.choose(cases.tally.pos, cases.tally.neg)
-    if chosen < 0 and goal.kind == "precision":
-        raise InputError(_explain_unreachable(cases, goal.value))
+    """Estimate cost, recall, precision and alert rate of one model at the chosen threshold, the one with this index."""
     if chosen < 0:
         problems.append(Finding.of("threshold_no_alerts", model=cases.model))
     alert = cases.cross_fit(goal, settings.seed)
@@ -578,17 +706,26 @@ def _choose(
         current,
         at_current,
         saving,
+        float(cases.values[chosen + 1]) if chosen + 1 < len(cases.values) else float("-inf"),
+        *_compare_alternatives(cases, goal, alert, on_same_rows, settings.level),
     )
 
 
-def _explain_unreachable(cases: ScoredCases, value: float) -> str:
-    tp, fp = np.cumsum(cases.tally.pos), np.cumsum(cases.tally.neg)
-    best = int(np.argmax(tp / (tp + fp)))
-    highest, threshold = format_number(float((tp / (tp + fp))[best])), format_number(float(cases.values[best]))
-    return (
-        f"precision must be reachable, got {value:g}, but the highest precision of {cases.model!r} is {highest} "
-        f"(threshold {threshold}): pass a lower one"
-    )
+def _compare_alternatives(
+    cases: ScoredCases, goal: Goal, alert: FloatArray | None, on_same_rows: FloatArray, level: float
+) -> tuple[dict[str, Interval], dict[str, Outcome]]:
+    """Estimate the costs of alerting nobody and everybody, and test the cost at the threshold against each."""
+    if goal.kind != "costs":
+        return {}, {}
+    alerts = {name: np.full(len(cases.index), flag) for name, flag in ALTERNATIVES.items()}
+    costs = {name: cases.count_alerts(rows).compute_cost(goal.costs, level) for name, rows in alerts.items()}
+    if alert is None or cases.make_units(goal.costs).count < 2:
+        return costs, {}
+    both = (cases, cases)
+    return costs, {
+        name: _combine(*(_test_costs(both, (chosen, rows), goal, level) for chosen in (alert, on_same_rows)))
+        for name, rows in alerts.items()
+    }
 
 
 def _estimate_chosen(
@@ -702,6 +839,19 @@ def _test_costs(both: Sequence[ScoredCases], alerts: Sequence[FloatArray | None]
     return both[0].make_units(goal.costs).compare(first, second, level)
 
 
+def _combine(outcome: Outcome, other: Outcome) -> Outcome:
+    """Combine the test at cross-fitted thresholds with the one at thresholds chosen on all rows; see `_estimate_chosen`.
+
+    The p-value is the larger one, or 1 if the differences have opposite signs. The interval includes both intervals.
+    """
+    effect, second = outcome.effect, other.effect
+    assert effect is not None
+    assert second is not None
+    p_value = 1.0 if outcome.statistic * other.statistic < 0 else _take(max, outcome.p_value, other.p_value)
+    wider = replace(effect, low=_take(min, effect.low, second.low), high=_take(max, effect.high, second.high))
+    return replace(outcome, p_value=p_value, effect=wider)
+
+
 def _compare_costs(models: Sequence[InMemoryModel], goal: Goal, settings: JudgeSettings) -> pd.DataFrame:
     """Compare the costs of all pairs of models of a data set on common rows, each model at its own cross-fitted threshold.
 
@@ -722,12 +872,9 @@ def _compare_costs(models: Sequence[InMemoryModel], goal: Goal, settings: JudgeS
         same = [(cases.index <= goal.choose(cases.tally.pos, cases.tally.neg)).astype(np.float64) for cases in both]
         if crossed[0] is None or crossed[1] is None:
             continue
-        outcome, other = (_test_costs(both, alerts, goal, settings.level) for alerts in (crossed, same))
-        first_effect, second_effect = outcome.effect, other.effect
-        assert first_effect is not None
-        assert second_effect is not None
-        # The cross-fitted interval ignores that thresholds are estimated; see `_estimate_chosen`.
-        is_opposite = outcome.statistic * other.statistic < 0
+        outcome = _combine(*(_test_costs(both, alerts, goal, settings.level) for alerts in (crossed, same)))
+        effect = outcome.effect
+        assert effect is not None
         lines.append(
             {
                 "dataset": first.dataset,
@@ -736,11 +883,11 @@ def _compare_costs(models: Sequence[InMemoryModel], goal: Goal, settings: JudgeS
                 "measure": "cost",
                 "first_cost": outcome.details.get("first", float("nan")),
                 "second_cost": outcome.details.get("second", float("nan")),
-                "difference": first_effect.estimate,
-                "low": _take(min, first_effect.low, second_effect.low),
-                "high": _take(max, first_effect.high, second_effect.high),
+                "difference": effect.estimate,
+                "low": effect.low,
+                "high": effect.high,
                 "test": outcome.test,
-                "p_value": 1.0 if is_opposite else _take(max, outcome.p_value, other.p_value),
+                "p_value": outcome.p_value,
                 "rows": pair.rows,
             }
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -13,9 +14,10 @@ from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial._findings import Finding
 from fairtrial.errors import InputError
-from fairtrial.measures.calibration import fit_calibration_line
+from fairtrial.measures.calibration import find_bounds, find_half_step, fit_calibration_line
 from fairtrial.measures.intervals import read_clusters
 from fairtrial.measures.rows import OutcomeSample, ProbabilityRows
+from fairtrial.measures.tally import ScoreTally
 from fairtrial.significance.names import register_method
 from fairtrial.significance.outcome import Outcome
 
@@ -29,6 +31,9 @@ register_method("spiegelhalter", "Spiegelhalter test", cite="Spiegelhalter 1986"
 _MUCH_INFORMATION = 1000.0
 _MIN_CLUSTERS = 10
 _BATCH = 1 << 22
+# The p-value of outcomes that contradict probabilities of 0 and 1 is multiplied by this number, because it is a second test. At
+# a significance level of 5 %, both tests together have a type I error of at most 5.25 %.
+_CONTRADICTION_FACTOR = 20
 
 
 def calibration_test(
@@ -39,6 +44,7 @@ def calibration_test(
     positive: object = None,
     labels: Sequence[Any] | None = None,
     cluster: npt.ArrayLike | None = None,
+    clip: float | None = None,
     resamples: int = 2000,
     seed: int = 0,
 ) -> Outcome:
@@ -55,7 +61,7 @@ def calibration_test(
         One of the following:
 
         - "auto": score test of the hypothesis that the calibration intercept is 0 and the slope is 1 (2 degrees of freedom).
-          Its p-value is simulated in small samples, so the test controls the type I error at any sample size.
+          Its p-value is simulated in small samples.
         - "score": the same test with the chi-squared distribution.
         - "likelihood_ratio": the likelihood ratio test of the same hypothesis, with the chi-squared distribution.
         - "spiegelhalter": z test that compares the Brier score with its expected value. It does not detect all kinds of
@@ -67,6 +73,10 @@ def calibration_test(
     cluster : array-like of shape (n,), optional
         Cluster of each row, e.g. the patient. The score test then flips the signs of the residuals of whole clusters at random.
         It needs at least 10 clusters. Other methods are not available with clusters.
+    clip : float, optional
+        Clip the probabilities to the interval from `clip` to 1 - `clip`. By default, only probabilities of 0 and 1 are changed,
+        because their logits are infinite: 0 counts as the proportion of positives among these rows, but at most as half the
+        step to which the probabilities are rounded (0.005 for 2 decimal places), or 1e-6 if they are not rounded.
     resamples : int, default 2000
         Number of samples that are simulated from a calibrated model.
     seed : int, default 0
@@ -76,8 +86,8 @@ def calibration_test(
     -------
     Outcome
         A small p-value shows miscalibration. `details` contains the intercept and the slope of the logistic regression of the
-        outcomes on the logits (NaN if they are undefined). An outcome that contradicts a probability of exactly 0 or 1 is
-        impossible for a calibrated model, so p is 0.
+        outcomes on the logits (NaN if they are undefined). If more outcomes contradict probabilities of 0 and 1 than rounding
+        explains, the p-value accounts for them, and `caveats` says so.
 
     References
     ----------
@@ -98,36 +108,62 @@ def calibration_test(
     sample = OutcomeSample.from_rows(rows.outcomes, read_clusters(cluster))
     if cluster is not None and method in ("likelihood_ratio", "spiegelhalter"):
         raise InputError(f"method must be 'auto' or 'score' with clusters, got {method!r}")
-    return run_calibration_test(sample, method, resamples, seed)
+    return run_calibration_test(sample, method, resamples, seed, clip)
 
 
-def run_calibration_test(sample: OutcomeSample, method: Method = "auto", resamples: int = 2000, seed: int = 0) -> Outcome:
+def run_calibration_test(
+    sample: OutcomeSample, method: Method = "auto", resamples: int = 2000, seed: int = 0, clip: float | None = None
+) -> Outcome:
     """Run a test of calibration on a sample."""
     n = round(float(sample.row_weights.sum()))
     is_certain = (sample.values <= 0) | (sample.values >= 1)
     name = {"auto": "calibration_score", "score": "calibration_score", "likelihood_ratio": "calibration_likelihood_ratio"}.get(
         method, method
     )
+    if sample.weights is not None:
+        return Outcome(name, math.nan, math.nan, n=len(sample.values), caveats=(Finding.of("weights_to_test"),))
     contradicts = is_certain & (sample.is_positive != (sample.values >= 1)) & (sample.row_weights > 0)
-    if contradicts.any():
-        return Outcome(
-            name, math.inf, 0.0, n=n, caveats=(Finding.of("certain_and_wrong", rows=int(_count(sample, contradicts))),)
-        )
-    if not (~is_certain & (sample.row_weights > 0)).any():
+    if not (~is_certain & (sample.row_weights > 0)).any() and not contradicts.any():
         return Outcome(name, math.nan, math.nan, n=n, caveats=(Finding.of("all_certain"),))
-    intercept, slope = fit_calibration_line(sample.tally)
+    intercept, slope = fit_calibration_line(sample.tally, clip)
     details = {"intercept": intercept, "slope": slope}
+    inside = _replace_certain(sample, clip)
     if sample.clusters is not None:
-        return _test_clusters(sample, is_certain, name, details, n, resamples, seed)
-    if method == "spiegelhalter":
-        return _test_spiegelhalter(sample, name, n)
-    if method == "likelihood_ratio":
-        return _test_likelihood_ratio(sample, is_certain, name, details, n)
-    return _test_score(sample, name, details, n, resamples if method == "auto" else 0, seed)
+        outcome = _test_clusters(inside, name, details, n, resamples, seed)
+    elif method == "spiegelhalter":
+        outcome = _test_spiegelhalter(inside, name, n)
+    elif method == "likelihood_ratio":
+        outcome = _test_likelihood_ratio(inside, name, details, n)
+    else:
+        outcome = _test_score(inside, name, details, n, resamples if method == "auto" else 0, seed)
+    return _add_contradictions(outcome, sample, is_certain, contradicts) if clip is None and contradicts.any() else outcome
 
 
-def _count(sample: OutcomeSample, chosen: npt.NDArray[np.bool_]) -> float:
-    return float(sample.row_weights[chosen].sum())
+def _replace_certain(sample: OutcomeSample, clip: float | None) -> OutcomeSample:
+    """Replace probabilities of 0 and 1, or clip all probabilities."""
+    tally = sample.tally
+    low, high = (float(bound[0, 0]) for bound in find_bounds(tally, clip))
+    present = tally.pos + tally.neg > 0
+    values = np.clip(tally.values[present], low, 1 - high)
+    kept = ScoreTally(values, tally.pos[present], tally.neg[present])
+    return replace(sample, tally=kept, values=np.clip(sample.values, low, 1 - high))
+
+
+def _add_contradictions(
+    outcome: Outcome, sample: OutcomeSample, is_certain: npt.NDArray[np.bool_], contradicts: npt.NDArray[np.bool_]
+) -> Outcome:
+    """Lower the p-value if more outcomes contradict probabilities of 0 and 1 than rounding explains."""
+    from scipy.special import bdtrc
+
+    certain_rows, wrong_rows = (round(float(sample.row_weights[chosen].sum())) for chosen in (is_certain, contradicts))
+    # Rows of a cluster depend on each other, so a cluster counts once.
+    units = wrong_rows if sample.clusters is None else len(np.unique(sample.clusters[contradicts]))
+    largest = find_half_step(sample.tally.values)
+    p_value = _CONTRADICTION_FACTOR * float(bdtrc(units - 1, certain_rows, largest))
+    if not p_value < (1.0 if math.isnan(outcome.p_value) else outcome.p_value):
+        return outcome
+    caveat = Finding.of("certain_and_wrong", rows=wrong_rows, certain=certain_rows)
+    return replace(outcome, p_value=p_value, caveats=(*outcome.caveats, caveat))
 
 
 def _build_design(values: FloatArray) -> FloatArray:
@@ -149,9 +185,8 @@ def _test_score(
     from scipy.special import chdtrc
 
     tally = sample.tally
-    inside = (tally.values > 0) & (tally.values < 1) & (tally.pos + tally.neg > 0)
-    p, pos = tally.values[inside], tally.pos[inside].astype(np.float64)
-    total = pos + tally.neg[inside]
+    p, pos = tally.values, tally.pos.astype(np.float64)
+    total = pos + tally.neg
     design = _build_design(p)
     variance = total * p * (1 - p)
     inverse = np.linalg.inv((design * variance) @ design.T)
@@ -174,16 +209,13 @@ def _test_score(
     return Outcome(name, statistic, p_value, df=df, n=n, variant="simulated", details=details, resamples=resamples)
 
 
-def _test_likelihood_ratio(
-    sample: OutcomeSample, is_certain: npt.NDArray[np.bool_], name: str, details: dict[str, float], n: int
-) -> Outcome:
+def _test_likelihood_ratio(sample: OutcomeSample, name: str, details: dict[str, float], n: int) -> Outcome:
     from scipy.special import chdtrc
 
     if math.isnan(details["slope"]):
         caveat = Finding.of("no_calibration_line")
         return Outcome(name, math.nan, math.nan, df=2.0, n=n, details=details, caveats=(caveat,))
-    inside = ~is_certain
-    p, y, weights = sample.values[inside], sample.is_positive[inside], sample.row_weights[inside]
+    p, y, weights = sample.values, sample.is_positive, sample.row_weights
     logits = np.log(p) - np.log1p(-p)
     lines = (details["intercept"] + details["slope"] * logits, logits)
     fitted, assumed = (float((weights * (y * line - np.logaddexp(0, line))).sum()) for line in lines)
@@ -205,7 +237,6 @@ def _test_spiegelhalter(sample: OutcomeSample, name: str, n: int) -> Outcome:
 
 def _test_clusters(
     sample: OutcomeSample,
-    is_certain: npt.NDArray[np.bool_],
     name: str,
     details: dict[str, float],
     n: int,
@@ -216,10 +247,10 @@ def _test_clusters(
     if sample.units < _MIN_CLUSTERS:
         return Outcome(name, math.nan, math.nan, n=n, caveats=(Finding.of("few_clusters_to_test", clusters=sample.units),))
     assert sample.clusters is not None
-    p = np.where(is_certain, 0.5, sample.values)
+    p = sample.values
     design = _build_design(p)
-    inverse = np.linalg.inv((design * np.where(is_certain, 0.0, p * (1 - p))) @ design.T)
-    residuals = design * np.where(is_certain, 0.0, sample.is_positive - sample.values)
+    inverse = np.linalg.inv((design * (p * (1 - p))) @ design.T)
+    residuals = design * (sample.is_positive - p)
     sums = np.stack([np.bincount(sample.clusters, line, minlength=sample.units) for line in residuals])
     whole = sums.sum(axis=1)
     statistic = float(whole @ inverse @ whole)

@@ -134,7 +134,7 @@ def _draw_matrix(cells: pd.DataFrame) -> Any:
     hint = [alt.Tooltip(f"{side}:N", title=f"{side} class") for side in ("true", "predicted")]
     hint += [
         alt.Tooltip("count:Q", format=",.6~g"),
-        *(alt.Tooltip(f"{name}:Q", format=".4f") for name in ("rate", "low", "high")),
+        *(alt.Tooltip(f"{name}:Q", format=".3g") for name in ("rate", "low", "high")),
     ]
     base = build_chart(rows).encode(x, y, tooltip=hint)
     shade = alt.Color("rate:Q", scale=alt.Scale(domain=[0, 1], range=["#F4F4F4", "#0072B2"]), legend=None)

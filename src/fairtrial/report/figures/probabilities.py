@@ -54,8 +54,10 @@ def draw_corp(frames: Frames, *, title: str = "Calibration", level: float = 0.95
     x, y = build_axis("x", "predicted", "Predicted probability"), build_axis("y", "recalibrated", "Observed frequency")
     shade = encode_colour(frames)
     banded = dict(list(frames.items())[:_MAX_BANDS])
-    area = build_chart(collect_rows(banded, columns)).mark_area(opacity=0.14, line=False)
-    band = area.encode(x, build_axis("y", "low", "Observed frequency"), shade, y2="high:Q")
+    # All bands surround the diagonal, so they overlap: outlines in the colour of the model keep them distinct.
+    area = build_chart(collect_rows(banded, columns)).mark_area(fillOpacity=0.06, strokeOpacity=0.8, strokeWidth=0.9)
+    outline = alt.Stroke("learner:N", scale=shade["scale"], legend=None)
+    band = area.encode(x, build_axis("y", "low", "Observed frequency"), shade, outline, y2="high:Q")
     line = build_chart(collect_rows(frames, columns)).mark_line(strokeWidth=2.2)
     curves = line.encode(x, y, shade, tooltip=build_tooltips(columns))
     chart = alt.layer(band, draw_reference_line([(0, 0), (1, 1)], x, y), curves).properties(width=SIDE, height=SIDE)

@@ -51,7 +51,7 @@ def build_section(source: ReportSource) -> Section:
         scope = f"over all {source.verdict.unit}s" if source.rankings else ""
         sentences += VerdictContext.from_scores(source.verdict).describe_answer(source.noun, scope)
     if source.kind == "judgement":
-        sentences += source.get_judgement().gap_summary[:1]
+        sentences += source.get_judgement().gap_answer
     sentences += _describe_warnings(source)
     return Section("answer", "The answer", tuple(map(Sentence, sentences)), (), tables)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -97,7 +97,8 @@ def _build_test_table(judgement: Judgement, several: bool) -> ReportTable:
     """Build the table of the tests of calibration."""
     tests = judgement.calibration_tests
     names = {"p_value": "p", "p_adjusted": "adjusted p"}
-    frame = tests[["dataset", "model", "test", "statistic", *names]].rename(columns=names)
+    notes = ["note"] if tests["note"].fillna("").any() else []
+    frame = tests[["dataset", "model", "test", "statistic", *names, *notes]].rename(columns=names)
     frame["test"] = [get_display_name(name) if isinstance(name, str) else "none" for name in frame["test"]]
     formats = dict.fromkeys(names.values(), make_p_format(judgement.alpha)) | {"statistic": "{:.3f}"}
     note = "A small p-value means that the probabilities are not calibrated. P-values are adjusted by Holm's method."
@@ -189,35 +190,12 @@ def _describe_dataset_calibration(model_rows: pd.DataFrame, dataset: str) -> tup
         )
         template = f"{where}the probabilities of {{first}} have a mean distance of {{least}} from observed frequencies."
         sentence = build_sentence(capitalize(template), **(parts | {"first": name}), **numbers)
-        return (sentence, *_describe_bias(model_rows, dataset))
+        return (sentence,)
     numbers["most"] = format_number(model_rows, CALIBRATION_KEY, last, DISTANCE)
-    template = f"{where}{{first}} is the best calibrated (mean distance {{least}}) and {{last}} the worst ({{most}})."
+    template = f"{where}{{first}} has the smallest mean distance from observed frequencies ({{least}})"
+    template += ", {last} the largest ({most})."
     sentence = build_sentence(capitalize(template), last=str(model_rows.loc[last, "model"]), **parts, **numbers)
-    return (sentence, *_describe_bias(model_rows, dataset))
-
-
-def _describe_bias(model_rows: pd.DataFrame, dataset: str) -> tuple[Sentence, ...]:
-    """Describe the model whose predicted probabilities have the largest significant bias, if there is one."""
-    significant = model_rows[(model_rows[_LIMITS[0]] > 0) | (model_rows[_LIMITS[1]] < 0)]
-    if significant.empty:
-        return ()
-    line = int(significant.index[int(significant[BIAS].abs().to_numpy().argmax())])
-    bias = float(significant[BIAS][line])
-    parts: dict[str, Any] = {
-        name: format_number(model_rows, CALIBRATION_KEY, line, column)
-        for name, column in (("mean", _PREDICTED), ("observed", _OBSERVED))
-    }
-    side = "too high" if bias > 0 else "too low"
-    model = str(model_rows.loc[line, "model"])
-    return (
-        build_sentence(
-            "The predicted probabilities of {model} are {side}{where}: mean {mean}, observed frequency {observed}.",
-            model=model,
-            side=side,
-            where=f" on {dataset}" if dataset else "",
-            **parts,
-        ),
-    )
+    return (sentence,)
 
 
 def _note_missing_probabilities(judgement: Judgement) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ def build_judgement_section(source: ReportSource) -> Section:
     """Report confusion matrices, and the precision, recall, F1 score and AUC of each class, with Wilson limits of rates."""
     judgement = source.get_judgement()
     frame = build_class_frame(judgement)
-    formats = {name: "{:.4f}" for name in frame.columns if name not in ("data set", "model", "class", "rows", "predicted rows")}
+    formats = {name: "{:.3g}" for name in frame.columns if name not in ("data set", "model", "class", "rows", "predicted rows")}
     formats |= dict.fromkeys(("rows", "predicted rows"), "{:,.6g}")
     weighted = judgement.roles.get("weight") is not None
     note = (
@@ -46,6 +46,7 @@ def build_judgement_section(source: ReportSource) -> Section:
     tables = (table, *_build_confusion_table(judgement))
     figures, hidden = _draw_confusion_figures(judgement)
     notes = (f"Number of confusion matrices that are only in the table: {hidden}.",) if hidden else ()
+    notes = (*judgement.label_rules, *notes)
     return Section("classes", "Results by class", _describe_classes(judgement, frame), figures, tables, notes)
 
 
@@ -55,7 +56,7 @@ def _build_confusion_table(judgement: Judgement) -> tuple[ReportTable, ...]:
         return ()
     names = {"true": "true class", "predicted": "predicted class", "count": "rows"}
     frame = drop_single_dataset(judgement.confusion.rename(columns=names), len(list_datasets(judgement)) > 1)
-    formats = {"rows": "{:,.6g}"} | dict.fromkeys(("rate", "low", "high"), "{:.4f}")
+    formats = {"rows": "{:,.6g}"} | dict.fromkeys(("rate", "low", "high"), "{:.3g}")
     note = "Rate within the true class. Low and high are Wilson limits"
     is_dependent = judgement.roles.get("weight") is not None or judgement.roles.get("cluster") is not None
     note += " for the effective number of rows." if is_dependent else "."

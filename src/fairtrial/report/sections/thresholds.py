@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fairtrial._narrative import render_all
-from fairtrial._text import capitalize, format_interval, format_number, make_p_format
-from fairtrial.predictions.thresholds import ThresholdResult, choose_threshold
+from fairtrial._text import format_interval, format_number, format_percentage, make_p_format
+from fairtrial.measures.intervals import Interval
+from fairtrial.predictions.thresholds import (
+    ALTERNATIVES,
+    ThresholdResult,
+    choose_threshold,
+    format_threshold_limits,
+)
 from fairtrial.report.figures.thresholds import draw_costs
 from fairtrial.report.names import format_measure_name
 from fairtrial.report.section import Figure, ReportTable, Section, Sentence, section
@@ -44,7 +50,8 @@ def build_judgement_section(source: ReportSource) -> Section | None:
     positive = source.figure_options().get("positive")
     result = choose_threshold(selected, costs=(1, 1), level=judgement.level, alpha=judgement.alpha, positive=positive)
     note = "A false positive and a false negative are assumed to cost the same. To set other costs, run fairtrial threshold."
-    return _build_section(result, "thresholds", "Thresholds", (note,))
+    few_clusters = render_all(finding for finding in result.notes if finding.kind == "threshold_few_clusters")
+    return _build_section(result, "thresholds", "Thresholds", few_clusters, (Sentence(note),))
 
 
 @section("answer", title="The threshold", order=10, serves=("threshold",))
@@ -54,11 +61,11 @@ def build_section(source: ReportSource) -> Section | None:
     return _build_section(result, "answer", "The threshold", render_all(result.notes, "model"))
 
 
-def _build_section(result: ThresholdResult, key: str, title: str, notes: tuple[str, ...]) -> Section:
-    # With several models, sentences start with a name, which keeps its case.
-    texts = result.list_texts() if len(result.choices) > 1 else map(capitalize, result.list_texts())
-    sentences = tuple(Sentence(f"{text}.") for text in texts)
-    choices, formats = _build_choices_frame(result), dict.fromkeys(_CHOICE_COLUMNS[1:], "{:.3g}")
+def _build_section(
+    result: ThresholdResult, key: str, title: str, notes: tuple[str, ...], lead: tuple[Sentence, ...] = ()
+) -> Section:
+    sentences = (*lead, *(Sentence(f"{text}.") for text in result.list_texts()))
+    choices, formats = _build_choices_frame(result), dict.fromkeys(_CHOICE_COLUMNS[3:], "{:.3g}")
     tables = [
         ReportTable(f"{key}-choices", "Chosen thresholds", choices, formats, note=_EXPLANATION),
         ReportTable(f"{key}-table", "Threshold table", _build_table_frame(result), long=True),
@@ -73,12 +80,12 @@ def _build_section(result: ThresholdResult, key: str, title: str, notes: tuple[s
     return Section(key, title, sentences, _draw_figures(result, key), tuple(tables), notes)
 
 
-_CHOICE_COLUMNS = ("quantity", "estimate", "low", "high", "current")
+_CHOICE_COLUMNS = ("quantity", "chosen", "CI", "current", "alert nobody", "alert everybody")
 _PAIR_NUMBERS = ("first cost", "second cost", "difference", "low", "high")
 _EXPLANATION = (
     "A case is predicted positive if its score is at least the threshold. Estimates are cross-fitted: each fold is predicted "
-    "at the threshold chosen on the other folds. Low and high: confidence limits; for the threshold, limits of the best "
-    "threshold for new cases. Current: the value at the current threshold."
+    "at the threshold chosen on the other folds. CI: confidence limits; for the threshold, limits of the best threshold for "
+    "new cases. Current: the value at the current threshold."
 )
 
 
@@ -101,7 +108,7 @@ def _draw_figures(result: ThresholdResult, key: str) -> tuple[Figure, ...]:
 
 
 def _build_choices_frame(result: ThresholdResult) -> pd.DataFrame:
-    """Build a row for each model and quantity: estimate, confidence limits, and value at the current threshold."""
+    """Build a row for each model and quantity: estimate, limits, current value, and costs without a threshold."""
     import pandas as pd
 
     lines = []
@@ -109,23 +116,34 @@ def _build_choices_frame(result: ThresholdResult) -> pd.DataFrame:
     for choice in result.choices:
         model = {"dataset": choice.dataset, "model": choice.model}
         current = nan if choice.current is None else choice.current
-        rows = [("threshold", choice.threshold, choice.low, choice.high, current)]
+        limits = format_threshold_limits(choice.low, choice.high)
+        rows: list[tuple[object, ...]] = [("threshold", choice.label, limits, current, nan, nan)]
         for name, interval in choice.estimates.items():
             at_current = choice.current_estimates[name].estimate if choice.current is not None else nan
-            rows.append((_name(name), interval.estimate, interval.low, interval.high, at_current))
+            others = [choice.alternatives[other].estimate for other in ALTERNATIVES] if name == "cost" else [nan, nan]
+            rows.append((_name(name), format_number(interval.estimate), _format_limits(interval), at_current, *others))
         if choice.saving is not None:
-            saving = choice.saving
-            rows.append(("saving, %", 100 * saving.estimate, 100 * saving.low, 100 * saving.high, nan))
+            saving = replace(
+                choice.saving, **{name: 100 * getattr(choice.saving, name) for name in ("estimate", "low", "high")}
+            )
+            rows.append(("saving, %", format_number(saving.estimate), _format_limits(saving), nan, nan, nan))
         lines += [{**model, **dict(zip(_CHOICE_COLUMNS, row, strict=True))} for row in rows]
-    return _drop_single_dataset(pd.DataFrame(lines))
+    frame = _drop_single_dataset(pd.DataFrame(lines))
+    return frame.dropna(axis=1, how="all").rename(columns={"CI": f"{format_percentage(result.level)} CI"})
+
+
+def _format_limits(interval: Interval) -> str:
+    return "undefined" if np.isnan(interval.low) else format_interval(interval.low, interval.high, None)
 
 
 def _build_table_frame(result: ThresholdResult) -> pd.DataFrame:
     """Build a row for each model and threshold, with a column for each measure."""
     keys = ["dataset", "model", "threshold", "tp", "fp", "fn", "tn"]
+    labels: dict[Any, str] = {(choice.dataset, choice.model, choice.threshold): choice.label for choice in result.choices}
     lines = [
         {
             **dict(zip(keys, values, strict=True)),
+            "threshold": labels.get(values[:3]) or format_number(part["threshold"].iloc[0]),
             **{
                 _name(line["measure"]): _format_cell(line["estimate"], line["low"], line["high"])
                 for line in part.to_dict("records")
