@@ -68,6 +68,20 @@ def test_judge(write, predictions):
     assert len(document["scores"]) == len(judgement.scores)
 
 
+def test_judge_contains_the_sentences_about_subgroups(write, tmp_path):
+    frame = make_frame(600).assign(part=["a", "b", "c"] * 200)
+    frame.to_csv(tmp_path / "parts.csv", index=False)
+    document = write("judge", tmp_path / "parts.csv", "--subgroup", "part")
+    jsonschema.validate(document, SCHEMA)
+    judgement = fairtrial.judge(tmp_path / "parts.csv", subgroup="part")
+    assert document["gap_answer"] == list(judgement.gap_answer)
+    assert document["gap_summary"] == list(judgement.gap_summary)
+    assert "from the rest" in document["gap_answer"][0]
+    assert set(document["gaps"][0]) == set(judgement.gaps.columns)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**document, "gap_answer": "text"}, SCHEMA)
+
+
 def test_compare(write, scores):
     document = write("compare", scores, "--margin", "0.02", "--measure", "accuracy")
     jsonschema.validate(document, SCHEMA)

@@ -631,13 +631,19 @@ TEMPLATES |= {
     "gap_few_cases": (
         "no limits: {measure} counts only {cases} (rows or clusters) in the {subject}, but needs at least {needed}"
     ),
+    "gap_many_rows": "no limits: the jackknife of {measure} takes too long with more than {limit:count row}",
+    "gap_streamed": "no limits: weighted or clustered rows must be in memory, but the file is streamed",
     "gap_undefined": "{measure} of the {subject} is undefined because {reason}",
     "gap_without_limits": "no limits: {measure} has no standard error here",
     "gaps_in_other_measures": (
         "{condition}other measures differ significantly (p adjusted for {measures:count measure}): {gaps}{more}."
     ),
-    "gaps_none": "{condition}no subgroup differs significantly from the rest in {measure} (largest gap: {gap}).",
+    "gaps_none": "{condition}no subgroup differs significantly from the rest in {measure} (largest {tested}: {gap}).",
     "gaps_significant": "{condition}{measure} differs significantly from the rest for {gap}{counts}.",
+    "untested_gap_few_cases": "there are too few cases (rows or clusters) in the subgroups or in the rest",
+    "untested_gap_many_rows": "the jackknife of {measure} takes too long with more than {limit:count row}",
+    "untested_gap_streamed": "weighted or clustered rows must be in memory, but the file is streamed",
+    "untested_gap_without_limits": "no standard error of {measure} is known here",
     "gaps_undecided": "no gap between a subgroup and the rest in {measure} can be tested: {reason}.",
     "many_subgroups": (
         "column {column!r} has {subgroups:,} values, too many for subgroups: it is ignored. Merge them into at most {limit} "
@@ -1085,10 +1091,12 @@ _RATES = "recall {recall:number}, precision {precision:number}, {alerts:number} 
 TEMPLATES |= {
     "threshold_costs": _COSTS,
     "threshold_costs_less": _COSTS + ", {saving:percent} less than at {current:number}",
-    "threshold_costs_more": _COSTS + ", {saving:percent} more than at {current:number}",
-    "threshold_costs_same": _COSTS + ", as much as at {current:number}",
-    "threshold_recall": "{lead}for a recall of at least {value:g} use {threshold}: " + _RATES,
-    "threshold_precision": "{lead}for a precision of at least {value:g} use {threshold}: " + _RATES,
+    "threshold_no_gain": (
+        "{lead}at FP = {fp:number}, FN = {fn:number} no threshold is shown to cost less than {current:number} "
+        "(cost {current_cost:number} per 1,000 cases); the best on these rows is {threshold}, estimated cost {cost:number}"
+    ),
+    "threshold_recall": "{lead}for a recall of at least {value:g} on these rows use {threshold}: " + _RATES,
+    "threshold_precision": "{lead}for a precision of at least {value:g} on these rows use {threshold}: " + _RATES,
     "threshold_alerts": "{lead}for at most {value:g} alerts per 1,000 cases use {threshold}: " + _RATES,
     "threshold_limits": "{level:percent} CI: {parts}",
     "threshold_nobody": (
@@ -1104,14 +1112,18 @@ TEMPLATES |= {
     ),
     "threshold_unranked": "the models are in the order of the file; this goal does not rank them",
     "threshold_pair": (
-        "{first} costs significantly less than {second}: difference {difference:difference} per 1,000 cases, "
-        "{interval:interval}, {p:p}"
+        "{first} costs significantly less than {second}: difference {difference:difference} per 1,000 cases{where}, "
+        "{unadjusted}{interval:interval}, {adjusted}{p:p}"
     ),
     "threshold_pair_open": (
-        "{first} does not cost significantly less than {second}: difference {difference:difference} per 1,000 cases, "
-        "{interval:interval}, {p:p}"
+        "{first} does not cost significantly less than {second}: difference {difference:difference} per 1,000 cases{where}, "
+        "{unadjusted}{interval:interval}, {adjusted}{p:p}"
     ),
     "threshold_method": "{folds}-fold cross-fitting on {rows}; costs and alerts per 1,000 cases",
+    "threshold_method_alerts": (
+        "estimated on all {rows}, because no true labels are used to choose the threshold; alerts per 1,000 cases"
+    ),
+    "threshold_method_none": "no cross-fitting on {rows}, because a class has too few cases; costs and alerts per 1,000 cases",
     "threshold_small_budget": (
         "the alert budget is {value:g} per 1,000 cases; if {value:g} is a proportion of the cases, pass {budget:g} instead."
     ),

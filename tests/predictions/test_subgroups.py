@@ -313,6 +313,75 @@ def test_the_reason_is_that_a_subgroup_has_no_positives():
     )
 
 
+def explain_untested(data, measure, **options):
+    """Return the reason why no gap in a measure can be tested."""
+    judgement = judge(data, measures=measure, **({"positive": 1, "resamples": 5} | options))
+    finding = next(finding for finding in judgement.gap_findings if finding.kind == "gaps_undecided")
+    text = judgement.gap_summary[judgement.gap_findings.index(finding)]
+    return text.split(" can be tested: ")[1]
+
+
+def test_the_reason_is_that_there_are_too_few_cases():
+    frame = make_labels(part=np.where(ROW < 3, "tiny", "large"))
+    reason = "there are too few cases (rows or clusters) in the subgroups or in the rest."
+    assert explain_untested(frame, "accuracy", subgroup="part") == reason
+
+
+def test_the_reason_is_that_rows_must_be_in_memory(tmp_path):
+    path = tmp_path / "p.csv"
+    make_scores().assign(patient=lambda frame: frame["row"] // 2).to_csv(path, index=False)
+    options = {"stream": True, "row": "row", "subgroup": "region"}
+    assert explain_untested(path, "auc", **options) == "it needs rows in memory, but the file is streamed."
+    clustered = explain_untested(path, "accuracy", cluster="patient", **options)
+    assert clustered == "weighted or clustered rows must be in memory, but the file is streamed."
+
+
+def test_the_reason_is_that_there_are_too_many_rows(monkeypatch):
+    frame = make_scores()
+    judgement = judge(frame, subgroup="region", measures="average_precision", resamples=5)
+    assert get_gaps(judgement, "average_precision")["p_adjusted"].notna().all()
+    monkeypatch.setattr("fairtrial.predictions.statistics.MANY_ROWS", 500)
+    monkeypatch.setattr("fairtrial.predictions.subgroups.MANY_ROWS", 500)
+    reason = explain_untested(frame, "average_precision", subgroup="region")
+    assert reason == "the jackknife of average precision takes too long with more than 500 rows."
+
+
+def test_the_most_frequent_reason_is_given(monkeypatch):
+    monkeypatch.setattr("fairtrial.predictions.statistics.MANY_ROWS", 500)
+    frame = make_scores().assign(region=lambda frame: frame["region"].mask(frame.index == 0, "west"))
+    assert explain_untested(frame, "average_precision", subgroup="region").startswith("the jackknife of average precision")
+
+
+def test_two_subgroups_are_one_comparison():
+    frame = make_scores(regions=("north", "south"))
+    judgement = judge(frame, subgroup="region", measures="auc", resamples=5)
+    assert get_gaps(judgement, "auc")["significant"].tolist() == [True, True]
+    assert judgement.gap_summary[0].startswith("AUC differs significantly from the rest for region south (-0.")
+    assert judgement.gap_summary[0].endswith(", adjusted p < 0.001).")
+    # A third subgroup that only another model predicts changes nothing.
+    tree, forest = (frame.rename(columns={"tree_proba": "probability"}).assign(model=name) for name in ("tree", "forest"))
+    extra = make_scores(60, regions=("east",)).rename(columns={"tree_proba": "probability"}).assign(model="forest")
+    extra["row"] += 600
+    table = pd.concat([tree, forest, extra])
+    gaps = judge(table, subgroup="region", row="row", measures="auc", resamples=5)
+    lines = gaps.gaps[(gaps.gaps["measure"] == "auc") & gaps.gaps["p_adjusted"].notna()]
+    significant = int(lines["significant"].sum())
+    assert len(lines) == 5
+    assert f"{significant - 1} of 4 gaps are significant" in gaps.gap_summary[0]
+
+
+def test_the_largest_gap_is_called_tested_if_an_untested_one_is_larger():
+    is_tiny = ROW < 5
+    part = np.where(is_tiny, "tiny", np.where(ROW % 2, "odd", "even"))
+    right = np.where(is_tiny, 0, ROW % 3 > 0)
+    frame = pd.DataFrame({"y_true": Y_TRUE, "tree": np.where(right, Y_TRUE, 1 - Y_TRUE), "part": part})
+    text = judge(frame, subgroup="part", measures="accuracy", resamples=5).gap_answer[0]
+    assert "in accuracy (largest tested gap: part " in text
+    small = frame.assign(tree=np.where(ROW % 3 > 0, Y_TRUE, 1 - Y_TRUE), part=np.where(ROW % 2, "odd", "even"))
+    text = judge(small, subgroup="part", measures="accuracy", resamples=5).gap_answer[0]
+    assert "in accuracy (largest gap: part " in text
+
+
 def test_wrong_subgroup_columns_are_refused_with_a_remedy(tmp_path):
     make_scores().assign(sex="f").to_csv(tmp_path / "p.csv", index=False)
     several = run_cli("p.csv", "--subgroup", "region,sex", cwd=tmp_path)

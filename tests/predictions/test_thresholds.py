@@ -3,6 +3,7 @@
 import json
 import math
 from importlib.resources import files
+from itertools import pairwise
 
 import jsonschema
 import numpy as np
@@ -461,7 +462,7 @@ def test_a_difference_in_cost_has_the_same_sign_everywhere():
 def test_the_costs_of_alerting_nobody_and_everybody_are_reported():
     frame = make_frame(1000, prevalence=0.1, separations=(2.0,))
     positives = int(frame["y_true"].sum())
-    result = choose_threshold(frame, costs=(1, 10), positive=1)
+    result = choose_threshold(frame, costs=(1, 10), positive=1, current=0.8)
     costs = result.frame().iloc[0]
     assert (costs["cost_nobody"], costs["cost_everybody"]) == pytest.approx((10 * positives, 1000 - positives))
     assert f"Alerting nobody costs {10 * positives:,} per 1,000 cases, and alerting everybody {1000 - positives}" in str(result)
@@ -514,3 +515,108 @@ def test_the_threshold_table_of_each_model_has_counts(tmp_path):
         assert f"{name} at 0.2: TP {tp}, FP {fp}, FN {fn}, TN {tn}" in shown
     shown = run(tmp_path / "p.csv", "--cost-fp", 1, "--cost-fn", 5, "--measure", "mcc").output
     assert shown.count("Matthews correlation coefficient") == 2
+
+
+# --- The current threshold, ties, open limits and pairs ---
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_threshold_without_a_significant_saving_is_not_recommended(seed, tmp_path):
+    # Calibrated probabilities: at equal costs, the current threshold 0.5 is the best one.
+    frame = make_frame(400, prevalence=0.4, separations=(1.5,), seed=seed)
+    result = choose_threshold(frame, costs=(1, 1), positive=1)
+    choice = result.choices[0]
+    assert choice.saving.low <= 0
+    cost = 1000 * ((frame["tree_proba"] >= 0.5) != frame["y_true"]).mean()
+    answer = result.list_texts()[0]
+    assert f"no threshold is shown to cost less than 0.5 (cost {cost:.3g} per 1,000 cases); the best on these rows is" in answer
+    assert not any(word in answer for word in (" use ", " % less", " % more"))
+    assert json.loads(result.to_json())["answer"].startswith(answer)
+    page = tmp_path / "page.html"
+    fairtrial.write_report(result, page)
+    assert "no threshold is shown to cost less than 0.5" in page.read_text(encoding="utf-8")
+
+
+def test_a_current_threshold_without_errors_is_not_replaced():
+    rng = np.random.default_rng(0)
+    frame = {"y_true": [1] * 50 + [0] * 50, "probability": [*(rng.random(50) * 0.3 + 0.7), *(rng.random(50) * 0.3)]}
+    answer = choose_threshold(frame, costs=(1, 10)).list_texts()[0]
+    assert "no threshold is shown to cost less than 0.5 (cost 0 per 1,000 cases)" in answer
+
+
+def test_a_significant_saving_is_reported():
+    result = choose_threshold(make_frame(2000), costs=(1, 10), positive=1)
+    assert result.choices[0].saving.low > 0
+    assert f"{100 * result.choices[0].saving.estimate:.0f} % less than at 0.5" in result.list_texts()[0]
+
+
+def test_intervals_beside_adjusted_p_values_are_labelled(tmp_path):
+    frame = make_frame(300, separations=(2.0, 1.2, 0.9), names=("tree", "rule", "line"))
+    three = choose_threshold(frame, costs=(1, 10), positive=1, row="id")
+    texts = [text for text in three.list_texts() if "difference" in text and " than alerting " not in text]
+    assert len(texts) == 2
+    assert all("unadjusted 95 % CI" in text and "adjusted p " in text for text in texts)
+    page = tmp_path / "page.html"
+    fairtrial.write_report(three, page)
+    assert "not adjusted for the number of pairs" in page.read_text(encoding="utf-8")
+    two = choose_threshold(frame.drop(columns="line_proba"), costs=(1, 10), positive=1, row="id")
+    assert "adjusted" not in " ".join(two.list_texts())
+
+
+def test_the_lower_limit_is_open_if_alerting_everybody_may_be_best():
+    # Calibrated probabilities: the best threshold is 1 / 201, below almost all scores.
+    for seed in range(10):
+        result = choose_threshold(make_frame(200, separations=(1.0,), seed=seed), costs=(1, 200), positive=1)
+        assert result.interval[0] <= 1 / 201 <= result.interval[1]
+    assert result.interval[0] == -math.inf
+    assert "threshold below all scores to " in result.list_texts()[1]
+    assert "  up to " in str(result)
+    json.loads(result.to_json())
+    assert choose_threshold(make_frame(2000, separations=(2.2,)), costs=(1, 1), positive=1).interval[0] > 0
+
+
+@pytest.mark.parametrize("goal", [{"alerts": 200}, {"recall": 0.5}, {"precision": 0.5}])
+def test_ties_at_the_limit_do_not_change_the_estimates(goal):
+    # At 0.8: 1 true and 1 false positive, 1 false negative and 7 true negatives per 10 rows.
+    y_true, score = np.tile([1, 1] + [0] * 8, 100), np.tile([0.8, 0.2, 0.8] + [0.2] * 7, 100)
+    result = choose_threshold({"y_true": y_true, "probability": score}, **goal)
+    estimates = result.choices[0].estimates
+    assert result.threshold == 0.8
+    assert [estimates[name].estimate for name in ("recall", "precision", "alert_rate")] == [0.5, 0.5, 0.2]
+
+
+@pytest.mark.parametrize(
+    ("positives", "goal", "text"),
+    [
+        (12, {"costs": (1, 5)}, "10-fold cross-fitting on 80 rows"),
+        (4, {"costs": (1, 5)}, "4-fold cross-fitting on 80 rows"),
+        (1, {"costs": (1, 5)}, "No cross-fitting on 80 rows, because a class has too few cases"),
+        (12, {"alerts": 100}, "Estimated on all 80 rows, because no true labels are used to choose the threshold"),
+    ],
+)
+def test_the_folds_and_rows_that_were_used_are_reported(positives, goal, text):
+    score = np.random.default_rng(1).random(80) * 0.6
+    y_true = (np.arange(80) < positives).astype(int)
+    result = choose_threshold({"y_true": y_true, "probability": score + 0.4 * y_true}, **goal)
+    assert text in " ".join(str(result).split())
+
+
+def test_pairs_on_common_rows_are_described_as_such():
+    frame = make_frame(400, separations=(1.6, 0.8), names=("tree", "rule"))
+    parts = [frame[["id", "y_true"]].assign(model=name, proba=frame[f"{name}_proba"]) for name in ("tree", "rule")]
+    result = choose_threshold(pd.concat([parts[0], parts[1].head(300)]), costs=(1, 5), row="id", model="model")
+    assert any("per 1,000 cases on 300 common rows, 95 % CI" in text for text in result.list_texts())
+    assert "10-fold cross-fitting on 300 to 400 rows" in str(result)
+
+
+def test_limits_of_the_threshold_narrow_with_the_confidence_level():
+    frame = make_frame(800)
+    limits = [choose_threshold(frame, costs=(1, 10), positive=1, level=level).interval for level in (0.4, 0.5, 0.51, 0.9)]
+    for (low, high), (wider_low, wider_high) in pairwise(limits):
+        assert wider_low <= low < high <= wider_high
+    assert limits[0][1] < 1
+
+
+@pytest.mark.parametrize("goal", ["recall", "precision"])
+def test_a_goal_is_said_to_be_reached_on_these_rows(goal):
+    assert f"for a {goal} of at least 0.5 on these rows use" in choose_threshold(make_frame(), **{goal: 0.5}).list_texts()[0]

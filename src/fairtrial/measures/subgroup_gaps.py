@@ -90,12 +90,15 @@ class SubgroupValues:
         Number of cases in each subgroup, or the sum of their weights.
     correlations : ndarray of shape (K, K), optional
         Correlations between the values of the subgroups; None if they are independent.
+    obstacle : str, optional
+        Kind of the finding that explains why there are no limits, even with many cases.
     """
 
     subgroups: tuple[PartialValue, ...]
     rests: tuple[PartialValue, ...]
     sizes: FloatArray
     correlations: FloatArray | None = None
+    obstacle: str = ""
 
 
 @dataclass(frozen=True)
@@ -471,7 +474,7 @@ def omit_subgroup_limits(values: SubgroupValues) -> SubgroupValues:
         tuple(PartialValue(part.value, part.cases, _return_no_limits, part.needed) for part in parts)
         for parts in (values.subgroups, values.rests)
     )
-    return SubgroupValues(subgroups, rests, values.sizes)
+    return SubgroupValues(subgroups, rests, values.sizes, obstacle="gap_streamed")
 
 
 def find_level_of_pairs(values: Sequence[PartialValue], level: float) -> float:

@@ -37,7 +37,7 @@ GoalKind = Literal["costs", "recall", "precision", "alerts"]
 Limits = tuple[float, float]
 
 FOLDS = 10
-"""Number of folds of cross-fitting."""
+"""Largest number of folds of cross-fitting."""
 
 RATES = {"recall": ((0,), (0, 2)), "precision": ((0,), (0, 1)), "alert_rate": ((0, 1), (0, 1, 2, 3))}
 """Columns of the numerator and the denominator of each rate; the columns are TP, FP, FN and TN."""
@@ -322,8 +322,15 @@ class ScoredCases:
 
         Folds are stratified by class and keep clusters together. They are drawn several times, unless there are very many
         cases. The result is None if a class has fewer than two cases or clusters.
+
+        A threshold for an alert budget is chosen without labels, so all cases are predicted at the threshold chosen on all
+        cases. The same is done for a recall or a precision if folds disagree only about tied cases: scores of at least as many
+        cases as there are folds. Otherwise, a whole group of ties would count as alerted in some folds only.
         """
-        folds = min(FOLDS, self._count_units(True), self._count_units(False))
+        on_same_rows = (self.index <= goal.choose(self.tally.pos, self.tally.neg)).astype(np.float64)
+        if goal.kind == "alerts":
+            return on_same_rows
+        folds = self.folds
         if folds < 2:
             return None
         repeats = _REPEATS if len(self.index) <= MANY_ROWS else 1
@@ -336,7 +343,15 @@ class ScoredCases:
                 pos, neg = (self._sum_by_score(is_other & (self.is_positive == flag)) for flag in (True, False))
                 chosen[number] = goal.choose(pos, neg)
             alert += self.index <= chosen[fold]
-        return alert / repeats
+        alert /= repeats
+        if goal.kind != "costs" and (np.bincount(self.index)[self.index[alert != on_same_rows]] >= folds).all():
+            return on_same_rows
+        return alert
+
+    @cached_property
+    def folds(self) -> int:
+        """The number of folds of cross-fitting. Cross-fitting is impossible if it is below 2."""
+        return min(FOLDS, self._count_units(True), self._count_units(False))
 
     def _count_units(self, flag: bool) -> int:
         members = self.is_positive == flag
@@ -379,9 +394,10 @@ class ScoredCases:
             )
             members = np.array([first, last])
         indices = [chosen, *(int(candidates[member]) for member in members[[0, -1]])] if len(members) else [chosen]
-        # All thresholds above the next lower score predict the same labels.
-        lowest = min(max(indices) + 1, len(self.values) - 1)
-        return self.get_threshold(lowest), self.get_threshold(min(indices))
+        # All thresholds above the next lower score predict the same labels. Below all scores, there is no limit.
+        lowest = max(indices) + 1
+        low = self.get_threshold(lowest) if lowest < len(self.values) else float("-inf")
+        return low, self.get_threshold(min(indices))
 
     def _list_candidates(self, chosen: int | None = None) -> IntArray:
         """List the indices of all thresholds, or of several hundred with about the same number of cases between them.
@@ -402,7 +418,7 @@ class ScoredCases:
         units = self.make_units(costs)
         reference = compute_row_costs(self.is_positive, alert, costs)
         one_sided = 2 * level - 1
-        quantile = units.compute_quantile(one_sided) if one_sided > 0 and units.count > 1 else float("inf")
+        quantile = float("inf") if units.count < 2 else units.compute_quantile(one_sided) if one_sided > 0 else 0.0
         without, with_alert = (compute_row_costs(self.is_positive, np.full(len(alert), flag), costs) for flag in (0.0, 1.0))
         if self.clusters is None:
             total, squares = (

@@ -212,7 +212,8 @@ class Judgement:
         Measures of each subgroup.
     gaps : DataFrame
         Difference between each subgroup and the rest of the rows, for each model and measure: simultaneous confidence limits
-        and p-values adjusted over all subgroups, columns, models and data sets.
+        and p-values adjusted over all subgroups, columns, models and data sets. `obstacle` is the kind of reason for missing
+        limits, and `note` explains it.
     calibration : DataFrame
         Calibration curves.
     curves : mapping of str to DataFrame
@@ -353,6 +354,8 @@ class Judgement:
             alpha=self.alpha,
             notes=list(self.messages),
             scores=self.scores.to_dict("records"),
+            gap_answer=self.gap_answer,
+            gap_summary=self.gap_summary,
             gaps=self.gaps.to_dict("records"),
         )
 

@@ -626,9 +626,9 @@ class InMemoryModel:
             if measure.name in MEAN_LOSSES and scores is not None:
                 losses = compute_losses(scores, self.y_true, self.positive, measure.name)
                 return estimate_by_influence(partial(self._average_losses, losses), codes, count, clusters, limits)
-            return estimate_by_influence(
-                partial(self._jackknife, measure), codes, count, clusters, limits, _MIN_JACKKNIFE_CASES
-            )
+            jackknife = partial(self._jackknife, measure)
+            values = estimate_by_influence(jackknife, codes, count, clusters, limits, _MIN_JACKKNIFE_CASES)
+            return replace(values, obstacle="gap_many_rows") if len(self.y_true) > MANY_ROWS else values
 
     def _estimate_label_subgroups(
         self, measure: LabelMeasure, codes: IntArray, count: int, clusters: IntArray | None

@@ -14,7 +14,7 @@ from fairtrial.errors import InputError
 from fairtrial.measures import Measure, get_measure
 from fairtrial.measures.subgroup_gaps import Gap, compute_gaps
 from fairtrial.predictions.columns import MAX_SUBGROUPS
-from fairtrial.predictions.statistics import JudgeSettings, ModelStatistics, ignore_warnings
+from fairtrial.predictions.statistics import MANY_ROWS, JudgeSettings, ModelStatistics, ignore_warnings
 from fairtrial.predictions.tables import build_score_rows
 from fairtrial.predictions.validate import Notes
 
@@ -27,7 +27,7 @@ SUBGROUP_COLUMNS = (
 
 GAP_COLUMNS = (
     *("dataset", "column", "subgroup", "model", "measure", "rows", "estimate", "rest", "difference", "low", "high"),
-    *("p_value", "p_adjusted", "significant", "note"),
+    *("p_value", "p_adjusted", "significant", "obstacle", "note"),
 )
 
 # A subgroup with fewer rows, or fewer rows of a class, is too small to judge.
@@ -35,6 +35,8 @@ MIN_SUBGROUP_ROWS, MIN_SUBGROUP_CLASS_ROWS = 20, 5
 
 # The answer names at most this many gaps in measures other than the main one.
 _MAX_NAMED_GAPS = 3
+
+_NEEDS_MEMORY = "needs rows in memory"
 
 _RATES = ("selection_rate", "recall", "fpr", "precision")
 
@@ -141,32 +143,30 @@ def _build_gap_rows(
     with ignore_warnings():
         values = None if reason else model.estimate_subgroups(measure, column, subgroups)
     if values is None:
-        note = reason or "needs rows in memory"
-        return [{"subgroup": name, "rows": counts.get(name, 0), "significant": False, "note": note} for name in subgroups]
+        common = {"significant": False, "obstacle": "missing_input", "note": reason or _NEEDS_MEMORY}
+        return [{"subgroup": name, "rows": counts.get(name, 0), **common} for name in subgroups]
     lines = []
     for name, gap in zip(subgroups, compute_gaps(values, settings.level, families, settings.seed), strict=True):
         line = {"subgroup": name, "rows": counts.get(name, 0), "estimate": gap.value, "rest": gap.rest}
         line |= {"difference": gap.difference, "low": gap.low, "high": gap.high}
         line |= {"p_value": gap.p_value, "p_adjusted": gap.p_adjusted, "significant": gap.p_adjusted <= settings.alpha}
-        lines.append(line | {"note": _explain_missing_limits(gap, measure)})
+        finding = _find_missing_limits(gap, measure, values.obstacle)
+        explanation = {"obstacle": finding.kind, "note": render(finding)} if finding else {"obstacle": "", "note": ""}
+        lines.append(line | explanation)
     return lines
 
 
-def _explain_missing_limits(gap: Gap, measure: Measure) -> str:
-    """Explain why a gap has no value or no limits; empty if it has both."""
+def _find_missing_limits(gap: Gap, measure: Measure, obstacle: str) -> Finding | None:
+    """Find why a gap has no value or no limits; None if it has both."""
     if np.isfinite(gap.low):
-        return ""
+        return None
     for subject, value, cases in (("subgroup", gap.value, gap.cases), ("rest", gap.rest, gap.rest_cases)):
         if np.isnan(value):
-            return render(
-                Finding.of("gap_undefined", subject=subject, measure=measure.display_name, reason=measure.facts.undefined)
-            )
+            return Finding.of("gap_undefined", subject=subject, measure=measure.display_name, reason=measure.facts.undefined)
         if cases < gap.needed:
             counted = format_count(1, "case") if cases == 1 else f"{format_number(cases)} cases"
-            return render(
-                Finding.of("gap_few_cases", subject=subject, cases=counted, measure=measure.display_name, needed=gap.needed)
-            )
-    return render(Finding.of("gap_without_limits", measure=measure.display_name))
+            return Finding.of("gap_few_cases", subject=subject, cases=counted, measure=measure.display_name, needed=gap.needed)
+    return Finding.of(obstacle or "gap_without_limits", measure=measure.display_name, limit=MANY_ROWS)
 
 
 def find_gaps(gaps: pd.DataFrame, measure: str, level: float, alpha: float, if_independent: bool = False) -> Finding | None:
@@ -179,13 +179,16 @@ def find_gaps(gaps: pd.DataFrame, measure: str, level: float, alpha: float, if_i
     if not tested:
         return Finding.of("gaps_undecided", measure=name, reason=_explain_untested(lines, get_measure(measure)))
     significant = [line for line in tested if line["p_adjusted"] <= alpha]
+    untested = lines[lines["p_adjusted"].isna() & lines["difference"].notna()]
+    noun = "tested gap" if len(untested) else "gap"
     if significant:
         gap = _describe_gap(significant[0], gaps, level, alpha)
         verb = "is" if len(significant) == 1 else "are"
-        counts = f"; {len(significant):,} of {format_count(len(tested), 'gap')} {verb} significant" if len(tested) > 1 else ""
+        counts = f"; {len(significant):,} of {format_count(len(tested), noun)} {verb} significant" if len(tested) > 1 else ""
         return Finding.of("gaps_significant", gap=gap, counts=counts, **scope)
     largest = max(tested, key=lambda line: abs(line["difference"]))
-    return Finding.of("gaps_none", gap=_describe_gap(largest, gaps, None, alpha), **scope)
+    noun = noun if (untested["difference"].abs() > abs(largest["difference"])).any() else "gap"
+    return Finding.of("gaps_none", gap=_describe_gap(largest, gaps, None, alpha), tested=noun, **scope)
 
 
 def find_other_gaps(gaps: pd.DataFrame, main: str, alpha: float, if_independent: bool = False) -> Finding | None:
@@ -227,10 +230,10 @@ def _list_tested(gaps: pd.DataFrame) -> list[dict[Any, Any]]:
 
     Of two gaps that are mirror images, only the first one is listed.
     """
-    counts = gaps.groupby(["dataset", "column"])["subgroup"].nunique()
+    counts = gaps[gaps["rows"] > 0].groupby(["dataset", "column", "model"])["subgroup"].nunique()
     tested: dict[tuple[str, ...], dict[Any, Any]] = {}
     for line in sorted(gaps[gaps["p_adjusted"].notna()].to_dict("records"), key=_rate_gap):
-        has_mirror = counts[line["dataset"], line["column"]] == 2
+        has_mirror = counts[line["dataset"], line["column"], line["model"]] == 2
         names = ("dataset", "column", "model", "measure", *(() if has_mirror else ("subgroup",)))
         tested.setdefault(tuple(str(line[name]) for name in names), line)
     return list(tested.values())
@@ -244,12 +247,18 @@ def _rate_gap(line: dict[Any, Any]) -> tuple[bool, float]:
 
 
 def _explain_untested(gaps: pd.DataFrame, measure: Measure) -> str:
-    """Explain why no gap in a measure can be tested."""
-    undefined = gaps[gaps["estimate"].isna() & (gaps["rows"] > 0)]
-    line = (undefined if len(undefined) else gaps).iloc[0]
-    if len(undefined) and "is undefined" in str(line["note"]):
-        return f"it is undefined for {line['column']} {line['subgroup']}, because {measure.facts.undefined}"
-    return "the subgroups have too few cases" if np.isfinite(line["estimate"]) else str(line["note"])
+    """Explain why no gap in a measure can be tested: the most frequent reason."""
+    known = gaps[gaps["rows"] > 0]
+    obstacle = str(known["obstacle"].value_counts(sort=True).index[0])
+    line = known[known["obstacle"] == obstacle].iloc[0]
+    if obstacle == "gap_undefined":
+        undefined = known[known["estimate"].isna()]
+        scope = f" for {undefined['column'].iloc[0]} {undefined['subgroup'].iloc[0]}" if len(undefined) else ""
+        return f"it is undefined{scope}, because {measure.facts.undefined}"
+    if obstacle == "missing_input":
+        return f"it {line['note']}" + (", but the file is streamed" if line["note"] == _NEEDS_MEMORY else "")
+    text = render(Finding.of(f"untested_{obstacle}", measure=measure.display_name, limit=MANY_ROWS))
+    return text[:1].lower() + text[1:]
 
 
 def _list_owners(line: dict[Any, Any], gaps: pd.DataFrame) -> list[str]:

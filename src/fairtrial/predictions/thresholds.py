@@ -29,7 +29,7 @@ from fairtrial.errors import InputError
 from fairtrial.measures import Measure, get_measure
 from fairtrial.measures.intervals import Interval
 from fairtrial.measures.measure import LabelMeasure
-from fairtrial.predictions.alerts import FOLDS, RATES, AlertCells, Goal, ScoredCases
+from fairtrial.predictions.alerts import RATES, AlertCells, Goal, ScoredCases
 from fairtrial.predictions.judgement import IMPORTANT_NOTES, build_settings, find_inverted, open_models
 from fairtrial.predictions.read import PredictionFile, Source
 from fairtrial.predictions.statistics import MANY_ROWS, InMemoryModel, JudgeSettings, PositiveClasses, ignore_warnings
@@ -68,9 +68,11 @@ class ThresholdChoice:
     rows, positives : int
         Number of cases and of positive cases.
     threshold, low, high : float
-        The threshold, and confidence limits of the best threshold in the population. Infinity means above all scores.
+        The threshold, and confidence limits of the best threshold in the population. Infinity means above all scores, and
+        minus infinity below all scores, so that every case is predicted positive.
     estimates : mapping of str to Interval
-        Cost per 1,000 cases (for costs only), recall, precision and alert rate on new cases, estimated by cross-fitting.
+        Cost per 1,000 cases (for costs only), recall, precision and alert rate on new cases, estimated by cross-fitting (for
+        an alert budget, on the same rows).
     current : float or None
         The current threshold; None if there is none.
     current_estimates : mapping of str to Interval
@@ -83,6 +85,8 @@ class ThresholdChoice:
         For costs: cost per 1,000 cases of alerting "nobody" and "everybody".
     differences : mapping of str to Outcome
         For costs: test of the cost at the threshold minus the cost of each alternative; empty if there are too few cases.
+    folds : int
+        Number of folds of cross-fitting; 0 if there was none.
     """
 
     dataset: str
@@ -99,6 +103,7 @@ class ThresholdChoice:
     next_lower: float = float("-inf")
     alternatives: Mapping[str, Interval] = field(default_factory=dict)
     differences: Mapping[str, Outcome] = field(default_factory=dict)
+    folds: int = 0
 
     @property
     def label(self) -> str:
@@ -153,8 +158,8 @@ class ThresholdResult:
     table : DataFrame
         Threshold table: one row per model, threshold and measure, with the numbers of true and false positives and negatives.
     pairs : DataFrame
-        For costs and several models: difference in cost per 1,000 cases (first minus second), its interval, and the p-value
-        adjusted over all pairs (Holm).
+        For costs and several models: difference in cost per 1,000 cases (first minus second) on common rows, its unadjusted
+        interval, and the p-value adjusted over all pairs (Holm).
     curves : DataFrame
         For costs: cost per 1,000 cases at many thresholds, with pointwise limits.
     positives : PositiveClasses
@@ -254,7 +259,10 @@ class ThresholdResult:
             costs = {name: interval.estimate for name, interval in first.alternatives.items()}
             findings.append(Finding.of("threshold_alternatives", **costs))
         pairs = self.pairs[(self.pairs["dataset"] == first.dataset) & (self.pairs["first"] == first.model)]
+        is_adjusted = len(self.pairs) > 1
+        most_rows = {choice.model: choice.rows for choice in self.choices if choice.dataset == first.dataset}
         for line in pairs.head(_MAX_PAIRS).to_dict("records"):
+            has_all_rows = all(most_rows[line[side]] == line["rows"] for side in ("first", "second"))
             kind = "threshold_pair" if line["significant"] else "threshold_pair_open"
             findings.append(
                 Finding.of(
@@ -265,6 +273,9 @@ class ThresholdResult:
                     interval=(line["low"], line["high"], self.level),
                     p=line["p_adjusted"],
                     alpha=self.alpha,
+                    where="" if has_all_rows else f" on {format_count(line['rows'], 'common row')}",
+                    unadjusted="unadjusted " if is_adjusted else "",
+                    adjusted="adjusted " if is_adjusted else "",
                 )
             )
         return [render(finding, "model") for finding in findings]
@@ -282,18 +293,22 @@ class ThresholdResult:
         values |= {"fp": self.goal.costs[0], "fn": self.goal.costs[1]}
         if choice.alternatives and np.isinf(choice.threshold):
             return Finding.of("threshold_nobody", **values, nobody=choice.alternatives["nobody"].estimate)
-        if choice.is_useful(self.alpha) is False:
+        lowest = min(cost.low for cost in choice.alternatives.values())
+        is_current_useful = choice.current is not None and choice.current_estimates["cost"].high < lowest
+        if choice.is_useful(self.alpha) is False and not is_current_useful:
             assert choice.rival is not None
             outcome = choice.differences[choice.rival]
             assert outcome.effect is not None
             interval = (outcome.effect.low, outcome.effect.high, self.level)
             values |= {"rival": choice.rival, "difference": outcome.statistic, "interval": interval}
             return Finding.of("threshold_useless", **values, p=outcome.p_value, alpha=self.alpha)
-        if choice.saving is None or np.isnan(choice.saving.estimate):
+        if choice.saving is None:
             return Finding.of("threshold_costs", **values)
-        saving = round(choice.saving.estimate, 2)
-        kind = "threshold_costs_less" if saving > 0 else "threshold_costs_more" if saving < 0 else "threshold_costs_same"
-        return Finding.of(kind, **values, saving=abs(saving), current=choice.current)
+        if choice.saving.estimate > 0 and choice.saving.low > 0:
+            saving = round(choice.saving.estimate, 2)
+            return Finding.of("threshold_costs_less", **values, saving=saving, current=choice.current)
+        current_cost = choice.current_estimates["cost"].estimate
+        return Finding.of("threshold_no_gain", **values, current=choice.current, current_cost=current_cost)
 
     def _describe_limits(self, choice: ThresholdChoice) -> Finding:
         parts = [f"threshold {format_threshold_limits(choice.low, choice.high)}"]
@@ -323,10 +338,22 @@ class ThresholdResult:
         lines += ["", *self._format_models()]
         if len(thresholds):
             lines += self._format_table(thresholds)
-        rows = format_count(self.choices[0].rows, "row")
-        foot = render(Finding.of("threshold_method", folds=FOLDS, rows=rows))
+        foot = render(self._describe_method())
         read_as = "; ".join(filter(None, [self.read_as and f"read as: {self.read_as}", self.positives.summary]))
-        return [*lines, "", f"  {foot}", *wrap_lines(read_as, 76, indent="  "), *self._format_notes()]
+        foot_lines = [*wrap_lines(foot, 76, indent="  "), *wrap_lines(read_as, 76, indent="  ")]
+        return [*lines, "", *foot_lines, *self._format_notes()]
+
+    def _describe_method(self) -> Finding:
+        """Describe how results were estimated, with the smallest and the largest number of folds and rows of the models."""
+        fewest, most = (choose(choice.rows for choice in self.choices) for choose in (min, max))
+        rows = format_count(most, "row") if fewest == most else f"{fewest:,} to {format_count(most, 'row')}"
+        if self.goal.kind == "alerts":
+            return Finding.of("threshold_method_alerts", rows=rows)
+        folds = [choice.folds for choice in self.choices if choice.folds]
+        if not folds:
+            return Finding.of("threshold_method_none", rows=rows)
+        counts = sorted({min(folds), max(folds)})
+        return Finding.of("threshold_method", folds="- to ".join(map(str, counts)), rows=rows)
 
     def _format_notes(self) -> list[str]:
         return [line for note in self.notes for line in wrap_item(render(note, "model"), "!")]
@@ -404,6 +431,8 @@ def _format_range(choice: ThresholdChoice) -> str:
     """Format the limits of the threshold for the console, with two digits if they differ then."""
     if np.isnan(choice.low):
         return ""
+    if np.isinf(choice.low):
+        return "any" if choice.high == float("inf") else f"up to {choice.high:.2g}"
     limits = [f"{limit:.2g}" if abs(limit) < 100 else format_threshold(limit) for limit in (choice.low, choice.high)]
     if limits[0] == limits[1]:
         return format_threshold_limits(choice.low, choice.high)
@@ -421,8 +450,8 @@ def format_threshold(threshold: float, next_lower: float | None = None) -> str:
     >>> format_threshold(0.18356, 0.18012), format_threshold(0.18356, 0.1835), format_threshold(0.1135, 0.1134)
     ('0.183', '0.18356', '0.1135')
     """
-    if threshold == float("inf"):
-        return "above all scores"
+    if np.isinf(threshold):
+        return "above all scores" if threshold > 0 else "below all scores"
     if next_lower is None:
         return format_number(threshold)
     for digits in range(max(3, len(f"{abs(threshold):.0f}")), 17):
@@ -440,11 +469,10 @@ def format_threshold_limits(low: float, high: float) -> str:
 
 
 def format_saving(saving: Interval) -> str:
-    """Format the limits of a saving in percent, or of an extra cost if the saving is negative."""
-    name, limits = ("extra cost", (-saving.high, -saving.low)) if saving.estimate < 0 else ("saving", (saving.low, saving.high))
+    """Format the limits of a saving in percent."""
     if np.isnan(saving.low):
-        return f"{name} undefined"
-    return f"{name} {' to '.join(format_percentage(round(limit, 2) + 0.0) for limit in limits)}"
+        return "saving undefined"
+    return f"saving {' to '.join(format_percentage(round(limit, 2) + 0.0) for limit in (saving.low, saving.high))}"
 
 
 def choose_threshold(
@@ -511,8 +539,10 @@ def choose_threshold(
 
     Notes
     -----
-    On the rows used to choose the threshold, its estimated cost is too low. Therefore, the estimates come from 10-fold
-    cross-fitting: each fold is predicted at the threshold chosen on the other folds. Folds keep clusters together.
+    On the rows used to choose the threshold, its estimated cost is too low. Therefore, the estimates come from cross-fitting
+    with 10 folds, or fewer if a class has fewer cases: each fold is predicted at the threshold chosen on the other folds.
+    Folds keep clusters together. A threshold for an alert budget does not depend on the true labels. Its results are
+    estimated on the same rows.
 
     Examples
     --------
@@ -708,6 +738,7 @@ def _choose(
         saving,
         float(cases.values[chosen + 1]) if chosen + 1 < len(cases.values) else float("-inf"),
         *_compare_alternatives(cases, goal, alert, on_same_rows, settings.level),
+        folds=0 if goal.kind == "alerts" or alert is None else cases.folds,
     )
 
 

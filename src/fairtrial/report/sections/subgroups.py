@@ -38,7 +38,8 @@ def build_judgement_section(source: ReportSource) -> Section | None:
     tables = [ReportTable(SUBGROUPS_KEY, "Every subgroup", everything, _FORMATS, "", None, True)]
     if len(judgement.gaps):
         p_format = make_p_format(judgement.alpha)
-        gaps = _name_measures(drop_single_dataset(judgement.gaps, has_many_datasets).rename(columns=_GAP_NAMES))
+        gaps = drop_single_dataset(judgement.gaps.drop(columns="obstacle"), has_many_datasets)
+        gaps = _name_measures(gaps.rename(columns=_GAP_NAMES))
         gaps["significant"] = gaps["significant"].map({True: "yes", False: "no"})
         formats = _FORMATS | dict.fromkeys(_GAP_NAMES.values(), p_format)
         tables.insert(0, ReportTable(GAPS_KEY, "Gaps to the rest", gaps, formats, _GAP_NOTE, None, True))

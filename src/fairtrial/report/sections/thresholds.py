@@ -67,7 +67,7 @@ def _build_section(
     sentences = (*lead, *(Sentence(f"{text}.") for text in result.list_texts()))
     choices, formats = _build_choices_frame(result), dict.fromkeys(_CHOICE_COLUMNS[3:], "{:.3g}")
     tables = [
-        ReportTable(f"{key}-choices", "Chosen thresholds", choices, formats, note=_EXPLANATION),
+        ReportTable(f"{key}-choices", "Chosen thresholds", choices, formats, note=_explain_estimates(result)),
         ReportTable(f"{key}-table", "Threshold table", _build_table_frame(result), long=True),
     ]
     if len(result.pairs):
@@ -76,17 +76,27 @@ def _build_section(
         pairs = pairs.assign(significant=pairs["significant"].map({True: "yes", False: "no"}))
         pair_formats = {"p": p_format, "adjusted p": p_format, **dict.fromkeys(_PAIR_NUMBERS, "{:.3g}")}
         frame = _drop_single_dataset(pairs.rename(columns={"first_cost": "first cost", "second_cost": "second cost"}))
-        tables.append(ReportTable(f"{key}-pairs", "Differences in cost per 1,000 cases", frame, pair_formats))
+        title_pairs = "Differences in cost per 1,000 cases"
+        tables.append(ReportTable(f"{key}-pairs", title_pairs, frame, pair_formats, note=_PAIR_NOTE))
     return Section(key, title, sentences, _draw_figures(result, key), tuple(tables), notes)
 
 
 _CHOICE_COLUMNS = ("quantity", "chosen", "CI", "current", "alert nobody", "alert everybody")
 _PAIR_NUMBERS = ("first cost", "second cost", "difference", "low", "high")
-_EXPLANATION = (
-    "A case is predicted positive if its score is at least the threshold. Estimates are cross-fitted: each fold is predicted "
-    "at the threshold chosen on the other folds. CI: confidence limits; for the threshold, limits of the best threshold for "
-    "new cases. Current: the value at the current threshold."
+_PAIR_NOTE = (
+    "Each pair is compared on its common rows. Low and high: confidence limits, not adjusted for the number of pairs. "
+    "Significance is decided by the adjusted p-value (Holm)."
 )
+
+
+def _explain_estimates(result: ThresholdResult) -> str:
+    method = "Estimates are cross-fitted: each fold is predicted at the threshold chosen on the other folds."
+    if result.goal.kind == "alerts":
+        method = "The threshold is chosen without true labels, so estimates are computed on the same rows."
+    return (
+        f"A case is predicted positive if its score is at least the threshold. {method} CI: confidence limits; for the "
+        "threshold, limits of the best threshold for new cases. Current: the value at the current threshold."
+    )
 
 
 def _draw_figures(result: ThresholdResult, key: str) -> tuple[Figure, ...]:
