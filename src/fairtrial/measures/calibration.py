@@ -195,6 +195,7 @@ def _has_slope(x: FloatArray, pos: FloatArray, total: FloatArray) -> npt.NDArray
     range=(-np.inf, np.inf),
     cite="Cox 1958; Steyerberg 2019",
     undefined="only one outcome occurs",
+    exceptions=("perfect predictions",),  # certain and correct probabilities say nothing about calibration
 )
 def calibration_intercept(tally: ScoreTally, *, clip: float | None = None) -> FloatArray:
     """Calibration intercept: a of the model logit(y) = a + logit(p); 0 if calibrated.

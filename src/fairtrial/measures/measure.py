@@ -70,7 +70,7 @@ class MeasureFacts:
     display_name : str
         Human-readable name, e.g. "AUC". Default: the name, with spaces instead of underscores.
     exceptions : tuple of str
-        Rules of the contract of measures that do not apply: "class order", "weight scale".
+        Rules of the contract of measures that do not apply: "class order", "weight scale", "perfect predictions".
     target : float or None
         Best value of a measure with the direction "target"; None for other measures.
     better : str
@@ -732,7 +732,7 @@ def measure(
         The best value, with `direction="target"`.
     exceptions : tuple of str, optional
         Rules of the contract of measures that do not apply: "class order" if the classes are ordered, "weight scale" if weights
-        count as numbers of rows.
+        count as numbers of rows, "perfect predictions" if correct predictions need not have the best value.
     **facts
         Other fields of `MeasureFacts`. With `proportion=True` the formula returns numerator and denominator (labels), or the
         success of each row from 0 to 1 (class scores, probabilities), and the measure has Wilson and Clopper-Pearson intervals.

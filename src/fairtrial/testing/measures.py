@@ -132,6 +132,10 @@ def _treats_classes_alike(measure: Measure) -> bool:
     return _reads_classes(measure) and "class order" not in measure.facts.exceptions
 
 
+def _rewards_true_labels(measure: Measure) -> bool:
+    return _reads_columns(measure) and "perfect predictions" not in measure.facts.exceptions
+
+
 def _ignores_weight_scale(measure: Measure) -> bool:
     return _reads_columns(measure) and "weight scale" not in measure.facts.exceptions
 
@@ -184,7 +188,7 @@ def check_values_are_in_range(case: _MeasureCase) -> None:
         require(math.isnan(value) or low - _TOLERANCE <= value <= high + _TOLERANCE, f"{value:g} outside {low:g} to {high:g}")
 
 
-@_contract.rule("declare the other direction, or fix the formula", applies=_reads_columns)
+@_contract.rule("declare the other direction, or fix the formula", applies=_rewards_true_labels)
 def check_nothing_beats_perfect_predictions(case: _MeasureCase) -> None:
     """No prediction may have a better value than the true labels, in the declared direction."""
     for columns in case.iter_columns():
