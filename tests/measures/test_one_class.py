@@ -117,7 +117,7 @@ def test_fowlkes_mallows_is_the_root_of_precision_times_recall():
 @pytest.mark.filterwarnings("ignore::fairtrial.errors.UndefinedMeasureWarning")
 @pytest.mark.parametrize("name", reference.ONE_CLASS)
 @given(rows=cases.labelled_rows())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_equals_the_reference_for_each_class(name, rows):
     y, p, w, classes = rows
     expected = [reference.ONE_CLASS[name](reference.cells(y, p, w, c)) for c in classes]

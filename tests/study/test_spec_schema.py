@@ -315,7 +315,7 @@ def describe_file(folder, values):
         return str(error)
 
 
-CHECKED = settings(max_examples=20, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))
+CHECKED = settings(max_examples=10, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 
 
 @CHECKED
