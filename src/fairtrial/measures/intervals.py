@@ -201,8 +201,8 @@ class Interval:
     def __str__(self) -> str:
         limits = format_interval(self.low, self.high, self.level, "{:.4g}")
         name = registry[self.measure].display_name if self.measure in registry else self.measure
-        if math.isnan(self.estimate) and self.note.startswith("undefined"):
-            return f"{name} {self.note}"
+        if math.isnan(self.estimate) and self.note:
+            return f"{name}: {self.note}"
         text = f"{name} {format_number(self.estimate, '{:.4g}')}, {limits} ({_METHOD_NAMES.get(self.method, self.method)})"
         return text + (f"; {self.note}" if self.note else "")
 

@@ -143,7 +143,8 @@ def _build_gap_rows(
     with ignore_warnings():
         values = None if reason else model.estimate_subgroups(measure, column, subgroups)
     if values is None:
-        common = {"significant": False, "obstacle": "missing_input", "note": reason or _NEEDS_MEMORY}
+        note = reason or _NEEDS_MEMORY
+        common = {"significant": False, "obstacle": "not_in_memory" if note == _NEEDS_MEMORY else "missing_input", "note": note}
         return [{"subgroup": name, "rows": counts.get(name, 0), **common} for name in subgroups]
     lines = []
     for name, gap in zip(subgroups, compute_gaps(values, settings.level, families, settings.seed), strict=True):
@@ -255,8 +256,8 @@ def _explain_untested(gaps: pd.DataFrame, measure: Measure) -> str:
         undefined = known[known["estimate"].isna()]
         scope = f" for {undefined['column'].iloc[0]} {undefined['subgroup'].iloc[0]}" if len(undefined) else ""
         return f"it is undefined{scope}, because {measure.facts.undefined}"
-    if obstacle == "missing_input":
-        return f"it {line['note']}" + (", but the file is streamed" if line["note"] == _NEEDS_MEMORY else "")
+    if obstacle in ("missing_input", "not_in_memory"):
+        return f"it {line['note']}" + (", but the file is streamed" if obstacle == "not_in_memory" else "")
     text = render(Finding.of(f"untested_{obstacle}", measure=measure.display_name, limit=MANY_ROWS))
     return text[:1].lower() + text[1:]
 
