@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 .PHONY: help demo test lint docs pictures bench calibration oracle reproduce scale torture clean
 
 help:
-	@echo "make demo         install into .venv and run studies/quickstart.toml (four learners, four data sets)"
+	@echo "make demo         install into .venv and run studies/quickstart.toml (five learners, 13 data sets, class noise)"
 	@echo "make test         run the test suite"
 	@echo "make lint         run ruff, mypy --strict and import-linter"
 	@echo "make docs         build the documentation into site/"

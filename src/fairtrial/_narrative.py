@@ -34,6 +34,7 @@ TOPICS: dict[str, str] = {}
 """For tables of reasons: the decision that each kind of finding explains."""
 
 _MAX_LISTED_DIFFERENCES = 3
+_MAX_HEADLINE_NAMES = 4
 _ALL_OF = {2: "Both", 3: "All three", 4: "All four", 5: "All five", 6: "All six", 7: "All seven", 8: "All eight"}
 
 
@@ -124,6 +125,80 @@ def render_ranking(ranking: Ranking, noun: str = "learner") -> str:
     return " ".join(sentence for sentence in sentences if sentence)
 
 
+def render_headline(ranking: Ranking, noun: str = "learner") -> str:
+    """Write which is best, which are not significantly worse and which are, without differences, p-values and tests.
+
+    >>> pairs = (PairDifference("forest", "tree", 0.004, 0.03), PairDifference("forest", "bayes", 0.3, 0.01))
+    >>> render_headline(Ranking(("forest", "bayes", "tree"), (0.9, 0.89, 0.87), "AUC", pairs, measure="AUC"))
+    'forest has the highest AUC (0.9); bayes is not significantly worse. forest beats tree.'
+    """
+    is_plain = len(ranking.names) > 1 and ranking.undecidable is None and bool(ranking.criterion) and not ranking.control
+    if not is_plain:
+        return render_ranking(ranking, noun)
+    scope = f"{capitalize(ranking.scope)}, " if ranking.scope else ""
+    worse = [_render_worse(ranking, noun, detailed=False)] if ranking.worse else []
+    return " ".join([_render_leader(ranking, scope, noun, detailed=False), *worse])
+
+
+def render_certainty(ranking: Ranking) -> str:
+    """Write how certain a ranking is: its closest comparisons with intervals, p-values and the test. Empty if there is no test.
+
+    >>> pairs = (PairDifference("forest", "tree", 0.004, 0.03, 0.01, 0.05), PairDifference("forest", "bayes", 0.3, 0.01))
+    >>> ranking = Ranking(("forest", "bayes", "tree"), (0.9, 0.89, 0.87), "AUC", pairs, measure="AUC", tests=("DeLong test",))
+    >>> render_certainty(ranking)[:84]
+    "forest's AUC is 0.01 above bayes (adjusted p = 0.3) and 0.03 above tree (95 % CI 0.0"
+    """
+    if len(ranking.names) < 2 or ranking.undecidable is not None:
+        return ""
+    names = list(dict.fromkeys((ranking.names[1], *ranking.worse[:1])))
+    comparisons = [pair for name in names if (pair := ranking.find_pair(ranking.names[0], name)) and not isnan(pair.p_adjusted)]
+    if not comparisons:
+        return ""
+    p_values = [_describe_p(ranking, [pair]) for pair in comparisons]
+    p_values[-1] = _append_test(p_values[-1], ranking)
+    if not ranking.measure or not all(isfinite(pair.difference) for pair in comparisons):
+        parts = [f"from {pair.other}: {p}" for pair, p in zip(comparisons, p_values, strict=True)]
+        return f"{capitalize('; '.join(parts))}."
+    return f"{ranking.names[0]}'s {ranking.measure} is {_describe_distances(ranking, comparisons, p_values)}."
+
+
+def render_exceptions(ranking: Ranking) -> str:
+    """Write which comparisons contradict the ranking or are missing. Empty if there are none."""
+    undecided = ""
+    if len(ranking.names) > 1 and ranking.undecidable is None and ranking.undecided:
+        undecided = f"No test was possible for {ranking.names[0]} and {join_names(ranking.undecided)}."
+    return " ".join(filter(None, [_render_reversed(ranking), undecided]))
+
+
+def render_size(ranking: Ranking) -> str:
+    """Write the best value with its interval, and its distances from the next and the last value.
+
+    >>> pairs = (PairDifference("forest", "tree", 0.004, 0.03, 0.01, 0.05),)
+    >>> render_size(Ranking(("forest", "tree"), (0.9, 0.87), "AUC", pairs, measure="AUC", interval=(0.85, 0.94)))
+    "forest's AUC is 0.9 (95 % CI 0.85 to 0.94): 0.03 above tree (95 % CI 0.01 to 0.05)."
+    """
+    if not ranking.names:
+        return render_ranking(ranking)
+    interval = "" if ranking.interval is None else f" ({format_interval(*ranking.interval, ranking.level)})"
+    value = format_distinct(ranking.values[0], ranking.values)
+    text = f"{ranking.names[0]}'s {ranking.criterion} is {value}{interval}"
+    names = list(dict.fromkeys((ranking.names[1], ranking.names[-1]))) if len(ranking.names) > 1 else []
+    comparisons = [pair for name in names if (pair := ranking.find_pair(ranking.names[0], name)) and isfinite(pair.difference)]
+    return f"{text}: {_describe_distances(ranking, comparisons)}." if comparisons else f"{text}."
+
+
+def _describe_distances(ranking: Ranking, pairs: Sequence[PairDifference], details: Sequence[str] = ()) -> str:
+    """Write by how much the first name of a ranking is above or below others, with intervals and further details."""
+    parts = []
+    for position, pair in enumerate(pairs):
+        distance = format_number(abs(pair.difference))
+        relation = f"{distance} {'above' if pair.difference > 0 else 'below'}" if pair.difference else "equal to that of"
+        interval = [format_interval(pair.low, pair.high, ranking.level)] if isfinite(pair.low) and isfinite(pair.high) else []
+        inside = ", ".join([*interval, *details[position : position + 1]])
+        parts.append(f"{relation} {pair.other}" + (f" ({inside})" if inside else ""))
+    return " and ".join(parts)
+
+
 def _render_undecidable(ranking: Ranking, scope: str, noun: str) -> str:
     """Write why no pair can be decided, after the order of the names if a criterion orders them."""
     assert ranking.undecidable is not None
@@ -132,6 +207,19 @@ def _render_undecidable(ranking: Ranking, scope: str, noun: str) -> str:
         return reason
     lead = f"{_render_head(ranking, scope)}, but " if ranking.criterion else scope
     return f"{lead}{reason[:1].lower()}{reason[1:]}"
+
+
+def render_open_question(ranking: Ranking, noun: str = "learner") -> tuple[str, str]:
+    """Write which is best, if no pair can be decided, and the reason for this.
+
+    >>> reason = Finding.of("posthoc_cannot_decide", n=4, smallest=0.38, alpha=0.05)
+    >>> render_open_question(Ranking(("a", "b", "c"), (1.2, 1.8, 3.0), "mean rank", (), undecidable=reason))[0]
+    'a has the best mean rank (1.2), but the differences cannot be decided.'
+    """
+    assert ranking.undecidable is not None
+    scope = f"{capitalize(ranking.scope)}, " if ranking.scope else ""
+    head = f"{_render_head(ranking, scope)}, but the differences cannot be decided."
+    return head, render(ranking.undecidable, noun)
 
 
 def _render_two(ranking: Ranking, scope: str) -> str:
@@ -166,7 +254,7 @@ def _add_article(noun: str) -> str:
 def _render_best(ranking: Ranking, scope: str, noun: str) -> list[str]:
     sentences = [_render_leader(ranking, scope, noun)]
     if ranking.worse:
-        sentences.append(_render_worse(ranking))
+        sentences.append(_render_worse(ranking, noun))
     sentences += [_render_reversed(ranking), _render_other_pairs(ranking)]
     if ranking.undecided:
         others = join_names(ranking.undecided)
@@ -183,15 +271,16 @@ def _render_head(ranking: Ranking, scope: str) -> str:
     return f"{scope}{best[0]} has the {adjective} {criterion} ({value})"
 
 
-def _render_leader(ranking: Ranking, scope: str, noun: str) -> str:
+def _render_leader(ranking: Ranking, scope: str, noun: str, detailed: bool = True) -> str:
     criterion, head = ranking.criterion, _render_head(ranking, scope)
     if not ranking.significant_pairs and any(not isnan(pair.p_adjusted) for pair in ranking.pairs):
         if len(ranking.names) == 2:
-            detail = _describe_pairs(ranking, ranking.pairs)
+            detail = f" ({_describe_pairs(ranking, ranking.pairs)})" if detailed else ""
             if len(ranking.best) == 2:
-                return f"{head}; there is no significant difference ({detail})."
-            return f"{head}; the difference from {ranking.names[1]} is not significant ({detail})."
-        return f"{head}, but no pair of {make_plural(noun)} differs significantly ({_describe_none(ranking)})."
+                return f"{head}; there is no significant difference{detail}."
+            return f"{head}; the difference from {ranking.names[1]} is not significant{detail}."
+        detail = f" ({_describe_none(ranking)})" if detailed else ""
+        return f"{head}, but no pair of {make_plural(noun)} differs significantly{detail}."
     if ranking.not_worse:
         values = dict(zip(ranking.names, ranking.values, strict=True))
         named = [f"{name} ({format_number(values[name])})" if criterion == "mean rank" else name for name in ranking.not_worse]
@@ -199,7 +288,7 @@ def _render_leader(ranking: Ranking, scope: str, noun: str) -> str:
     return f"{head}."
 
 
-def _render_worse(ranking: Ranking) -> str:
+def _render_worse(ranking: Ranking, noun: str, detailed: bool = True) -> str:
     """Write which names are beaten: by the whole leading group if all its comparisons are significant, else by the first."""
     group = (*ranking.best, *ranking.not_worse)
     if len(group) > 1 and (pairs := _list_group_wins(ranking)):
@@ -210,7 +299,11 @@ def _render_worse(ranking: Ranking) -> str:
     if ranking.if_independent:
         is_name = subject == ranking.names[0]
         subject = f"If the rows are independent, {subject if is_name else subject[:1].lower() + subject[1:]}"
-    return f"{subject} {verb} {join_names(ranking.worse)} ({_describe_pairs(ranking, pairs)})."
+    if detailed:
+        return f"{subject} {verb} {join_names(ranking.worse)} ({_describe_pairs(ranking, pairs)})."
+    is_short = len(ranking.worse) <= _MAX_HEADLINE_NAMES
+    names = join_names(ranking.worse) if is_short else f"{len(ranking.worse)} other {make_plural(noun)}"
+    return f"{subject} {verb} {names}."
 
 
 def _list_group_wins(ranking: Ranking) -> list[PairDifference]:
@@ -383,6 +476,16 @@ TEMPLATES |= {
         "the overall test is not significant, although some pairs are: interpret these pairs with caution."
     ),
     "no_verdict": "there is no verdict {where}.",
+    "rank_reversal": "{where}, {first} ranks first and {former} falls to {rank}{difference}.",
+    "pair_difference": (
+        "the mean difference is {difference:number} ({interval:interval}); {first} is better on {wins} of {units}."
+    ),
+    "rank_kept": "{first} also ranks first {where}.",
+    "pair_undecidable": "whether {first} and {second} differ cannot be decided with {units}.",
+    "no_pair_decidable": "no pair of {nouns} can be decided with {units}.",
+    "pairs_different": "{significant} of {pairs:count pair} of {nouns} {significant:is} significantly different: {wins}.",
+    "many_pairs_different": "{significant} of {pairs:count pair} of {nouns} are significantly different.",
+    "no_pair_different": "no pair of {nouns} is significantly different (0 of {pairs}, smallest adjusted {p:p}).",
     "no_variation": "the differences do not vary, so no test is possible.",
     "p_value_meaning": (
         "The p-value is the probability of differences at least this large if all {nouns} were equally good. "
@@ -841,6 +944,16 @@ TEMPLATES |= {
     "odd_ties": "the number of ties is odd: one tie is ignored in p.",
     "one_dataset_posterior": "the folds of one data set do not generalize to other data sets.",
     "pair_independence": "the pairs are assumed to be independent; use corrected_resampled_t for overlapping training sets.",
+    "pairs_differ": "{significant:,} of {pairs:count pair} of {nouns} differ{significant:s} significantly in {measure}{named}.",
+    "pair_differs": "{better} is significantly better than {worse} in {measure} ({p:p}).",
+    "pair_similar": "{better} and {worse} do not differ significantly in {measure} ({p:p}).",
+    "pairs_similar": "no pair of {nouns} differs significantly in {measure} (0 of {pairs:,}).",
+    "best_by_dataset": "the best {measure} ranges from {low:number} ({first} {where}) to {high:number} ({last} {there}).",
+    "corp_band": (
+        "CORP calibration curves show the observed frequency against the predicted probability. The curve of a calibrated "
+        "model lies in the shaded band with a probability of {level:percent} at each point. Dashed: perfect calibration."
+    ),
+    "miscalibrated_counts": "the probabilities are significantly miscalibrated: {counts}.",
     "calibrated": "{model}: no significant miscalibration{where}{condition} ({adjusted}{p:p}).",
     "calibrated_slope": (
         "{model}: no significant miscalibration{where}{condition} (calibration slope {slope:number}, {interval:interval}, "
@@ -1094,6 +1207,24 @@ TEMPLATES |= {
     "threshold_no_gain": (
         "{lead}at FP = {fp:number}, FN = {fn:number} no threshold is shown to cost less than {current:number} "
         "(cost {current_cost:number} per 1,000 cases); the best on these rows is {threshold}, estimated cost {cost:number}"
+    ),
+    "threshold_costs_equal": (
+        "At equal costs, {model} has its lowest cost at a threshold of {threshold}: {cost:number} per 1,000 cases."
+    ),
+    "threshold_costs_less_equal": (
+        "At equal costs, {model} costs {saving:percent} less at a threshold of {threshold} than at {current:number}: "
+        "{cost:number} per 1,000 cases."
+    ),
+    "threshold_no_gain_equal": (
+        "At equal costs, no threshold of {model} is shown to cost less than {current:number}, which costs "
+        "{current_cost:number} per 1,000 cases."
+    ),
+    "threshold_nobody_equal": (
+        "At equal costs, no threshold of {model} is cheaper than alerting nobody, which costs {nobody:number} per 1,000 cases."
+    ),
+    "threshold_useless_equal": (
+        "At equal costs, no threshold of {model} is significantly cheaper than alerting {rival}: difference "
+        "{difference:difference} per 1,000 cases, {interval:interval}, {p:p}."
     ),
     "threshold_recall": "{lead}for a recall of at least {value:g} on these rows use {threshold}: " + _RATES,
     "threshold_precision": "{lead}for a precision of at least {value:g} on these rows use {threshold}: " + _RATES,

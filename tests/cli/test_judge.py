@@ -36,7 +36,7 @@ def test_judge_prints_the_answer_and_writes_the_report(run, file, tmp_path):
     assert told.stdout.startswith("forest ")
     assert str(page) in told.stdout
     text = page.read_text(encoding="utf-8")
-    assert "<h1>A &amp; B</h1>" in text
+    assert "<title>A &amp; B</title>" in text
     assert str(figures) in told.stdout
     every = pd.read_csv(tables / "measures-all.csv")
     value = every.query("model == 'tree' and measure == 'auc'")["estimate"].item()

@@ -160,8 +160,10 @@ def test_a_gate_refuses_a_measure_with_a_target(frame):
 def test_the_page_shows_both_sections(judgement):
     source = describe_source(judgement)
     shown = calibration.build_judgement_section(source)
-    assert [figure.title for figure in shown.figures] == ["CORP calibration curve: class 1", "Calibration: class 1"]
-    assert str(shown.sentences[1]).startswith("sharp is overconfident (calibration slope")
+    assert {figure.title for figure in shown.figures} == {"good", "sharp", "Ten bins: class 1"}
+    assert str(shown.sentences[0]).startswith("sharp is overconfident (slope ")
+    assert "; no significant miscalibration of good (slope " in str(shown.sentences[0])
+    assert str(shown.sentences[2]).startswith("sharp is overconfident (calibration slope")
     table = shown.tables[0].frame
     assert len(table) == 2 * 7  # intercept, slope, O:E ratio, three parts and the Brier score, each with limits
     assert table[["estimate", "low", "high"]].notna().all(axis=None)

@@ -400,8 +400,8 @@ def test_the_report_of_a_judgement_has_a_section_on_thresholds():
 
     sections = {section.key: section for section in build_sections(fairtrial.judge(make_frame(300), positive=1))}
     built = sections["thresholds"]
-    assert built.sentences[0].text.startswith("A false positive and a false negative are assumed to cost the same.")
-    assert built.sentences[1].text.startswith("tree: at FP = 1, FN = 1 ")
+    assert built.sentences[0].text.startswith("At equal costs, ")
+    assert built.notes[0].startswith("A false positive and a false negative are assumed to cost the same.")
     assert {"alert nobody", "alert everybody"} <= set(built.tables[0].frame.columns)
     assert [table.key for table in built.tables] == ["thresholds-choices", "thresholds-table"]
     assert built.figures[0].chart.to_dict()

@@ -1,5 +1,7 @@
 """Pages for tests: one with artificial sections, and the report of a study in which every name is an attack."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
@@ -60,10 +62,10 @@ def sections():
     said = build_sentence("{learner} is ahead on {data}.", learner=SCRIPT, data=IMAGE)
     part = Section("scores-part", f"Part {SCRIPT}", tables=(middle_table(), long_table()), notes=(IMAGE,))
     return [
-        Section("answer", "The answer", (said,)),
-        Section("scores", "Scores", tables=(small_table(),), subsections=(part,)),
-        Section("curves", "Curves", figures=curves()),
-        Section("references", "References", notes=("The last words.",)),
+        Section("answer", "The answer", (said,), question="answer"),
+        Section("scores", "Scores", tables=(small_table(),), subsections=(part,), question="size"),
+        Section("curves", "Curves", figures=tuple(replace(figure, lead=True) for figure in curves())),
+        Section("references", "References", notes=("The last words.",), question="how"),
     ]
 
 

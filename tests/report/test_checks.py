@@ -774,7 +774,9 @@ def test_counts_are_those_of_the_outcomes():
     assert counts.loc["all", "checks"] == len(run_checks_checks(describe_source(cases()["failures"])))
     raised = frame.loc[frame["outcome"] == "raised", "number"]
     assert section.sentences[0].text.startswith(f"{len(raised)} of {len(frame)} checks")
-    assert [sentence.text.partition(":")[0] for sentence in section.sentences[1:]] == raised.tolist()
+    assert [highlight.title.split()[0] for highlight in section.highlights] == raised.tolist()
+    remedies = frame.loc[frame["outcome"] == "raised", "remedy"]
+    assert all(highlight.text.endswith(remedy) for highlight, remedy in zip(section.highlights, remedies, strict=True))
 
 
 def test_table_keys_are_unique_and_names_are_escaped():
@@ -805,7 +807,7 @@ def test_constant_classifier_on_imbalanced_classes_raises_checks():
     judgement = judge(table, resamples=20)
     assert {"FT002", "FT003"} <= list_raised(judgement)
     section = build_section(describe_source(judgement))
-    assert any("0.95" in sentence.text or "95 %" in sentence.text for sentence in section.sentences)
+    assert any("0.95" in highlight.text or "95 %" in highlight.text for highlight in section.highlights)
     assert check_numbers([section]) > 0
 
 

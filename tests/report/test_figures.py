@@ -233,7 +233,7 @@ def test_titles_say_what_is_compared_and_where():
     results = cases()["several"]
     for name in ("critical-difference", "ranks", "pairs"):
         told = draw(results, name, measure="auc", condition="class-noise").to_dict()["title"]["text"]
-        assert told.endswith(": auc, 3 data sets, class-noise 0.2")
+        assert told.endswith(": AUC, 3 data sets, class-noise 0.2")
     told = draw(results, "density", learner=["bayes", "near"], dataset="wine").to_dict()["title"]["text"]
     assert told.endswith(": accuracy, wine")
     told = draw(results, "intervals", dataset="wine", condition="class-noise").to_dict()["title"]["text"]

@@ -92,7 +92,7 @@ class TestPairs:
         cells = self.cells()
         assert set(cells) == {("tree", "rule"), ("bayes", "rule"), ("tree", "bayes")}
         first = cells["tree", "rule"]
-        assert (first["difference"], first["p"], first["record"]) == ("+0.200", "p < 0.0001", "9 / 0 / 1")
+        assert (first["difference"], first["p"], first["record"]) == ("+0.200", "p < 0.001", "9 / 0 / 1")
         assert first["net"] == pytest.approx(0.8)
         assert cells["tree", "bayes"]["record"] == "7 / 1 / 2"
 
@@ -104,7 +104,7 @@ class TestPairs:
         [
             (0.05003, 0.05, "p = 0.05003"),
             (0.04998, 0.05, "p = 0.04998"),
-            (0.05, 0.05, "p = 0.0500"),
+            (0.05, 0.05, "p = 0.05"),
             (0.03125, 0.0312, "p = 0.03125"),
             (0.03125, 0.03124, "p = 0.03125"),
             (0.00002, 0.00001, "p = 2e-05"),

@@ -15,9 +15,11 @@ from fairtrial import measures
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.measures import cost_curve, roc_curve as roc_curve_roc_band, tpr_fpr_curve
 from fairtrial.predictions.judgement import judge
+from fairtrial.report.charts import adapt_to_page, draw_svg
 from fairtrial.report.figures import curves
 from fairtrial.report.figures.base import PALETTE
 from fairtrial.report.figures.curves import compute_roc_band, draw_cost, draw_roc, draw_tpr_fpr, with_band
+from fairtrial.report.figures.forest import draw_forest
 from fairtrial.report.figures.projection import compute_confusion_tables, draw_projection
 from fairtrial.report.figures.study_curves import TIE, TRIVIAL, collect_curve_frames, find_cost_winners, with_winners
 from fairtrial.report.sections.curves import compute_winning_fractions, reduce_curve_points
@@ -697,3 +699,51 @@ def test_a_band_counts_clusters_instead_of_rows():
     pd.testing.assert_frame_equal(find_band(judge(repeated, cluster="patient")), expected)
     narrow = find_band(judge(repeated.drop(columns="patient")))
     assert (narrow["high"] - narrow["low"]).max() < (expected["high"] - expected["low"]).max()
+
+
+class TestForest:
+    FRAME = pd.DataFrame(
+        {"label": ["a", "b"], "learner": ["a", "b"], "estimate": [0.9, 0.8], "low": [0.8, 0.7], "high": [0.99, np.nan]}
+    )
+
+    def test_names_and_numbers_stand_beside_the_rows(self):
+        text = svg(draw_forest(self.FRAME, title="AUC", subtitle="95 % CI"))
+        for words in ("AUC", "95 % CI", "a", "b", "0.900", "0.800"):
+            assert f">{words}</text>" in text
+
+    def test_own_texts_replace_the_numbers(self):
+        text = svg(draw_forest(self.FRAME.assign(text=["p = 0.27", "p < 0.001"]), has_zero=True))
+        assert ">p = 0.27</text>" in text
+        assert ">0.900</text>" not in text
+
+    def test_shaded_rows_have_a_background(self):
+        chart = draw_forest(self.FRAME.assign(shaded=[True, False])).to_dict()
+        assert chart["layer"][0]["mark"]["type"] == "rect"
+        assert [row["label"] for row in rows(draw_forest(self.FRAME.assign(shaded=[True, False]))) if row["shaded"]] == [
+            "a",
+            "a",
+        ]
+
+    def test_rows_of_a_group_are_adjacent_and_share_a_label(self):
+        frame = pd.DataFrame(
+            {"label": ["x", "x", "y", "y"], "learner": ["a", "b"] * 2, "estimate": 0.5, "low": 0.4, "high": 0.6}
+        )
+        chart = draw_forest(frame, step=10)
+        assert [row["position"] for row in rows(chart)] == [0, 1, 3, 4]
+        assert chart.to_dict()["height"] == 50
+        assert svg(chart).count(">x</text>") == 1
+
+    def test_the_axis_stays_in_the_range_of_the_measure(self):
+        chart = draw_forest(self.FRAME, limits=(0, 1)).to_dict()
+        low, high = parts(chart)[-1]["encoding"]["x"]["scale"]["domain"]
+        assert 0 < low < 0.7
+        assert 0.99 < high <= 1
+
+    def test_hostile_names_are_text(self):
+        name = '"] + alert(1) + ["</script>'
+        frame = self.FRAME.assign(label=[name, "b"], learner=[name, "b"])
+        assert "alert(1)" in svg(draw_forest(frame)).replace("&quot;", '"')
+
+    def test_rounded_coordinates_do_not_change_texts(self):
+        drawing = draw_svg(adapt_to_page(draw_forest(self.FRAME).to_dict(), "half"), "k")
+        assert ">0.900</text>" in drawing

@@ -4,6 +4,8 @@ import base64
 import hashlib
 import json
 import re
+import zlib
+from dataclasses import replace
 from html.parser import HTMLParser
 from importlib.resources import files
 from itertools import pairwise
@@ -13,16 +15,16 @@ import pytest
 
 from fairtrial import judge
 from fairtrial.errors import InputError
+from fairtrial.report.charts import COLOURS
 from fairtrial.report.figures import robustness
 from fairtrial.report.figures.base import PALE
 from fairtrial.report.page import render
 from fairtrial.report.report import build_sections
-from fairtrial.report.section import Section
+from fairtrial.report.section import Section, Sentence
 from tests.report import pages
 from tests.report.report_numbers import list_figures, list_tables
 
 STYLE = files("fairtrial.report").joinpath("templates", "style.css").read_text(encoding="utf-8")
-SCRIPT = files("fairtrial.report").joinpath("templates", "page.js").read_text(encoding="utf-8")
 
 
 class Reader(HTMLParser):
@@ -67,31 +69,36 @@ def read(text):
 def test_names_from_outside_stay_text(read):
     assert not read.all("img")
     scripts = [script for script, attributes in zip(read.scripts, read.all("script"), strict=True) if not attributes]
-    assert len(scripts) == 3
+    assert len(scripts) == 2
     assert not any("hacked" in script for script in scripts)
     assert pages.SCRIPT in read.texts["th"]
-    assert f"{pages.SCRIPT} is ahead on {pages.IMAGE}." in read.texts["p"]
+    assert f"{pages.SCRIPT} is ahead on {pages.IMAGE}." in read.texts["h1"]
     assert any(pages.IMAGE in attributes.get("aria-label", "") for attributes in read.all("div"))
     assert not [name for _, attributes in read.elements for name in attributes if name.startswith("on")]
 
 
 def test_data_cannot_end_its_script_and_comes_back_as_it_was(read):
-    data = {each["id"]: json.loads(script) for script, each in zip(read.scripts, read.all("script"), strict=True) if each}
-    assert set(data) == {"charts", "frames", "lines-grid-long"}
-    assert set(data["charts"]) == {"curves-roc", "curves-cost", "ranks-box"}
-    assert pages.IMAGE in json.dumps(data["charts"], ensure_ascii=False).replace('\\"', '"')
-    assert data["frames"]["curves-roc"].endswith(
-        "auc\ntree,0.3333333333333333\n" + '"""><img src=x onerror=window.hacked=1>",0.5\n'
-    )
-    assert data["lines-grid-long"]["rows"] == 1000
+    data = {each["id"]: script for script, each in zip(read.scripts, read.all("script"), strict=True) if each}
+    assert set(data) == {"data", "charts", "vega", "lines-grid-long"}
+    charts = unpack(data["charts"])["charts"]
+    assert set(charts) == {"curves-roc", "curves-cost", "ranks-box"}
+    assert pages.IMAGE in json.dumps(charts, ensure_ascii=False).replace('\\"', '"')
+    assert json.loads(data["lines-grid-long"])["rows"] == 1000
+
+
+def unpack(text):
+    """Read the charts of a page, which are compressed."""
+    return json.loads(zlib.decompress(base64.b64decode(text)))
 
 
 def test_only_the_page_s_own_scripts_may_run_and_nothing_may_be_loaded(read):
     policy = next(each["content"] for each in read.all("meta") if each.get("http-equiv") == "Content-Security-Policy")
     rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
     scripts = [script for script, attributes in zip(read.scripts, read.all("script"), strict=True) if not attributes]
-    prints = [f"'sha256-{base64.b64encode(hashlib.sha256(each.encode()).digest()).decode()}'" for each in scripts]
-    assert rules["script-src"].split() == prints
+    compressed = next(script for script, each in zip(read.scripts, read.all("script"), strict=True) if each.get("id") == "vega")
+    scripts.insert(1, zlib.decompress(base64.b64decode(compressed)).decode())
+    hashes = [f"'sha256-{base64.b64encode(hashlib.sha256(each.encode()).digest()).decode()}'" for each in scripts]
+    assert rules["script-src"].split() == hashes
     assert rules["default-src"] == "'none'"
     for tag, name in (("script", "src"), ("img", "src"), ("iframe", "src")):
         assert not any(name in attributes for attributes in read.all(tag))
@@ -141,9 +148,61 @@ def _subtitle(chart):
     return [below] if isinstance(below, str) else below
 
 
-def test_navigation_has_every_section(read):
+def test_the_navigation_links_to_every_question_in_reading_order(read):
     links = [each["href"] for each in read.all("a") if each.get("class") is None]
-    assert links == ["#answer", "#scores", "#curves", "#references"]
+    assert links == ["#question-size", "#question-curves", "#question-how"]
+    ids = [each["id"] for each in read.all("section") if each.get("class") == "question"]
+    assert [f"#{key}" for key in ids] == links
+
+
+def test_a_question_shows_the_finding_and_the_lead_figure_and_collapses_the_rest():
+    figures = tuple(replace(figure, lead=figure.key == "curves-cost") for figure in pages.curves())
+    first = Section("a", "A", (Sentence("A found this."), Sentence("By this method.")), figures, question="better")
+    second = Section("b", "B", (Sentence("B found that."),), tables=(pages.small_table(),), question="better")
+    visible, hidden = _split_at_details(render([first, second], "Title"))
+    assert "A found this." in visible
+    assert 'id="figure-curves-cost"' in visible
+    assert "<svg" in visible.split('id="figure-curves-cost"')[1]
+    assert "By this method." in hidden
+    assert 'id="figure-curves-roc"' in hidden
+    assert 'id="grid-small"' in hidden
+    assert "<svg" not in hidden
+    assert re.search(r"<summary>B<span[^>]*>B found that.</span></summary>", hidden)
+
+
+def _split_at_details(page):
+    """Split the body of a page into the text outside and the text inside of collapsed elements."""
+    body = page[page.index("<main") : page.index("<footer")]
+    hidden = re.findall(r"<details.*?</details>", body, flags=re.DOTALL)
+    return re.sub(r"<details.*?</details>", "", body, flags=re.DOTALL), "".join(hidden)
+
+
+def test_selectors_show_one_alternative_and_the_default_view_needs_no_script():
+    roc, cost, ranks = pages.curves()
+    figures = (replace(roc, when={"measure": "AUC"}), replace(cost, when={"measure": "cost"}), ranks)
+    section = Section("a", "A", (Sentence("Found."),), figures, question="size")
+    page = render([section], "Title", selected={"measure": "cost"})
+    reader = Reader(page)
+    alternatives = {each["id"]: "hidden" in each for each in reader.all("figure") if "data-when" in each}
+    assert alternatives == {"figure-curves-roc": True, "figure-curves-cost": False}
+    assert "<svg" in page.split('id="figure-curves-cost"')[1].split("</figure>")[0]
+    assert "<svg" not in page.split('id="figure-curves-roc"')[1].split("</figure>")[0]
+    assert [each.get("data-selector") for each in reader.all("select")] == ["measure"]
+    assert [("selected" in each) for each in reader.all("option")] == [False, True]
+    assert len(Reader(render([section], "Title", selected={"measure": "unknown"})).all("select")) == 1
+
+
+def test_drawings_have_unique_ids_and_follow_the_theme():
+    section = Section("a", "A", figures=tuple(replace(figure, lead=True) for figure in pages.curves()))
+    page = render([section], "Title")
+    drawings = re.findall(r"<svg.*?</svg>", page[: page.index("<footer")], flags=re.DOTALL)
+    assert len(drawings) == 3
+    ids = re.findall(r'\bid="([^"]+)"', "".join(drawings))
+    assert len(ids) == len(set(ids))
+    assert set(re.findall(r"url\(#([^)]+)\)", "".join(drawings))) <= set(ids)
+    assert all("var(--" in drawing for drawing in drawings)
+    colours = {"--blue", "--vermilion"}
+    assert colours <= set(re.findall(r"var\((--\w+)\)", drawings[0]))
 
 
 def test_a_page_without_figures_carries_no_drawing_library(text):
@@ -195,9 +254,10 @@ def test_words_stand_out_in_every_theme():
     assert found[1] == found[2]
     for theme in found:
         for words in ("--ink", "--soft", "--link", "--best"):
-            for ground in ("--paper", "--shade", "--card"):
+            for ground in ("--paper", "--shade", "--panel"):
                 assert contrast(theme[words], theme[ground]) >= 4.5, (words, ground)
         assert contrast(theme["--ink"], theme["--mark"]) >= 4.5
+        assert contrast(theme["--warn"], theme["--warn-paper"]) >= 4.5
         assert contrast(theme["--link"], theme["--paper"]) >= 3  # the ring of the focus
 
 
@@ -210,8 +270,7 @@ def test_lines_of_figures_stand_out():
 
 def test_words_on_a_surface_of_losses_stand_out():
     """The shades lie on the page at three quarters, and a dark page has its own for each that the figure has."""
-    inks = dict(re.findall(r'"(#[0-9a-f]{6})": "(--[\w-]+)"', SCRIPT))
-    shades = [inks[shade.lower()] for shade in robustness._SHADES]
+    shades = [COLOURS[shade.lower()] for shade in robustness._SHADES]
     assert len(set(shades)) == len(robustness._SHADES)
     for theme in themes():
         for shade in shades:
@@ -232,8 +291,8 @@ def test_a_ground_without_words_is_dark_on_a_dark_page():
 
 def test_a_chart_carries_the_title_of_its_figure(read):
     place = next(i for i, each in enumerate(read.all("script")) if each.get("id") == "charts")
-    charts = json.loads(read.scripts[place])
-    assert {key: chart["title"]["text"] for key, chart in charts.items()} == {
+    titles = unpack(read.scripts[place])["titles"]
+    assert {key: title["text"] for key, title in titles.items()} == {
         figure.key: figure.title for figure in list_figures(pages.sections())
     }
 

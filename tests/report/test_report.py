@@ -400,8 +400,8 @@ def test_report_of_a_judgement_in_memory_and_streamed(tmp_path):
     from fairtrial import judge, write_report
 
     page = write_report(judged("labels only"), tmp_path / "held.html")
-    assert f"<h1>{describe_source(judged('labels only')).title}</h1>" in page.read_text(encoding="utf-8")
+    assert f"<title>{describe_source(judged('labels only')).title}</title>" in page.read_text(encoding="utf-8")
     path = tmp_path / "labels.csv"
     TABLES["labels only"]().to_csv(path, index=False)
     page = write_report(judge(str(path), stream=True), tmp_path / "counted.html", title="Counted")
-    assert "<h1>Counted</h1>" in page.read_text(encoding="utf-8")
+    assert "<title>Counted</title>" in page.read_text(encoding="utf-8")

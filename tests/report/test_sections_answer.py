@@ -3,12 +3,15 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
-from fairtrial import judge
-from fairtrial._narrative import render_ranking
+from fairtrial import compare, gate, judge
+from fairtrial._narrative import render_headline
+from fairtrial._text import format_p_value
 from fairtrial.errors import InputError
 from fairtrial.measures import auc, evaluate
 from fairtrial.report.cache import compute_verdict
+from fairtrial.report.report import build_sections
 from fairtrial.report.sections import answer, checks, data_sets, ranks, scores, verdict
 from fairtrial.report.sections.answer import build_section, count_leads, describe_leads
 from fairtrial.report.sections.verdict import VerdictContext, compute_basis
@@ -39,13 +42,67 @@ def test_numbers_of_the_answer_are_in_tables(name):
     assert build(answer, name).sentences
 
 
-def test_answer_has_the_verdict_under_each_condition():
+def list_titles(results):
+    return [highlight.title for highlight in build_answer(results).highlights]
+
+
+def test_answer_has_the_verdict_and_what_changes_under_noise():
     results = cases()["two apart"]
     main, noise = VerdictContext.list_for_study(results)
     assert (main.verdict.order, noise.verdict.order) == (("good", "poor"), ("poor", "good"))
     texts = list_texts(results)
     assert texts[0] == main.verdict.summarize(scope=main.scope)
-    assert texts[-1] == noise.verdict.summarize(scope=noise.scope)
+    p = f"p = {2 / 2**8:.2g}"  # the Wilcoxon test of eight differences with the same sign
+    assert (
+        texts[2] == f"Under class-noise 0.2, poor ranks first and good falls to second; this difference is significant ({p})."
+    )
+
+
+@pytest.mark.parametrize("name", cases())
+def test_answer_has_at_most_three_texts(name):
+    assert 1 <= len(list_texts(cases()[name])) <= 3
+
+
+def test_kept_rank_is_reported():
+    skills = {"good": {"clean": 0.95, "class-noise": 0.9}, "poor": {"clean": 0.6, "class-noise": 0.55}}
+    results = skilled_results(skills, conditions=(CLEAN, NOISE), declaration={"measures": ["accuracy"]})
+    assert list_texts(results)[-1] == "good also ranks first under class-noise 0.2."
+
+
+@pytest.mark.parametrize(
+    ("name", "keys"),
+    [
+        ("apart", ["answer-critical-difference", "answer-means"]),
+        ("two apart", ["answer-differences", "answer-wins"]),
+        ("two learners", ["answer-differences", "answer-density"]),
+        ("many classes", ["answer-means", "answer-differences"]),
+        ("one learner", ["answer-means"]),
+        ("all failed", []),
+    ],
+)
+def test_headline_figures_depend_on_learners_and_data_sets(name, keys):
+    assert [figure.key for figure in build_answer(cases()[name]).figures] == keys
+
+
+def test_intervals_of_the_headline_figures_are_t_intervals():
+    wide = cases()["apart"].wide("accuracy")
+    means = build_answer(cases()["apart"]).figures[1].frame.set_index("learner")
+    for name, values in wide.items():
+        low, high = stats.t.interval(0.95, len(values) - 1, values.mean(), values.sem())
+        assert means.loc[name, ["estimate", "low", "high"]].tolist() == pytest.approx([values.mean(), low, min(high, 1)])
+    assert means["shaded"].to_dict() == {"good": True, "fair": True, "poor": False}
+    wide = cases()["two apart"].wide("error_rate")
+    difference = build_answer(cases()["two apart"]).figures[0].frame.iloc[0]
+    expected = stats.ttest_1samp(wide["poor"] - wide["good"], 0).confidence_interval()
+    assert (difference["low"], difference["high"]) == pytest.approx(tuple(expected))
+    assert difference["p"] == pytest.approx(stats.wilcoxon(wide["poor"], wide["good"], method="exact").pvalue)
+
+
+def test_answer_of_a_comparison_has_figures_and_what_was_left_out():
+    scores = pd.DataFrame({"a": [0.9, 0.8, 0.9, 0.7], "b": [0.8, 0.7, np.nan, 0.6], "c": [0.7, 0.75, 0.7, 0.5]})
+    section = build_answer(compare(scores, rows="datasets", measure="accuracy"))
+    assert [figure.key for figure in section.figures] == ["answer-critical-difference", "answer-means"]
+    assert ["Left out 1 data set" in highlight.title for highlight in section.highlights] == [True]
 
 
 def test_excluded_data_sets_are_named():
@@ -55,7 +112,7 @@ def test_excluded_data_sets_are_named():
     excluded = {finding.kind: finding for finding in main.exclusions}["failed_datasets_excluded"]
     assert set(excluded["datasets"]) == {"iris", "wine"}
     assert main.basis.datasets == ("cancer",)
-    assert any("iris" in text and "wine" in text for text in list_texts(results))
+    assert any("iris" in title and "wine" in title for title in list_titles(results))
     check_numbers([module.build_section(describe_source(results)) for module in (answer, verdict, checks)])
 
 
@@ -70,9 +127,9 @@ def test_missing_splits_and_data_sets_are_counted():
 def test_trials_that_failed_or_have_not_run_are_counted():
     (table,) = build_answer(cases()["failures"]).tables
     assert table.frame["trials"].to_dict() == {"succeeded": 110, "error": 2, "not run": 8, "all": 120}
-    texts = list_texts(cases()["failures"])
-    (count,) = [text for text in texts if text.startswith("Of 120 trials, ")]
-    assert [text.split(":")[0] for text in texts[texts.index(count) + 1 :]] == ["FT009", "FT011"]
+    titles = list_titles(cases()["failures"])
+    assert titles[0] == "Of 120 trials, 2 failed (error) and 8 did not run"
+    assert [title.split()[0] for title in titles[-2:]] == ["FT009", "FT011"]
     (table,) = build_answer(cases()["all failed"]).tables
     assert table.frame["trials"].to_dict() == {"crash": 120, "all": 120}
     assert build_answer(cases()["several"]).tables == ()
@@ -80,7 +137,7 @@ def test_trials_that_failed_or_have_not_run_are_counted():
 
 def test_single_learner_has_its_mean():
     results = few_learners(["tree"], ["iris"])
-    assert f"{results.wide('accuracy').iloc[0, 0]:.3f}" in list_texts(results)[1]
+    assert f"{results.wide('accuracy').iloc[0, 0]:.3f}" in list_texts(results)[0]
 
 
 def test_highest_level_represents_a_condition():
@@ -153,7 +210,7 @@ def rank(table, **options):
     """Judge predictions of one data set and return the ranking of the answer."""
     source = describe_source(judge(table, resamples=20, **options))
     (ranking,) = source.rankings
-    assert build_section(source).sentences[0].text == render_ranking(ranking, "model")
+    assert build_section(source).sentences[0].text == render_headline(ranking, "model")
     return ranking
 
 
@@ -219,7 +276,8 @@ def test_comparison_over_splits_follows_the_ranking():
     texts = [sentence.text for sentence in sections("folded")["answer"].sentences]
     verdict = judged("folded").verdict
     assert verdict.unit == "split"
-    assert texts[1] == verdict.summarize("model", "over all splits")
+    assert texts[2] == verdict.summarize("model", "over all splits")
+    assert len(texts) == 3
 
 
 def test_scores_of_the_other_class_are_noted():
@@ -227,15 +285,88 @@ def test_scores_of_the_other_class_are_noted():
     one_turned = table.assign(tree_proba=1 - table["tree_proba"])
     turned = one_turned.assign(forest_proba=1 - table["forest_proba"])
 
-    def list_sentences(table, **options):
-        return [each.text for each in build_section(describe_source(judge(table, resamples=20, **options))).sentences]
+    def list_titles(table, **options):
+        return [each.title for each in build_section(describe_source(judge(table, resamples=20, **options))).highlights]
 
-    assert (len(list_sentences(table)), len(list_sentences(turned, positive="no"))) == (1, 1)
-    _, note = list_sentences(one_turned)
-    assert "tree" in note
-    assert "forest" not in note
+    assert (list_titles(table), list_titles(turned, positive="no")) == ([], [])
+    assert list_titles(one_turned) == ["The AUC of tree is below chance"]
     with pytest.raises(InputError, match="positive"):
         judge(turned, resamples=20)
+
+
+def test_the_answer_states_the_ranking_then_its_certainty():
+    (ranking,), texts = judged("two classes").findings, [each.text for each in sections("two classes")["answer"].sentences]
+    assert texts[0].startswith("forest has the highest AUC (")
+    assert texts[0].endswith(" It beats tree and rule.")
+    assert "%" not in texts[0]
+    pair = ranking.find_pair("forest", ranking.names[1])
+    assert texts[1].startswith(f"forest's AUC is {pair.difference:.3g} above {ranking.names[1]} (95 % CI {pair.low:.3g} to ")
+    assert texts[1].endswith("adjusted DeLong test, Holm over 3 pairs, 160 rows).")
+    assert len(texts) == 2, "a gap that is not significant is not part of the answer"
+
+
+def test_the_figures_of_the_answer_are_the_values_and_the_differences_from_the_best():
+    table = two_classes()
+    values = {name: auc(table["truth"] == "yes", table[f"{name}_proba"]) for name in ("forest", "tree", "rule")}
+    ranked = sorted(values, key=values.get, reverse=True)
+    forest, differences = sections("two classes")["answer"].figures
+    assert (forest.title, forest.size, differences.title, differences.size) == ("AUC", "half", "Difference from forest", "half")
+    assert forest.frame["label"].tolist() == ranked
+    assert forest.frame["estimate"].tolist() == pytest.approx([values[name] for name in ranked])
+    assert differences.frame["label"].tolist() == ranked[1:]
+    assert differences.frame["estimate"].tolist() == pytest.approx([values[name] - values["forest"] for name in ranked[1:]])
+    assert (differences.frame["low"] < differences.frame["high"]).all()
+    p = judged("two classes").pairs.set_index(["first", "second"])["p_adjusted"]
+    assert differences.frame["text"].tolist() == [format_p_value(p["forest", name]) for name in ranked[1:]]
+    assert all(name in differences.alt for name in ranked[1:])
+
+
+def test_models_that_are_not_significantly_worse_are_shaded():
+    table = two_classes().assign(twin_proba=lambda frame: (0.98 * frame["forest_proba"] + 0.01 * frame["tree_proba"]).round(4))
+    judgement = judge(table, resamples=20, measures="auc")
+    (ranking,) = judgement.findings
+    forest = build_section(describe_source(judgement)).figures[0]
+    assert ranking.not_worse
+    assert set(forest.frame[forest.frame["shaded"]]["label"]) == {*ranking.best, *ranking.not_worse}
+    assert "shaded" in forest.chart.to_dict()["title"]["subtitle"][0]
+
+
+def test_twelve_of_many_models_are_drawn():
+    spreads = tuple((f"m{number}", 0.5 + number / 4) for number in range(14))
+    judgement = judge(two_classes(100, spreads=spreads), measures="auc", resamples=20)
+    answer = build_section(describe_source(judgement))
+    (ranking,), (forest, differences) = judgement.findings, answer.figures
+    assert forest.frame["label"].tolist() == list(ranking.names[:12])
+    assert "the 12 best of 14 models" in forest.chart.to_dict()["title"]["subtitle"][0]
+    assert len(differences.frame) == 11
+    assert len(answer.sentences[0].text.split()) < 30, "a headline names few models"
+
+
+def test_one_model_has_a_forest_of_its_measures():
+    (figure,) = sections("one model")["answer"].figures
+    table = two_classes()
+    assert figure.frame["label"].iloc[0] == "AUC"
+    assert figure.frame["estimate"].iloc[0] == pytest.approx(auc(table["truth"] == "yes", table["forest_proba"]))
+    assert len(figure.frame) == 6
+
+
+def test_each_data_set_has_a_forest_and_the_verdict_leads():
+    answer = sections("many sets")["answer"]
+    assert [figure.when["dataset"] for figure in answer.figures if figure.key.startswith("answer-forest")] == [
+        f"set {number}" for number in range(5)
+    ]
+    assert not answer.figures[0].when
+    assert sections("many sets")["answer"].sentences[0].text.startswith("Over all data sets, ")
+    keys = list(sections("many sets"))
+    assert keys.index("verdict") < keys.index("pairs")
+
+
+def test_a_significant_gap_in_the_main_measure_is_the_third_sentence():
+    table = two_classes(400)
+    wrong = table["sex"] == "m"
+    table.loc[wrong, "forest_proba"] = 1 - table.loc[wrong, "forest_proba"]
+    texts = [each.text for each in build_section(describe_source(judge(table, resamples=20))).sentences]
+    assert "AUC differs significantly from the rest for sex m (forest, -0." in texts[2]
 
 
 def test_smallest_possible_p_value_is_an_upper_bound():
@@ -251,8 +382,10 @@ def test_a_check_that_changes_the_conclusion_is_in_the_answer():
     results = skilled_results(skills, sets=6, conditions=(CLEAN, NOISE), declaration={"measures": ["accuracy"]})
     (p_noise,) = [context.verdict.p_value for context in VerdictContext.list_for_study(results)[1:]]
     assert p_noise >= 2 / 2**6, "the smallest p-value of six data sets"
-    (warning,) = [text for text in list_texts(results) if text.startswith("FT015")]
-    assert f"adjusted {2 * 2 / 2**6:.3g}" in warning  # Holm: twice the p-value of six differences with the same sign
+    (badge,) = [highlight for highlight in build_answer(results).highlights if highlight.title.startswith("FT015")]
+    assert badge.section == "checks"
+    (warning,) = checks.build_section(describe_source(results)).highlights[:1]
+    assert f"adjusted {2 * 2 / 2**6:.3g}" in warning.text  # Holm: twice the p-value of six differences with the same sign
     # The text of the results has the same lines as the command line.
     answer = str(results).split("\n\n")[0]
     assert "\n! FT015: " in answer
@@ -265,6 +398,29 @@ def test_imbalanced_classes_are_in_the_answer_of_a_judgement_on_console_and_page
     y_true = np.repeat(["a", "b"], [150, 50])
     table = pd.DataFrame({"id": range(200), "y_true": y_true, "tree": np.roll(y_true, 3), "rule": np.roll(y_true, 9)})
     judgement = judge(table, measures="accuracy")
-    assert any(text.startswith("FT002") and "0.75" in text for text in list_texts(judgement))
+    titles = [(each.title, each.section) for each in build_answer(judgement).highlights]
+    assert titles == [("FT002 Accuracy on imbalanced data", "checks")]
     assert "75 %" in str(judgement)
-    assert not any(text.startswith("FT002") for text in list_texts(judge(table, measures="kappa")))
+    assert build_answer(judge(table, measures="kappa")).highlights == ()
+
+
+def test_gate_has_a_figure_for_each_measure_and_says_how_it_was_done():
+    rng = np.random.default_rng(0)
+    y_true = rng.integers(0, 2, 400)
+    old = 1 / (1 + np.exp(1 - 2 * (y_true + rng.normal(0, 1, 400))))
+    table = pd.DataFrame({"y_true": y_true, "old": old, "new": np.clip(old + rng.normal(0, 0.02, 400), 0.001, 0.999)})
+    result = gate(table, candidate="new", baseline="old", margin={"auc": 0.05, "brier": 0.05})
+    found = {section.key: section for section in build_sections(result)}
+    assert [figure.key for figure in found["answer"].figures] == ["gate-margins-auc", "gate-margins-brier"]
+    for figure, measure in zip(found["answer"].figures, ("auc", "brier"), strict=True):
+        assert figure.frame["measure"].tolist() == [measure]
+    assert found["answer"].sentences[0].text.startswith("The gate passes. new is ")
+    assert [table.key for table in found["comparison"].tables] == ["gate-decisions", "gate-tests"]
+    assert (found["predictions"].question, found["references"].question) == ("how", "how")
+    assert "400 rows" in found["predictions"].sentences[0].text
+
+
+def test_comparison_says_how_it_was_done():
+    scores = pd.DataFrame({"a": [0.9, 0.8, 0.9, 0.7], "b": [0.8, 0.9, 0.7, 0.6], "c": [0.7, 0.6, 0.7, 0.8]})
+    found = {section.key: section for section in build_sections(compare(scores, rows="datasets"))}
+    assert "3 learners on 4 data sets, Friedman test" in found["setup"].sentences[0].text

@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import ks_2samp
 from sklearn.metrics import roc_auc_score
 
 from fairtrial import judge
@@ -20,7 +21,14 @@ from fairtrial.report.sections.calibration import (
     build_calibration_frame,
     build_judgement_section as build_judgement_section_calibration,
 )
-from fairtrial.report.sections.curves import AREA, WON, build_judgement_section, build_section, compute_winning_fractions
+from fairtrial.report.sections.curves import (
+    AREA,
+    WON,
+    build_calibration_section,
+    build_judgement_section,
+    build_section,
+    compute_winning_fractions,
+)
 from fairtrial.report.source import describe_source
 from fairtrial.study import Results
 from tests.report.judgement.cases import judged, many_classes, sections, two_classes
@@ -51,7 +59,7 @@ def test_no_section_without_scores(name):
 
 def test_areas_agree_with_scikit_learn_on_pooled_rows():
     results = cases()["two classes"]
-    frame = written("two classes").subsections[0].tables[0].frame
+    frame = get_areas(written("two classes"))[0].frame
     trials = results.trials()
     for learner in frame.index:
         own = trials[(trials["learner"] == learner) & (trials["condition"] == "clean")]
@@ -60,29 +68,47 @@ def test_areas_agree_with_scikit_learn_on_pooled_rows():
             np.concatenate([each(one) for one in rows]) for each in (lambda one: one.y_true == 0, lambda one: one.scores[:, 0])
         )
         assert frame.loc[learner, AREA] == pytest.approx(roc_auc_score(truth, scores))
+        assert frame.loc[learner, "KS"] == pytest.approx(ks_2samp(scores[truth], scores[~truth]).statistic)
     assert frame[AREA].is_monotonic_decreasing
     assert frame[WON].sum() <= 1 + 1e-9
 
 
+def get_areas(found):
+    """Get the tables of areas of a study, without the table of the best learners."""
+    return [table for table in found.tables if table.key.startswith("curves-areas")]
+
+
 def test_learners_without_a_curve_are_named():
-    parts = written("failures").subsections
-    assert "tree" in parts[0].notes[0]
-    assert [part.title for part in parts] == ["iris", "cancer"]
+    found = written("failures")
+    assert any("No curve for tree on iris" in note for note in found.notes)
+    assert [table.when["dataset"] for table in get_areas(found)] == ["iris", "cancer"]
+
+
+def test_finding_states_the_range_of_the_highest_auc_over_data_sets():
+    found = written("failures")
+    highest = {table.when["dataset"]: table.frame[AREA].max() for table in get_areas(found)}
+    (sentence,) = found.sentences
+    assert [number.value for number in sentence.numbers] == [min(highest.values()), max(highest.values())]
+    assert {min(highest, key=highest.get), max(highest, key=highest.get)} <= set(sentence.names)
 
 
 def test_bands_of_few_learners_or_of_the_best():
     few = list_figures([build_section(describe_source(few_learners(["bayes", "tree"], ["cancer"])))])[0].chart.to_dict()
     assert "95 %" in few["title"]["subtitle"][-1]
-    part = written("two classes").subsections[0]
-    assert part.figures[0].chart.to_dict()["title"]["subtitle"][-1].endswith(f"of {part.tables[0].frame.index[0]}")
+    found = written("two classes")
+    best = get_areas(found)[0].frame.index[0]
+    assert found.figures[0].chart.to_dict()["title"]["subtitle"][-1].endswith(f"of {best}")
 
 
-def test_ks_in_the_figure_is_that_of_the_table():
-    part = written("two classes").subsections[0]
-    ks = next(figure for figure in part.figures if "-ks-" in figure.key)
-    text = json.dumps(ks.chart.to_dict())
-    for learner in part.tables[0].frame.index[:3]:
-        assert f"KS = {part.tables[0].frame.loc[learner, 'KS']:.3f}" in text
+def test_calibration_errors_of_a_study_are_mean_distances():
+    results = cases()["failures"]
+    found = build_calibration_section(describe_source(results))
+    frame = found.tables[0].frame.set_index(["data set", "learner"])["calibration error"]
+    curve = results.curves("calibration", dataset="cancer", learner="bayes")
+    distance = (curve["mean_predicted"] - curve["observed_frequency"]).abs()
+    assert frame["cancer", "bayes"] == pytest.approx(np.average(distance, weights=curve["weight"]))
+    assert {figure.when["dataset"] for figure in found.figures} == set(frame.index.get_level_values(0))
+    assert check_numbers([found]) == 2
 
 
 def many(sets, learners, rows):
@@ -110,13 +136,27 @@ def test_page_is_small_with_many_rows_and_names_other_data_sets(monkeypatch):
     assert "set 1 <b>" not in render([found], "x").split('<script type="application/json"')[0]
 
 
-def test_only_the_largest_data_sets_have_all_curves():
+def test_the_page_selects_the_data_set_of_all_curves():
     found = build_section(describe_source(many(3, 2, 40)))
-    kinds = [
-        [figure.key.rsplit("-set-", 1)[0].removeprefix("curves-") for figure in part.figures] for part in found.subsections
-    ]
-    assert [("ks" in own, "roc" in own and "cost" in own) for own in kinds] == [(False, True), (True, True), (True, True)]
-    assert any("draw(results, 'ks'" in note for note in found.notes)
+    kinds = {
+        name: [
+            (figure.key.rsplit("-set-", 1)[0].removeprefix("curves-"), figure.lead)
+            for figure in found.figures
+            if figure.when == {"dataset": name}
+        ]
+        for name in ("set 0 <b>", "set 1 <b>", "set 2 <b>")
+    }
+    assert set(map(tuple, kinds.values())) == {(("roc", True), ("precision-recall", True), ("cost", False))}
+    assert len(found.figures) == 9
+
+
+def test_only_the_best_of_many_learners_have_curves(monkeypatch):
+    monkeypatch.setattr(curves, "_MOST_LEARNERS", 2)
+    results = cases()["two classes"]
+    found = build_section(describe_source(results))
+    ranks = results.wide().rank(axis=1, ascending=False).mean().sort_values()
+    assert set(get_areas(found)[0].frame.index) == set(ranks.index[:2])
+    assert any("Only the 2 learners" in note for note in found.notes)
 
 
 # --- Curves ---
@@ -143,6 +183,8 @@ def test_each_class_against_the_other_classes():
     own = table[table["model"] == "poor"]
     expected = auc(own["truth"] == "b", own["p_b"])
     assert found.subsections[1].tables[0].frame.loc["poor", curves.AREA] == pytest.approx(expected)
+    assert [part.when for part in found.subsections] == [{"class": label} for label in "abc"]
+    assert found.sentences[0].text.startswith("The highest AUC is ")
     assert found.subsections[1].sentences[0].names == ("good", "poor")
     assert found.subsections[1].sentences[0].numbers[1].value == pytest.approx(expected)
 
@@ -165,11 +207,9 @@ def test_models_without_scores_are_named():
 
 def test_equal_curves_have_no_lowest_cost():
     table = two_classes(60)[["row", "truth", "forest_proba"]]
-    part = build_judgement_section(
-        describe_source(judge(table.assign(twin_proba=table["forest_proba"]), resamples=20))
-    ).subsections[0]
-    assert [sentence.names for sentence in part.sentences] == [(), ()]
-    assert (part.tables[0].frame[curves.WON] == 0).all()
+    found = build_judgement_section(describe_source(judge(table.assign(twin_proba=table["forest_proba"]), resamples=20)))
+    assert [sentence.names for sentence in found.sentences] == [(), ()]
+    assert (found.subsections[0].tables[0].frame[curves.WON] == 0).all()
 
 
 def test_bands_have_the_given_level():
@@ -196,7 +236,9 @@ def test_bands_count_clusters_instead_of_rows():
 def build_sentences(table):
     """Build the sentences about bins, which follow those of the tests of calibration."""
     judgement = judge(table, resamples=20)
-    return build_judgement_section_calibration(describe_source(judgement)).sentences[len(judgement.calibration_summary) :]
+    n_tests = len(judgement.calibration_summary)
+    # With several models, a summary comes before the sentences of the tests.
+    return build_judgement_section_calibration(describe_source(judgement)).sentences[n_tests + (n_tests > 1) :]
 
 
 def get_calibration_table(name, key):
@@ -239,15 +281,16 @@ def test_best_calibrated_model_of_each_data_set_is_named():
     sentence = next(sentence for sentence in calibration.sentences if "set 1" in sentence.names)
     assert set(sentence.names) == {"set 1", *rows["model"]}
     assert [number.value for number in sentence.numbers] == rows[DISTANCE].iloc[[0, -1]].tolist()
-    assert {"calibration-set-1", "calibration-corp-set-1"} <= {figure.key for figure in calibration.figures}
+    keys = {"calibration-bins-set-1", "calibration-corp-set-1-forest", "calibration-corp-set-1-tree"}
+    assert keys <= {figure.key for figure in calibration.figures}
 
 
 def test_models_without_probabilities():
     assert build_judgement_section_calibration(describe_source(judged("labels only"))) is None
     table = two_classes(60)[["row", "truth", "forest_proba"]].assign(tree=two_classes(60)["truth"])
     found = build_judgement_section_calibration(describe_source(judge(table, resamples=20)))
-    assert len(found.notes) == 1
     assert "tree" in found.notes[0]
+    assert not any("tree" in note for note in found.notes[1:])
     assert build_sentences(table)[0].names == ("forest",)
 
 

@@ -8,6 +8,8 @@ import pytest
 from scipy import stats
 
 from fairtrial.measures import ela, rla
+from fairtrial.report.names import format_measure_name
+from fairtrial.report.page import render
 from fairtrial.report.sections import data_sets, drift, scores
 from fairtrial.report.sections.drift import build_section as build_section_drift
 from fairtrial.report.sections.folds import build_section as build_section_folds
@@ -41,7 +43,7 @@ def test_conditions_of_only_the_test_set_belong_to_drift():
 
 def test_losses_are_those_of_the_formulas():
     results = cases()["several"]
-    overall, each = list_tables([build_section(describe_source(results))])
+    overall, each = list_tables(build_section(describe_source(results)).subsections)
     clean, noisy = results.wide("accuracy"), results.wide("accuracy", "class-noise", 0.2)
     losses = {name: measure(clean, noisy, scale=1).mean(axis=0) for name, measure in (("RLA", rla), ("ELA", ela))}
     for name, values in losses.items():
@@ -53,11 +55,11 @@ def test_losses_are_those_of_the_formulas():
 def test_best_learner_at_the_highest_level_is_named():
     conditions = (CLEAN, *(replace(NOISE, level=level) for level in (0.3, 0.1)))
     skills = {"a": {"clean": 0.95, "class-noise": 0.8}, "b": {"clean": 0.9, "class-noise": 0.85}}
-    found = build_section(describe_source(skilled_results(skills, sets=3, conditions=conditions)))
+    found = build_section(describe_source(skilled_results(skills, sets=3, conditions=conditions))).subsections[0]
     frame = list_tables([found])[0].frame
     last = frame[frame["level"] == 0.3].set_index("learner")
     assert list_sentences([found])[0].names == ("class-noise", last["RLA"].idxmin())
-    alt = list_figures([found])[1].alt
+    alt = list_figures([found])[0].alt
     assert f"level 0.3 {last['ELA'].idxmin()} " in alt
     assert f"{last['ELA'].min():.3f}" in alt
 
@@ -69,7 +71,37 @@ def noisy_results(**skills):
 
 
 def list_robustness_sentences(**skills):
-    return list_sentences([build_section(describe_source(noisy_results(**skills)))])
+    return list_sentences(build_section(describe_source(noisy_results(**skills))).subsections)
+
+
+def test_finding_names_the_largest_and_the_smallest_loss_and_the_best_learner():
+    results = noisy_results(one=(0.95, 0.6), two=(0.85, 0.84), three=(0.7, 0.6))
+    section = build_section(describe_source(results))
+    changes = results.wide("accuracy", "class-noise", 0.2).mean() - results.wide("accuracy").mean()
+    most, least = changes.idxmin(), changes.idxmax()
+    assert section.sentences[0].text == (
+        f"Under class-noise 0.2, accuracy worsens most for {most} ({changes[most]:+.3f}) and least for {least} "
+        f"({changes[least]:+.3f}); the best mean changes from one to two."
+    )
+    assert section.slider is None
+    assert [figure.when for figure in section.figures] == [{"measure": "accuracy"}]
+
+
+def test_three_noise_levels_give_a_slider():
+    conditions = (CLEAN, *(replace(NOISE, level=level) for level in (0.1, 0.3)))
+    skills = {"a": {"clean": 0.95, "class-noise": 0.8}, "b": {"clean": 0.9, "class-noise": 0.85}}
+    results = skilled_results(skills, sets=3, conditions=conditions, declaration={"measures": ["accuracy", "kappa"]})
+    section = build_section(describe_source(results))
+    values = ("clean", "class-noise 0.1", "class-noise 0.3")
+    assert section.slider == ("condition", values)
+    for measure in ("accuracy", "kappa"):
+        for value in values:
+            when = {"measure": format_measure_name(measure), "condition": value}
+            drawn = [figure for figure in section.figures if figure.when == when]
+            assert [figure.key.rsplit("-", 1)[1] for figure in drawn] == ["levels", "means"]
+    page = render([replace(section, question="conditions")], "noise", selected={"condition": "class-noise 0.1"})
+    assert 'data-selector="condition"' in page
+    assert '<output for="slider-robustness">class-noise 0.1</output>' in page
 
 
 def test_sentences_name_learners_with_separate_intervals():
@@ -81,7 +113,9 @@ def test_sentences_name_learners_with_separate_intervals():
 
 
 def test_single_learner_and_data_set_have_no_comparison():
-    found = build_section(describe_source(few_learners(["tree"], ["wine"])))
+    section = build_section(describe_source(few_learners(["tree"], ["wine"])))
+    assert [number.cell.column for number in section.sentences[0].numbers] == ["change"]
+    (found,) = section.subsections
     assert [[number.cell.column for number in sentence.numbers] for sentence in list_sentences([found])] == [
         ["RLA", "level"],
         ["ELA", "accuracy with noise"],
@@ -229,7 +263,10 @@ def test_many_splits_are_not_listed():
 
 @pytest.mark.parametrize("name", cases())
 def test_numbers_of_the_text_are_in_tables(name):
-    check_numbers([build(data_sets, name)], names=["class-noise 0.2"])
+    section = build(data_sets, name)
+    if section is not None:
+        check_numbers([section], names=["class-noise 0.2"])
+    check_numbers([data_sets.build_facts_section(describe_source(cases()[name]))])
 
 
 def facts(name, codes, classes, **known):
@@ -280,13 +317,33 @@ def test_a_smaller_loss_is_better():
     assert (best["ahead by"] > 0).all()
 
 
-def test_single_learner_has_no_table_of_learners():
-    keys = [table.key for table in build(data_sets, "one learner").tables]
-    assert keys == ["data-sets-facts", "data-sets-best"]
+@pytest.mark.parametrize("name", ["one learner", "two classes", "all failed"])
+def test_single_learner_or_data_set_has_only_facts(name):
+    assert build(data_sets, name) is None
+    section = data_sets.build_facts_section(describe_source(cases()[name]))
+    assert [table.key for table in section.tables] == ["data-sets-facts"]
+
+
+def test_finding_names_where_the_winner_is_behind():
+    results = cases()["several"]
+    section, wide = build(data_sets, "several"), results.wide("accuracy")
+    winner = results.verdict().order[0]
+    behind = wide.max(axis=1) - wide[winner]
+    wins = int((behind < 1e-12).sum())
+    assert section.sentences[0].text == (
+        f"On clean data, {winner} has the best accuracy on {wins} of {len(wide)} data sets; it is farthest behind on "
+        f"{behind.idxmax()} ({behind.max():.3g})."
+    )
+    figure = section.figures[0]
+    assert figure.when == {"measure": "accuracy"}
+    assert figure.frame["data set"].iloc[0] == behind.idxmax()
+    assert {frozenset(each.when.items()) for each in section.figures} == {
+        frozenset({("measure", name)}) for name in ("accuracy", "AUC", "log loss")
+    }
 
 
 def test_balanced_data_sets_have_no_imbalance_ratio_in_the_text():
-    first, second = data_sets.build_section(describe_source(skilled_results({"a": 0.9, "b": 0.8}, sets=3))).sentences
+    first, second = data_sets.build_facts_section(describe_source(skilled_results({"a": 0.9, "b": 0.8}, sets=3))).sentences
     assert [number.value for number in first.numbers] == [120]
     assert (second.numbers, second.names) == ((), ())
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import sem, t
-from sklearn.metrics import accuracy_score
+from sklearn.metrics import accuracy_score, confusion_matrix, recall_score
 
 from fairtrial import judge
 from fairtrial.measures import auc, efficiency, log_loss, projection
@@ -13,7 +13,10 @@ from fairtrial.report.figures.projection import compute_confusion_tables
 from fairtrial.report.means import average_by_dataset, average_over_datasets, compute_scores, format_means_key
 from fairtrial.report.report import build_sections
 from fairtrial.report.sections import answer, scores
-from fairtrial.report.sections.classes import build_judgement_section as build_judgement_section_classes
+from fairtrial.report.sections.classes import (
+    build_judgement_section as build_judgement_section_classes,
+    build_section as build_section_classes,
+)
 from fairtrial.report.sections.projection import build_section
 from fairtrial.report.sections.scores import build_judgement_section
 from fairtrial.report.sections.subgroups import build_judgement_section as build_judgement_section_groups
@@ -54,7 +57,15 @@ def test_answer_uses_the_frame_of_the_table():
     results = cases()["failures"]
     tables = {table.key: table.frame for table in list_tables([scores.build_section(describe_source(results))])}
     key = format_means_key(results, "auc")
-    assert tables[key].equals(answer._build_means_frame(results, "auc"))
+    assert tables[key].drop(columns="difference from the best").equals(answer._build_means_frame(results, "auc"))
+
+
+def test_finding_has_the_best_mean_and_its_lead():
+    wide = cases()["several"].wide("accuracy").mean().sort_values(ascending=False)
+    sentence = build(scores, "several").sentences[0]
+    assert sentence.numbers[0].value == pytest.approx(wide.iloc[0])
+    assert sentence.names[0] == wide.index[0]
+    assert [number.value for number in sentence.numbers[-2:]] == pytest.approx((wide.iloc[0] - wide.iloc[[1, -1]]).tolist())
 
 
 def test_note_explains_the_interval():
@@ -76,20 +87,22 @@ def test_undefined_measures_are_named():
 
 def test_figure_shows_only_finite_means():
     found = {figure.key: figure for figure in list_figures([build(scores, "several")])}
-    shown = found["scores-intervals-log-loss"].frame
+    shown = found["scores-intervals-log-loss-clean"].frame
     assert set(shown["learner"]) == {"bayes"}
-    assert np.isfinite(found["scores-intervals-accuracy"].frame["mean"]).all()
-    assert len(found["scores-intervals-accuracy"].frame) == 8
+    for condition in ("clean", "class-noise 0.2"):
+        figure = found[f"scores-intervals-accuracy-{condition.replace(' ', '-').replace('.', '-')}"]
+        assert np.isfinite(figure.frame["estimate"]).all()
+        assert len(figure.frame) == 4
+        assert figure.when == {"measure": "accuracy", "condition": condition}
 
 
-def test_with_more_learners_than_colours_one_condition_is_drawn():
-    skills = {f"learner{i}": 0.6 + 0.03 * i for i in range(9)}
-    found = scores.build_section(
-        describe_source(skilled_results(skills, sets=3, conditions=(CLEAN, NOISE), declaration={"measures": ["accuracy"]}))
-    )
-    (figure,) = list_figures([found])
-    assert figure.frame["learner"].tolist() == list(skills)
-    assert set(figure.frame["condition"]) == {"clean"}
+def test_many_learners_are_reduced_to_the_best():
+    skills = {f"learner{i:02}": 0.55 + 0.015 * i for i in range(25)}
+    results = skilled_results(skills, sets=3, conditions=(CLEAN, NOISE), declaration={"measures": ["accuracy"]})
+    figure = list_figures([scores.build_section(describe_source(results))])[0]
+    best = results.wide("accuracy").mean().sort_values(ascending=False, kind="stable").head(20)
+    assert figure.frame["estimate"].tolist() == pytest.approx(best.tolist())
+    assert "the best 20 of 25 learners" in figure.chart.to_dict()["title"]["subtitle"][0]
 
 
 # --- Score means ---
@@ -273,14 +286,35 @@ def test_measures_by_model_with_the_best_marked():
     wide = table_of(found, "measures-larger")
     assert wide.best == "max"
     expected = auc(table["truth"] == "yes", table["tree_proba"])
-    assert wide.frame.loc["auc", "tree"] == pytest.approx(expected)
-    assert "brier" in table_of(found, "measures-smaller").frame.index
+    assert wide.frame.loc["AUC", "tree"] == pytest.approx(expected)
+    assert "Brier score" in table_of(found, "measures-smaller").frame.index
     every = table_of(found, "measures-all").frame
     assert len(every) == 17 * 3
     assert "data set" not in every
-    keys = [figure.key for figure in found.figures]
-    assert keys[0] == "measures-intervals"
-    assert "measures-intervals-log-loss" in keys
+    lead = [figure for figure in found.figures if figure.lead]
+    assert lead[0].when["measure"] == "AUC"
+    assert len({figure.when["measure"] for figure in lead}) == len(lead) == every["measure"].nunique()
+    small = [figure for figure in found.figures if figure.size == "small"]
+    assert len(small) == 12
+    assert not any(figure.when for figure in small)
+    tree = lead[0].frame.set_index("label")["estimate"]["tree"]
+    assert tree == pytest.approx(expected)
+
+
+def test_the_best_value_and_its_distances_are_described():
+    (ranking,), (sentence, *_) = judged("two classes").findings, sections("two classes")["measures"].sentences
+    table = two_classes()
+    best = auc(table["truth"] == "yes", table["forest_proba"])
+    worst = auc(table["truth"] == "yes", table[f"{ranking.names[-1]}_proba"])
+    assert sentence.text.startswith(f"forest's AUC is {best:.3g} (95 % CI ")
+    assert f"and {best - worst:.3g} above {ranking.names[-1]} (95 % CI " in sentence.text
+
+
+def test_measures_are_ordered_from_best_to_worst():
+    by_measure = {figure.when["measure"]: figure for figure in sections("two classes")["measures"].figures if figure.lead}
+    assert by_measure["Brier score"].frame["estimate"].is_monotonic_increasing
+    assert (by_measure["calibration slope"].frame["estimate"] - 1).abs().is_monotonic_increasing
+    assert "lower is better" in by_measure["Brier score"].chart.to_dict()["title"]["subtitle"][0]
 
 
 def test_data_sets_by_models():
@@ -289,7 +323,9 @@ def test_data_sets_by_models():
     assert wide.index.tolist() == [f"set {i}" for i in range(5)]
     own = two_classes(40, 3)
     assert wide.loc["set 3", "forest"] == pytest.approx(auc(own["truth"] == "yes", own["forest_proba"]))
-    assert set(found.figures[0].frame["measure"]) == set(wide.index)
+    assert set(found.figures[0].frame["label"]) == set(wide.index)
+    assert {figure.when["measure"] for figure in found.figures} >= {"AUC", "accuracy"}
+    assert "set" in found.sentences[0].text
 
 
 def test_infinite_loss_is_described():
@@ -307,18 +343,10 @@ def test_missing_measures_have_a_note():
     assert lacking["note"].item() != ""
 
 
-def test_many_models_get_one_figure_of_the_main_measure():
-    spreads = tuple((f"m{i}", 1 + i / 10) for i in range(9))
-    found = build_judgement_section(
-        describe_source(judge(two_classes(60, spreads=spreads), measures=["accuracy", "auc"], resamples=20))
-    )
-    assert [figure.key for figure in found.figures] == ["measures-intervals-accuracy"]
-
-
 def test_main_measure_is_described():
     found = build_judgement_section(describe_source(judge(two_classes(60), measures="brier", resamples=20)))
-    assert "Brier score" in found.sentences[0].names
-    assert "Smaller" in found.sentences[0].names
+    assert "Brier score" in found.sentences[1].names
+    assert "Smaller" in found.sentences[1].names
     assert judged("two classes").main == "auc"
 
 
@@ -357,6 +385,37 @@ def test_lowest_and_highest_recall_are_named():
     (sentence,) = sections("many classes")["classes"].sentences
     assert sentence.names == ("good", low, high)
     assert [number.value for number in sentence.numbers] == pytest.approx([recalls[low], recalls[high]])
+
+
+def test_confusion_matrices_of_a_study_count_the_rows_of_the_first_repeat():
+    results = cases()["several"]
+    found = build_section_classes(describe_source(results))
+    figure = next(figure for figure in found.figures if figure.key == "confusion-cancer-tree")
+    trials = results.trials()
+    own = trials.query("learner == 'tree' and dataset == 'cancer' and condition == 'clean' and repeat == 0")["trial"]
+    rows = list(results.archive.predictions(own.tolist()))
+    y_true, y_pred = (np.concatenate([getattr(part, name) for part in rows]) for name in ("y_true", "prediction"))
+    assert figure.frame["count"].tolist() == confusion_matrix(y_true, y_pred).ravel().tolist()
+    assert figure.when == {"dataset": "cancer"}
+    recalls = found.tables[0].frame.set_index(["data set", "learner", "class"])["recall"]
+    facts = next(facts for facts in results.archive.datasets if facts.name == "cancer")
+    expected = recall_score(y_true, y_pred, average=None)
+    assert [recalls["cancer", "tree", str(label)] for label in facts.classes] == pytest.approx(expected.tolist())
+    assert check_numbers([found]) == 1
+
+
+def test_the_first_sentence_of_a_study_names_the_lowest_recall():
+    found = build_section_classes(describe_source(cases()["several"]))
+    frame = found.tables[0].frame
+    means = frame.groupby(["data set", "learner"])["recall"].mean()
+    best = [(name, part.droplevel(0).idxmax()) for name, part in means.groupby(level=0)]
+    lowest = min(frame[(frame["data set"] == name) & (frame["learner"] == learner)]["recall"].min() for name, learner in best)
+    assert [number.value for number in found.sentences[0].numbers] == [lowest]
+
+
+def test_only_confusion_matrices_of_several_classes_are_lead_figures():
+    assert [figure.lead for figure in sections("many classes")["classes"].figures] == [True, True]
+    assert not any(figure.lead for figure in sections("two classes")["classes"].figures)
 
 
 def test_each_data_set_has_a_sentence():
@@ -427,8 +486,11 @@ def test_no_section_without_subgroups():
 def test_a_figure_for_each_column():
     table = two_classes(100).assign(region=["north", "south"] * 50)
     found = build_judgement_section_groups(describe_source(judge(table, resamples=20)))
-    assert [figure.key for figure in found.figures] == ["subgroups-sex", "subgroups-region"]
-    assert set(found.figures[1].frame["subgroup"]) == {"north", "south"}
+    main = [figure for figure in found.figures if figure.when["measure"] == "AUC"]
+    assert [figure.key for figure in main] == ["subgroups-sex-auc", "subgroups-region-auc"]
+    assert all(figure.lead and figure.size == "half" for figure in main)
+    assert set(main[1].frame["label"]) == {"north", "south"}
+    assert {figure.when["measure"] for figure in found.figures} >= {"AUC", "accuracy", "recall"}
 
 
 def test_the_figures_show_the_measures_with_significant_gaps():
@@ -438,11 +500,72 @@ def test_the_figures_show_the_measures_with_significant_gaps():
     score = 1 / (1 + np.exp(-(2 * y - 1 + rng.normal(size=600) + 2 * is_west)))
     table = pd.DataFrame({"truth": y, "tree_proba": score, "region": np.where(is_west, "west", "east")})
     found = build_judgement_section_groups(describe_source(judge(table, resamples=20)))
-    titles = [figure.title for figure in found.figures]
-    assert "Gaps to the rest: false positive rate by region" in titles
-    assert not any("AUC" in title for title in titles)
+    by_measure = {figure.when["measure"]: figure for figure in found.figures}
+    west = by_measure["false positive rate"].frame.set_index("label").loc["west"]
+    rates = [float((score[part & (y == 0)] > 0.5).mean()) for part in (is_west, ~is_west)]
+    assert west["estimate"] == pytest.approx(rates[0] - rates[1])
+    assert west["text"].startswith("p ")
+    assert (by_measure["AUC"].frame["text"] == "").all()
     assert set(found.tables[0].frame["measure"]) >= {"AUC", "selection rate", "false positive rate"}
+    assert "No subgroup differs significantly from the rest in AUC" in found.sentences[0].text
     assert "false positive rate +" in found.sentences[0].text
+
+
+# --- Pairs ---
+
+
+def test_significant_pairs_are_named():
+    pairs = sections("two classes")["pairs"]
+    assert (
+        pairs.sentences[0].text
+        == "2 of 3 pairs of models differ significantly in AUC: forest is better than tree and forest is better than rule."
+    )
+    (figure,) = pairs.figures
+    assert (figure.lead, figure.size) == (True, "wide")
+    assert figure.frame["label"].iloc[0].startswith("forest - ")
+    assert "forest is significantly better than tree in accuracy (p " in sections("labels only")["pairs"].sentences[0].text
+
+
+def test_significant_pairs_are_counted_over_data_sets():
+    n = int(judged("many sets").pairs["significant"].sum())
+    pairs = sections("many sets")["pairs"]
+    assert pairs.sentences[0].text == (
+        f"{n} of 5 pairs of models differ significantly in AUC: forest is better than tree on {n} data sets."
+    )
+    assert [figure.when for figure in pairs.figures] == [{"dataset": f"set {number}"} for number in range(5)]
+
+
+def test_pairs_without_a_significant_difference():
+    found = {
+        part.key: part
+        for part in build_sections(judge(two_classes()[["row", "truth", "tree_proba", "rule_proba"]], resamples=20))
+    }
+    assert "do not differ significantly in AUC (p = " in found["pairs"].sentences[0].text
+
+
+# --- Calibration ---
+
+
+def test_calibration_of_all_models_is_one_sentence():
+    judgement, found = judged("two classes"), sections("two classes")["calibration"]
+    kinds = {finding["model"]: finding.kind for finding in judgement.calibration_findings}
+    text = found.sentences[0].text
+    assert ". " not in text
+    for model, kind in kinds.items():
+        assert model in text
+        assert (kind in text) == (kind in ("overconfident", "underconfident"))
+    assert "well calibrated" not in text
+
+
+def test_calibration_curves_are_small_multiples():
+    curves = [figure for figure in sections("two classes")["calibration"].figures if figure.lead]
+    assert [figure.title for figure in curves] == list(judged("two classes").findings[0].names)
+    assert {figure.size for figure in curves} == {"small"}
+    by_dataset = [figure for figure in sections("many sets")["calibration"].figures if figure.lead]
+    assert {figure.when["dataset"] for figure in by_dataset} == {f"set {number}" for number in range(5)}
+    assert "on 5 data sets" in sections("many sets")["calibration"].sentences[0].text.replace(
+        " of 5 data sets", " on 5 data sets"
+    )
 
 
 def test_confusion_matrices_and_gaps_state_where_the_labels_come_from():

@@ -50,15 +50,21 @@ def test_ranking_separates_worse_learners_from_others():
     assert {tuple(pair) for pair in pairs} == {("good", "poor"), ("fair", "poor")}
     ranking = results.verdict().ranking
     assert (ranking.best, ranking.not_worse, ranking.worse) == (("good",), ("fair",), ("poor",))
-    assert build_section(results).sentences[0].text == results.verdict().summarize()
+    first, second = build_section(results).sentences[:2]
+    assert first.text == "2 of 3 pairs of learners are significantly different: good beats poor; fair beats poor."
+    assert second.text == results.verdict().summarize()
 
 
 def test_each_condition_has_a_subsection():
     section = build(verdict, "two apart")
     main, noise = VerdictContext.list_for_study(cases()["two apart"])
     assert section.sentences[0].text == main.verdict.summarize(scope=main.scope)
-    assert [part.key for part in section.subsections] == ["verdict-class-noise-0-2"]
-    assert section.subsections[0].sentences[0].text == noise.verdict.summarize(scope=noise.scope)
+    assert [part.key for part in section.subsections] == ["verdict-main", "verdict-class-noise-0-2"]
+    assert section.subsections[1].sentences[0].text == noise.verdict.summarize(scope=noise.scope)
+    assert [part.when for part in section.subsections] == [{"condition": "clean"}, {"condition": "class-noise 0.2"}]
+    assert {figure.key: figure.when for figure in section.figures}["verdict-class-noise-0-2-pairs"] == section.subsections[
+        1
+    ].when
 
 
 @pytest.mark.filterwarnings("ignore::fairtrial.errors.UndefinedMeasureWarning")
@@ -73,7 +79,7 @@ def test_control_is_better_or_worse_than_the_others():
 def test_figures_are_those_of_the_comparison():
     keys = [figure.key for figure in list_figures([build(verdict, "two apart")])]
     assert keys[:3] == ["verdict-critical-difference", "verdict-pairs", "verdict-simplex"]
-    assert keys[3:] == ["verdict-class-noise-0-2-critical-difference"]
+    assert keys[3:] == [key.replace("verdict", "verdict-class-noise-0-2") for key in keys[:3]]
     assert "verdict-density" in [figure.key for figure in list_figures([build(verdict, "two learners")])]
 
 
@@ -98,13 +104,13 @@ def test_effect_is_that_of_the_pair_with_the_smallest_p():
     finding = next(finding for finding in results.verdict().findings if finding.kind.startswith("effect_size"))
     assert {finding["first"], finding["second"]} == {smallest["first"], smallest["second"]}
     assert finding["estimate"] == pytest.approx(abs(smallest["difference"]))
-    assert build_section(results).tables[0].frame.loc["effect", "value"] == pytest.approx(finding["estimate"])
+    assert list_tables([build_section(results)])[0].frame.loc["effect", "value"] == pytest.approx(finding["estimate"])
 
 
 def test_effect_is_positive_for_the_better_learner():
     results = cases()["two apart"]
     assert results.verdict().order == ("good", "poor")
-    assert build_section(results).tables[0].frame.loc["effect", "value"] == 1
+    assert list_tables([build_section(results)])[0].frame.loc["effect", "value"] == 1
 
 
 @pytest.mark.parametrize("name", ["all failed", "one learner"])
@@ -114,8 +120,24 @@ def test_without_a_verdict_the_section_has_the_reason(name):
 
 
 def test_scores_are_shown_once():
-    assert "verdict-scores" not in [table.key for table in build(verdict, "several").tables]
-    assert "verdict-scores" in [table.key for table in build(verdict, "failures").tables]
+    assert "verdict-scores" not in [table.key for table in list_tables([build(verdict, "several")])]
+    assert "verdict-scores" in [table.key for table in list_tables([build(verdict, "failures")])]
+
+
+def test_figures_of_many_learners_show_the_best():
+    skills = {f"learner{i:02}": 0.6 + 0.015 * i for i in range(22)}
+    (figure,) = list_figures([build_section(skilled_results(skills, sets=4, declaration={"measures": ["accuracy"]}))])
+    order = skilled_results(skills, sets=4).verdict("accuracy").order
+    assert set(figure.frame["first"]) | set(figure.frame["second"]) == set(order[:12])
+
+
+def test_pairs_that_differ_are_counted_or_the_reason_is_given():
+    assert build(verdict, "several").sentences[0].text == "On clean data, no pair of learners can be decided with 3 data sets."
+    scores = pd.DataFrame({"a": [0.9, 0.8, 0.7, 0.6] * 3, "b": [0.8, 0.9, 0.6, 0.7] * 3, "c": [0.85, 0.85, 0.65, 0.65] * 3})
+    section = verdict.build_section(describe_source(compare(scores, rows="datasets")))
+    assert section.sentences[0].text.startswith(
+        "No pair of learners is significantly different (0 of 3, smallest adjusted p = "
+    )
 
 
 def test_choice_is_described_by_display_names():

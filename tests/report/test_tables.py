@@ -10,13 +10,15 @@ from hypothesis import given, strategies as st
 
 from fairtrial import compare
 from fairtrial.errors import InputError
+from fairtrial.report.files import build_table
 from fairtrial.report.page import render
 from fairtrial.report.report import build_sections, write_report
 from fairtrial.report.sections.verdict import VerdictContext, build_section
 from fairtrial.report.source import describe_source
-from fairtrial.report.tables import to_latex, to_markdown
+from fairtrial.report.tables import to_latex, to_markdown, to_text
 from fairtrial.significance import iman_davenport
 from tests.report.report_numbers import check_numbers
+from tests.report.result_cases import cases
 
 # --- Tables ---
 
@@ -29,7 +31,7 @@ COMMANDS = set(
     re.findall(
         r"\w+",
         """usepackage begin end toprule midrule bottomrule textbf rlap bullet circ par smallskip footnotesize times
-        textbackslash textasciitilde textasciicircum textless textgreater textbar caption label centering""",
+        textbackslash textasciitilde textasciicircum textless textgreater textbar caption label centering pm linewidth""",
     )
 )
 
@@ -178,6 +180,74 @@ class TestScores:
     def test_bad_scores_are_refused(self, scores, message):
         with pytest.raises(InputError, match=message):
             to_latex(scores)
+
+
+class TestDeviations:
+    DEVIATIONS = pd.DataFrame([[0.01, 0.02, 0.0301], [0.1, 0.2, 0.3], [np.nan, 0.0, 0.004]])
+
+    def test_deviations_follow_the_scores(self):
+        text = to_latex(SCORES, deviations=self.DEVIATIONS)
+        assert r"iris & \textbf{0.912} $\pm$ 0.010 & 0.880 $\pm$ 0.020 & 0.900 $\pm$ 0.030 \\" in text
+        assert r"zoo & \textbf{0.700} & \textbf{0.700} $\pm$ 0.000 & 0.650 $\pm$ 0.004 \\" in text
+        would_compile(text)
+        page = to_markdown(SCORES / 3, deviations=self.DEVIATIONS)
+        assert "| iris | **0.304** ± 0.010 | 0.293 ± 0.020 | 0.300 ± 0.030 |" in page
+        assert "zoo                   0.700*  0.700 ± 0.000*  0.650 ± 0.004" in to_text(SCORES, deviations=self.DEVIATIONS)
+
+    def test_marks_are_in_the_rows_if_there_is_no_summary(self):
+        text = to_latex(SCORES.iloc[:1], marks={"k_NN": "worse"}, reference="C4.5", summary=())
+        assert r"iris & \textbf{0.912} & 0.880\rlap{\,$\bullet$} & 0.900 \\" in text
+        assert "Mean" not in text
+
+    def test_bad_deviations_and_summary_are_refused(self):
+        with pytest.raises(InputError, match="deviations must have the shape"):
+            to_latex(SCORES, deviations=self.DEVIATIONS.iloc[:2])
+        with pytest.raises(InputError, match="summary"):
+            to_latex(SCORES, summary=("Median",))
+
+
+class TestPaperTables:
+    def test_failed_learners_have_no_score_but_a_rank(self):
+        results = cases()["worst rank"]
+        table = build_table(results, "scores")
+        failed = results.wide().isna()
+        assert failed.to_numpy().any()
+        assert table.frame.isna().equals(failed.loc[table.frame.index, table.frame.columns].rename_axis(index="data set"))
+        rows = {row[0]: row[1:] for row in latex_rows(table.to_latex())}
+        assert rows["iris"][list(table.frame.columns).index("tree")] == "--"
+        assert "--" not in rows["Mean rank"]
+        assert "gets the worst rank" in table.to_latex()
+
+    def test_excluded_data_sets_are_named(self):
+        assert "iris" not in build_table(cases()["failures"], "scores").frame.index
+        assert "(iris" in str(build_table(cases()["failures"], "scores"))
+        holed = make_scores(4, 10)
+        holed.loc[3, "learner1"] = np.nan
+        assert "Left out because scores are missing: set 3." in build_table(compare(holed), "ranks").to_markdown()
+
+    def test_conditions_and_measures_of_a_study(self):
+        results = cases()["several"]
+        table = build_table(results, "scores", measure="error_rate", condition="class-noise", baseline="tree")
+        wide = results.wide("error_rate", "class-noise")
+        pd.testing.assert_frame_equal(table.frame, wide, check_names=False)
+        best = [list(wide.columns).index(name) for name in wide.idxmin(axis=1)]
+        bold_cells = [[r"\textbf" in cell for cell in line.split("&")[1:]] for line in table.to_latex().splitlines()[5:8]]
+        assert [row.index(True) for row in bold_cells[: len(best)]] == best
+        assert "Error rate, class-noise" in str(table)
+
+    @pytest.mark.parametrize(
+        ("name", "options", "message"),
+        [
+            ("score", {}, "table.*'score'"),
+            ("scores", {"measure": "auc"}, "measure is an option for results of a study"),
+            ("scores", {"baseline": "nobody"}, "baseline.*'nobody'"),
+            ("scores", {"baseline": "learner2"}, "baseline must be the control"),
+            ("pairs", {"baseline": "nobody"}, "baseline.*'nobody'"),
+        ],
+    )
+    def test_bad_tables_are_refused(self, name, options, message):
+        with pytest.raises(InputError, match=message):
+            build_table(compare(make_scores(), control="learner1"), name, **options)
 
 
 names = st.lists(st.text(r"ab1 &%$#_{}~^\<>|[]*-`" + "\n", min_size=1, max_size=12), min_size=2, max_size=4, unique=True)

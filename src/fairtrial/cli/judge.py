@@ -214,8 +214,9 @@ def compare(
     ] = False,
     out: Annotated[Path | None, typer.Option(help="Write tables and figures to this folder.")] = None,
     formats: Annotated[
-        str, typer.Option("--format", help="Formats of the figures, separated by commas: svg, png, pdf, html.")
+        str, typer.Option("--format", help="Formats of the figures, separated by commas: svg, pdf, png, html, json.")
     ] = "svg",
+    figures: Annotated[Path | None, typer.Option(help="Write every figure of the report to this folder.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write the report to this HTML file.")] = None,
     json: Annotated[Path | None, typer.Option(help="Write the answer and all pairs to this JSON file.")] = None,
     explain: Annotated[
@@ -223,16 +224,15 @@ def compare(
     ] = False,
 ) -> None:
     """Compare learners from a table of scores: the right test, the pairs that differ, tables, figures, a report."""
-    from fairtrial.report.files import check_page_path, check_text_path, write_text
-    from fairtrial.report.report import write_report
+    from fairtrial.report.files import check_targets, check_text_path, parse_formats, write_text
+    from fairtrial.report.report import write_files
     from fairtrial.significance.compare import compare
 
     with errors_to_exit(), ignore_warnings():
-        refuse_without(context, "formats", "out")
+        refuse_without(context, "formats", "out", "figures")
         if rows == "datasets":
             refuse_option(context, "test_fraction", "on scores of several data sets")
-        if report is not None:
-            check_page_path(report)
+        check_targets(report, figures, formats, out)
         if json is not None:
             check_text_path(json)
         verdict = compare(
@@ -256,15 +256,15 @@ def compare(
         if out is not None:
             from fairtrial.report.files import write_comparison
 
-            write_comparison(verdict, str(out), [figure_format.strip() for figure_format in formats.split(",")])
+            write_comparison(verdict, str(out), parse_formats(formats))
             written["tables and figures"] = f"{out}/"
-        if report is not None:
-            written["page"] = write_report(verdict, report, title=f"Comparison on {scores.name}")
+        for path in write_files(verdict, report, title=f"Comparison on {scores.name}", figures=figures, formats=formats):
+            written["page" if path == report else "figures"] = path if path == report else f"{path}/"
         if json is not None:
             written["JSON"] = write_text(json, verdict.to_json(scores.name) + "\n")
         typer.echo("\n".join(_format_comparison(verdict, explain)))
-        for label, path in written.items():
-            typer.echo(f"  {label}: {path}")
+        for label, target in written.items():
+            typer.echo(f"  {label}: {target}")
 
 
 def _format_comparison(verdict: Verdict, explain: bool) -> list[str]:

@@ -283,7 +283,10 @@ def report(
     context: typer.Context,
     store: Store,
     out: Annotated[
-        Path | None, typer.Option(help="HTML file. Default: the name of the results file, in the current folder.")
+        Path | None,
+        typer.Option(
+            help="HTML file. Default: the name of the results file, in the current folder; no page with --figures or --tables."
+        ),
     ] = None,
     figures: Annotated[Path | None, typer.Option(help="Write every figure to this folder.")] = None,
     formats: Annotated[
@@ -293,13 +296,18 @@ def report(
     title: Annotated[str | None, typer.Option(help="Title of the page. Default: the name of the study.")] = None,
     study: StudyName = None,
 ) -> None:
-    """Write the report of a study as one self-contained HTML file, and optionally its figures and tables."""
+    """Write the report of a study as one self-contained HTML file, or its figures and tables as files.
+
+    Example: fairtrial report study.fairtrial --figures figures --format pdf
+    """
     from fairtrial import open_results
     from fairtrial.report.report import write_files
 
     with errors_to_exit(), warnings_to_stderr():
         refuse_without(context, "formats", "figures")
-        page = out or Path(f"{store.stem}.html")
+        if out is None and (figures is not None or tables is not None):
+            refuse_option(context, "title", "without a page", "add --out")
+        page = out if out or figures or tables else Path(f"{store.stem}.html")
         written = write_files(open_results(store, study), page, title=title, figures=figures, formats=formats, tables=tables)
         for path, count in written.items():
             typer.echo(f"written: {path}" + (f" ({format_count(count, 'file')})" if count is not None else ""))

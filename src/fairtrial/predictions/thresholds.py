@@ -251,9 +251,9 @@ class ThresholdResult:
         list of str
         """
         first = self.choices[0]
-        findings = [self._describe_choice(first), self._describe_limits(first)]
+        findings = [self.describe_choice(first), self._describe_limits(first)]
         if self.goal.kind != "costs" and len(self.choices) > 1:
-            findings = [self._describe_choice(choice) for choice in self.choices[:_MAX_MODELS]]
+            findings = [self.describe_choice(choice) for choice in self.choices[:_MAX_MODELS]]
             findings.append(Finding.of("threshold_unranked"))
         if first.alternatives:
             costs = {name: interval.estimate for name, interval in first.alternatives.items()}
@@ -280,12 +280,23 @@ class ThresholdResult:
             )
         return [render(finding, "model") for finding in findings]
 
-    def _describe_choice(self, choice: ThresholdChoice) -> Finding:
+    def describe_choice(self, choice: ThresholdChoice) -> Finding:
+        """Describe the chosen threshold of a model and, for costs, its saving.
+
+        Parameters
+        ----------
+        choice : ThresholdChoice
+            One of `choices`.
+
+        Returns
+        -------
+        Finding
+        """
         where = f" on {choice.dataset}" if len({other.dataset for other in self.choices}) > 1 else ""
-        lead = f"{choice.model}{where}: "
+        model = f"{choice.model}{where}"
         article = "a threshold " if np.isinf(choice.threshold) else ""
         threshold = f"{article}{choice.label}"
-        values: dict[str, Any] = {"lead": lead, "threshold": threshold, "value": self.goal.value}
+        values: dict[str, Any] = {"lead": f"{model}: ", "model": model, "threshold": threshold, "value": self.goal.value}
         values |= {name: interval.estimate for name, interval in choice.estimates.items()}
         values["alerts"] = PER_CASES * choice.estimates["alert_rate"].estimate
         if self.goal.kind != "costs":

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from fairtrial.report.figures.tree import draw_tree as draw_tree
     from fairtrial.report.figures.tuning import draw_tuning as draw_tuning
     from fairtrial.report.files import (
+        build_table as build_table,
         save as save,
         write_comparison as write_comparison,
         write_figures as write_figures,
@@ -66,6 +67,7 @@ __all__ = [
     "build_case_frame",
     "build_sections",
     "build_sentence",
+    "build_table",
     "compute_roc_band",
     "draw_audit",
     "draw_brier",
@@ -112,6 +114,7 @@ _MODULES = {
     "build_case_frame": "figures.noise",
     "build_sections": "report",
     "build_sentence": "section",
+    "build_table": "files",
     "compute_roc_band": "figures.curves",
     "draw_audit": "figures.folds",
     "draw_brier": "figures.curves",

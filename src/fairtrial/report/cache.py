@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from fairtrial._text import join_names
-from fairtrial.errors import FairtrialError, UndefinedMeasureWarning
+from fairtrial.errors import FairtrialError, InputError, UndefinedMeasureWarning
 from fairtrial.measures import Measure, get_measure
 from fairtrial.report.means import compute_scores
 from fairtrial.report.names import format_measure_name, get_verdict_measure_name
@@ -139,3 +139,22 @@ def has_only_predictions(results: Results) -> bool:
 def get_resampling_scheme(results: Results) -> str:
     """Get the declared resampling scheme. It is empty if there is none."""
     return str(get_declared_section(results, "resampling").get("scheme", ""))
+
+
+def select_best_learners(results: Results, count: int) -> list[str]:
+    """Select the learners with the best mean ranks by the measure of the verdict, in the order of the study."""
+    names = [learner.name for learner in results.archive.learners]
+    if len(names) <= count:
+        return names
+    best = get_cached(results, "best learners", lambda: _rank_learners(results, names))[:count]
+    return [name for name in names if name in set(best)]
+
+
+def _rank_learners(results: Results, names: list[str]) -> list[str]:
+    condition, measure = get_main_condition(results), get_verdict_measure(results)
+    try:
+        table = results.wide(measure, condition.name, condition.level)
+    except InputError:
+        return names
+    ranks = table.rank(axis=1, ascending=measure.facts.direction == "min").mean()
+    return list(map(str, ranks.sort_values(kind="stable").index))

@@ -23,6 +23,8 @@ MEASURES_KEY, PAIRS_KEY = "measures-all", "pairs-all"
 _PAIR_NAMES = {"p_value": "p", "p_adjusted": "adjusted p", "at_minimum": "p at minimum"}
 # Maximum number of data sets (or classes of a data set) with sentences and figures. Tables contain all of them.
 MAX_PARTS = 6
+MAX_ROWS = 12
+"""Maximum number of models in a figure, and of small multiples."""
 
 
 def list_datasets(judgement: Judgement) -> list[str]:

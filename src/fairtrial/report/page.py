@@ -5,21 +5,25 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
+from itertools import groupby
 from math import isinf, isnan
 from numbers import Real
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from fairtrial._files import format_csv
-from fairtrial._text import format_number
+from fairtrial._text import capitalize, format_number
 from fairtrial.errors import InputError
-from fairtrial.report.section import Figure, ReportTable, Section
+from fairtrial.report.charts import COLOURS, adapt_to_page, can_fill_column, draw_svg, read_vega_lite_version, to_vega_lite
+from fairtrial.report.explorer import Explorer
+from fairtrial.report.section import QUESTIONS, Figure, ReportTable, Section
 from fairtrial.significance.scores import round_noise
 
 if TYPE_CHECKING:
@@ -156,16 +160,21 @@ def _pack_lines(lines: list[list[dict[str, Any]]], count: int) -> dict[str, Any]
     return {"rows": len(lines), "columns": columns, "best": best}
 
 
-# Height in pixels reserved for a figure until it is drawn.
-_CHART_HEIGHT = 320
-# The page leaves out the data frame of a figure if it has more rows than this.
-_FRAME_LINES = 2000
+def render(
+    sections: Sequence[Section],
+    title: str,
+    *,
+    subtitle: str = "",
+    written_on: str = "",
+    learners: Mapping[str, str] | None = None,
+    selected: Mapping[str, str] | None = None,
+) -> str:
+    """Render the page as text.
 
+    `written_on` is the date. `learners` maps the names that can be highlighted to their colours. `selected` maps selectors to
+    the values that are selected first; the default is the first value of each.
 
-def render(sections: Sequence[Section], title: str, *, subtitle: str = "", written_on: str = "") -> str:
-    """Render the page as text. `written_on` is the date in the footer.
-
-    >>> "<h1>&lt;b&gt;</h1>" in render([], "<b>")
+    >>> "<title>&lt;b&gt;</title>" in render([], "<b>")
     True
     """
     from markupsafe import Markup
@@ -173,11 +182,18 @@ def render(sections: Sequence[Section], title: str, *, subtitle: str = "", writt
     _check_keys(sections)
     figures = [figure for section in sections for part in section.walk() for figure in part.figures]
     charts = {figure.key: to_vega_lite(figure) for figure in figures}
-    scripts = [
-        _read_resource("theme.js"),
-        _build_vega_script() if charts else "window.vegaEmbed = null;",
-        _read_resource("page.js"),
-    ]
+    selectors = _collect_selectors(sections)
+    state = {name: values[0] for name, values in selectors.items()} | {
+        name: value for name, value in (selected or {}).items() if value in selectors.get(name, ())
+    }
+    questions = _group_by_question(sections)
+    explorer = next((first.explorer for _, _, (first, *_) in questions if first.explorer is not None), None)
+    state |= {} if explorer is None else explorer.selected
+    describe = _Describer(charts, state)
+    page_charts = {figure.key: adapt_to_page(charts[figure.key], figure.size) for figure in figures}
+    theme = _read_resource("theme.js")
+    scripts = [_read_resource("page.js"), *([] if explorer is None else [_read_resource("explorer.js")])]
+    answer = [describe.section(section) for section in sections if section.question == "answer"]
     return str(
         _build_environment()
         .get_template("page.html")
@@ -186,23 +202,54 @@ def render(sections: Sequence[Section], title: str, *, subtitle: str = "", writt
             subtitle=subtitle,
             written=written_on,
             version=version("fairtrial"),
-            sections=[_describe_section(section, charts) for section in sections],
-            charts=_dump_json({key: _pack_datasets(chart) for key, chart in charts.items()}),
-            frames=_dump_json(dict(_export_frames(figures))),
-            policy=" ".join(_hash_script(script) for script in scripts),
+            answer=answer[0] if answer else None,
+            questions=[describe.question(*parts) for parts in questions],
+            selectors=[
+                {"name": name, "label": SELECTORS.get(name, capitalize(name)), "values": values, "selected": state[name]}
+                for name, values in selectors.items()
+                if len(values) > 1
+            ],
+            learners=[{"name": name, "colour": f"var({COLOURS[colour.lower()]})"} for name, colour in (learners or {}).items()],
+            data=_dump_json(
+                {"selected": state, "colours": {name: colour for colour, name in COLOURS.items() if colour.startswith("#")}}
+            ),
+            charts=_compress(_dump_json(_pack_charts(page_charts, charts))) if charts else "",
+            vega=_compress_vega() if charts else "",
+            policy=" ".join(map(_hash_script, [theme, *([_build_vega_script()] if charts else []), *scripts])),
             style=Markup(_read_resource("style.css")),
-            theme=Markup(scripts[0]),
-            vega=Markup(scripts[1]),
-            script=Markup(scripts[2]),
+            theme=Markup(theme),
+            scripts=[Markup(script) for script in scripts],
         )
     )
 
 
-def to_vega_lite(figure: Figure) -> dict[str, Any]:
-    """Convert the chart of a figure to Vega-Lite, with the title of the figure."""
-    chart: dict[str, Any] = figure.chart.to_dict(validate=False)
-    chart_title = chart.get("title")
-    return chart | {"title": {**(chart_title if isinstance(chart_title, dict) else {}), "text": figure.title}}
+SELECTORS = {"measure": "Measure", "condition": "Condition", "dataset": "Data set", "class": "Class", "scheme": "Resampling"}
+"""Labels of the selectors of a page."""
+
+
+def _collect_selectors(sections: Sequence[Section]) -> dict[str, list[str]]:
+    """Collect the values of each selector in the order of `SELECTORS`, then of the page."""
+    values: dict[str, dict[str, None]] = {name: {} for name in SELECTORS}
+    for section in sections:
+        for part in section.walk():
+            for when in (part.when, *(figure.when for figure in part.figures), *(table.when for table in part.tables)):
+                for name, value in when.items():
+                    values.setdefault(name, {})[value] = None
+    return {name: list(texts) for name, texts in values.items() if texts}
+
+
+def _group_by_question(sections: Sequence[Section]) -> list[tuple[str, str, list[Section]]]:
+    """Group sections by question, in the order of `QUESTIONS`. Sections without one are shown alone, before the checks."""
+    groups = [
+        (f"question-{key}", title, [section for section in sections if section.question == key])
+        for key, title in QUESTIONS.items()
+        if key != "answer"
+    ]
+    single = [
+        (f"question-{section.key}", section.title, [section]) for section in sections if section.question not in QUESTIONS
+    ]
+    position = next(number for number, (key, *_) in enumerate(groups) if key == "question-checks")
+    return [group for group in (*groups[:position], *single, *groups[position:]) if group[2]]
 
 
 def _check_keys(sections: Sequence[Section]) -> None:
@@ -219,46 +266,136 @@ def _check_keys(sections: Sequence[Section]) -> None:
             raise InputError(f"the key of a {kind} must be unique in a report, got {duplicates[0]!r} twice")
 
 
-def _export_frames(figures: Sequence[Figure]) -> Iterator[tuple[str, str]]:
-    """Yield the frames of figures as CSV. Downloads of figures without a frame use the data of the chart."""
-    for figure in figures:
-        if figure.frame is not None and len(figure.frame) <= _FRAME_LINES:
-            yield figure.key, format_csv(with_index(figure.frame))
+@dataclass(frozen=True)
+class _Describer:
+    """Describe sections for the template. Figures that are visible at first are drawn."""
+
+    charts: Mapping[str, dict[str, Any]]
+    state: Mapping[str, str]
+
+    def question(self, key: str, title: str, sections: Sequence[Section]) -> dict[str, Any]:
+        """Describe a question. The finding and the lead figures are those of its first section."""
+        first, *others = sections
+        lead = _select_lead_figures(first)
+        rest = self.section(replace(first, sentences=first.sentences[1:]), without=lead)
+        return {
+            "key": key,
+            "title": title,
+            "finding": first.sentences[0].text if first.sentences else "",
+            "highlights": first.highlights,
+            "figures": self.group([self.figure(figure, visible=True) for figure in lead]),
+            "section": first.key,
+            "explorer": self.explorer(first.explorer),
+            "slider": self.slider(first),
+            "rest": rest if _has_content(rest) else None,
+            "others": [
+                self.section(replace(section, sentences=section.sentences[1:]))
+                | {"finding": section.sentences[0].text if section.sentences else ""}
+                for section in others
+            ],
+        }
+
+    def slider(self, section: Section) -> dict[str, Any] | None:
+        """Describe the slider of a section: its selector, its values and the selected one."""
+        if section.slider is None:
+            return None
+        name, values = section.slider
+        selected = self.state.get(name, "")
+        index = values.index(selected) if selected in values else 0
+        described = {"key": section.key, "name": name, "values": json.dumps(values), "last": len(values) - 1}
+        return described | {"index": index, "text": values[index]}
+
+    def explorer(self, explorer: Explorer | None) -> dict[str, Any] | None:
+        """Describe the explorer, with its default view."""
+        described = None if explorer is None else explorer.describe(self.state)
+        return None if described is None else described | {"data": _dump_json(described["data"])}
+
+    def section(self, section: Section, without: Sequence[Figure] = ()) -> dict[str, Any]:
+        """Describe a section without some of its figures."""
+        is_answer = section.question == "answer"
+        return {
+            "key": section.key,
+            "title": section.title,
+            "sentences": section.sentences,
+            "notes": section.notes,
+            "code": section.code,
+            "highlights": section.highlights,
+            "tables": self.group([self.table(table) for table in section.tables]),
+            "figures": self.group([self.figure(figure, is_answer) for figure in section.figures if figure not in without]),
+            "parts": self.group([self.section(subsection, without) for subsection in section.subsections]),
+            **self.choice(section.when),
+        }
+
+    def table(self, table: ReportTable) -> dict[str, Any]:
+        """Describe a table."""
+        table_grid = build_grid(table)
+        later = None if table_grid["later"] is None else _dump_json(table_grid["later"])
+        return table_grid | {"later": later, **self.choice(table.when)}
+
+    def figure(self, figure: Figure, visible: bool) -> dict[str, Any]:
+        """Describe a figure, and draw it if it is visible at first. The subtitle of its chart becomes part of the caption."""
+        from markupsafe import Markup
+
+        chart = self.charts[figure.key]
+        subtitle = chart["title"].get("subtitle", ())
+        choice = self.choice(figure.when)
+        drawn = visible and not choice["hidden"]
+        return {
+            "key": figure.key,
+            "title": figure.title,
+            "alt": figure.alt,
+            "explained": [subtitle] if isinstance(subtitle, str) else list(subtitle),
+            "size": figure.size,
+            "fills": can_fill_column(chart),
+            "svg": Markup(draw_svg(adapt_to_page(chart, figure.size), figure.key)) if drawn else "",
+            **choice,
+        }
+
+    def choice(self, when: Mapping[str, str]) -> dict[str, Any]:
+        """Describe for which values of the selectors a part is visible, and whether it is hidden at first."""
+        hidden = any(self.state.get(name) != value for name, value in when.items())
+        return {"when": json.dumps(dict(when)) if when else "", "hidden": hidden, "selectors": ",".join(when)}
+
+    @staticmethod
+    def group(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Group adjacent alternatives, of which a selector shows one."""
+        groups = groupby(items, key=lambda item: item["selectors"])
+        return [{"selectors": selectors, "items": list(members)} for selectors, members in groups]
 
 
-def _describe_section(section: Section, charts: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "key": section.key,
-        "title": section.title,
-        "sentences": section.sentences,
-        "notes": section.notes,
-        "code": section.code,
-        "tables": [_describe_table(table) for table in section.tables],
-        "figures": [_describe_figure(figure, charts[figure.key]) for figure in section.figures],
-        "parts": [_describe_section(subsection, charts) for subsection in section.subsections],
+def _select_lead_figures(section: Section) -> list[Figure]:
+    """Select the figures that stay visible: those marked as such, else the first one and its alternatives."""
+    figures = [figure for part in section.walk() for figure in part.figures]
+    marked = [figure for figure in figures if figure.lead]
+    return marked or [
+        figure for figure in figures if figure is figures[0] or (figure.when and figure.when.keys() == figures[0].when.keys())
+    ]
+
+
+def _has_content(section: Mapping[str, Any]) -> bool:
+    """Return whether a described section has anything below its title."""
+    return any(section[name] for name in ("sentences", "figures", "tables", "notes", "code")) or any(
+        _has_content(part) for group in section["parts"] for part in group["items"]
+    )
+
+
+def _pack_charts(page_charts: Mapping[str, dict[str, Any]], charts: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    """Pack the charts for the script that draws them. Charts with the same style share its settings."""
+    configs = list({json.dumps(chart["config"]): chart["config"] for chart in page_charts.values()}.values())
+    packed = {
+        key: chart
+        | {
+            "config": configs.index(chart["config"]),
+            "datasets": {name: pack_rows(rows) for name, rows in chart.get("datasets", {}).items()},
+        }
+        for key, chart in page_charts.items()
     }
+    return {"configs": configs, "charts": packed, "titles": {key: chart["title"] for key, chart in charts.items()}}
 
 
-def _describe_table(table: ReportTable) -> dict[str, Any]:
-    table_grid = build_grid(table)
-    return table_grid | {"later": None if table_grid["later"] is None else _dump_json(table_grid["later"])}
-
-
-def _describe_figure(figure: Figure, chart: dict[str, Any]) -> dict[str, Any]:
-    """Describe a figure for the template. The subtitle of its chart becomes text below the caption."""
-    title = chart.get("title")
-    subtitle = title.get("subtitle", ()) if isinstance(title, dict) else ()
-    return {
-        "key": figure.key,
-        "title": figure.title,
-        "alt": figure.alt,
-        "explained": [subtitle] if isinstance(subtitle, str) else list(subtitle),
-        "height": _CHART_HEIGHT,
-    }
-
-
-def _pack_datasets(chart: dict[str, Any]) -> dict[str, Any]:
-    return chart | {"datasets": {name: pack_rows(rows) for name, rows in chart.get("datasets", {}).items()}}
+def _compress(text: str) -> str:
+    """Compress a text for a page. The script of the page unpacks it."""
+    return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
 
 
 def _dump_json(value: Any) -> Any:
@@ -293,12 +430,15 @@ def _read_resource(name: str) -> str:
 
 
 @cache
+def _compress_vega() -> str:
+    return _compress(_build_vega_script())
+
+
+@cache
 def _build_vega_script() -> str:
     """Bundle Vega, Vega-Lite (in the version that altair uses) and vega-embed into one script with private names."""
-    import altair
     import vl_convert
 
-    version = "_".join(altair.SCHEMA_VERSION.split(".")[:2])
-    bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=version)
+    bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=read_vega_lite_version())
     bundle = bundle.replace("\r\n", "\n").replace("</script", "<\\/script")
     return f"(() => {{ {bundle}\n}})();"

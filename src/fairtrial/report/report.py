@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairtrial.errors import FairtrialWarning
+from fairtrial.report.figures.base import fix_colours
 from fairtrial.report.files import check_page_path, check_targets, write_figures, write_tables, write_text
 from fairtrial.report.page import render
 from fairtrial.report.section import ReportKind, Section, SectionBuilder, Sentence, builders
@@ -59,9 +60,7 @@ def write_report(results: Reportable, path: str | os.PathLike[str], *, title: st
     ...     fairtrial.write_report(verdict, f"{folder}/page.html", title="Tree and bayes").name
     'page.html'
     """
-    target = check_page_path(Path(path))
-    source = describe_source(results)
-    return write_page(build_sections(results), target, title or source.title, subtitle=source.subtitle)
+    return write_page(build_sections(results), check_page_path(Path(path)), title, describe_source(results))
 
 
 def write_files(
@@ -86,7 +85,7 @@ def write_files(
     source, sections = describe_source(results), build_sections(results)
     file_counts: dict[Path, int | None] = {}
     if page is not None:
-        file_counts[write_page(sections, page, title or source.title, subtitle=source.subtitle)] = None
+        file_counts[write_page(sections, page, title, source)] = None
     if figures is not None:
         file_counts[figures] = len(write_figures(sections, figures, formats))
     if tables is not None:
@@ -94,16 +93,29 @@ def write_files(
     return file_counts
 
 
-def write_page(sections: Sequence[Section], path: Path, title: str, *, subtitle: str = "") -> Path:
+def write_page(sections: Sequence[Section], path: Path, title: str | None, source: ReportSource | None = None) -> Path:
     """Write sections as a page. An existing file is replaced only when the page is complete.
+
+    The source provides the default title, the line of provenance, and the learners to highlight.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_page([], Path(folder) / "empty.html", "Nothing yet").name
     'empty.html'
     """
-    target = check_page_path(path)
-    return write_text(target, render(sections, title, subtitle=subtitle, written_on=date.today().isoformat()))
+    target, written_on = check_page_path(path), date.today().isoformat()
+    if source is None:
+        return write_text(target, render(sections, title or "", written_on=written_on))
+    with fix_colours(source.learners) as colours:
+        page = render(
+            sections,
+            title or source.title,
+            subtitle=source.subtitle,
+            written_on=written_on,
+            learners=colours,
+            selected=source.selected,
+        )
+    return write_text(target, page)
 
 
 def build_sections(results: Reportable) -> list[Section]:
@@ -134,7 +146,7 @@ def build_sections(results: Reportable) -> list[Section]:
 
     source = describe_source(results)
     # Validating all charts against the Vega-Lite schema would take a third of the time. The tests validate them instead.
-    with debug_mode(False):
+    with debug_mode(False), fix_colours(source.learners):
         sections = [_build_section_or_note(builder, source) for builder in list_section_builders(source.kind)]
     return [section for section in sections if section is not None]
 
@@ -143,7 +155,7 @@ def list_section_builders(kind: ReportKind) -> list[SectionBuilder]:
     """List the functions that build the sections of the given kind of report, in reading order.
 
     >>> [builder.key for builder in list_section_builders("comparison")]
-    ['answer', 'verdict', 'checks', 'references']
+    ['answer', 'setup', 'verdict', 'checks', 'references']
     """
     serving = [builder for builder in builders.values() if kind in builder.serves]
     return sorted(serving, key=lambda builder: (builder.order, builder.key))

@@ -6,20 +6,23 @@ entry-point group `fairtrial.sections`:
     @section("calibration", title="Calibration", order=90, serves=("judgement",))
     def build_calibration_section(source): ...
 
-The function takes the source of the report (`fairtrial.report.source.ReportSource`) and returns a `Section` or None.
+The function takes the source of the report (`fairtrial.report.source.ReportSource`) and returns a `Section` or None. A page
+groups its sections by the question that they answer (`QUESTIONS`). The first sentence and the lead figures of the first section
+of a question are visible; everything else is collapsed.
 """
 
 from __future__ import annotations
 
 import functools
 import string
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from fairtrial import _text
 from fairtrial._registry import Registry
 from fairtrial.errors import InputError
+from fairtrial.report.explorer import Explorer
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -128,7 +131,8 @@ class ReportTable:
     """A frame with a key, a title and number formats.
 
     `formats` maps columns to formats, e.g. `"{:.3f}"`. If `best` is "max" or "min", the best cell of each row is printed in
-    bold; if it is None, no cell is. `long` tables can be filtered and are initially collapsed.
+    bold; if it is None, no cell is. `long` tables can be filtered and are initially collapsed. `when` maps selectors of the
+    page, e.g. `{"measure": "AUC"}`, to the values for which the table is visible.
     """
 
     key: str
@@ -138,24 +142,43 @@ class ReportTable:
     note: str = ""
     best: str | None = None
     long: bool = False
+    when: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
 class Figure:
-    """A chart with a key, a title and an alternative text that describes it."""
+    """A chart with a key, a title and an alternative text that describes it.
+
+    `lead` figures stay visible when their section is collapsed; if no figure of a section is one, the first figure is. `size`
+    is the width: the whole column, half of it, or one of several small multiples. `when` is as in `ReportTable`.
+    """
 
     key: str
     title: str
     chart: Any
     alt: str
     frame: pd.DataFrame | None = None
+    lead: bool = False
+    size: Literal["wide", "half", "small"] = "half"
+    when: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Highlight:
+    """A short text that stays visible when its section is collapsed, e.g. a raised check. It links to a section."""
+
+    title: str
+    text: str = ""
+    section: str = ""
 
 
 @dataclass(frozen=True, eq=False)
 class Section:
     """A section of a report. Its parts, in reading order, are sentences, figures, tables, code, notes and subsections.
 
-    `code` is preformatted text, e.g. a file or a command.
+    The first sentence states what was found. `code` is preformatted text, e.g. a file or a command. `when` is as in
+    `ReportTable`. `question` is the key of the question that the section answers, or empty. `explorer` is shown above the
+    lead figures if the section is the first one of its question, and so is `slider`: a selector of the page and its values.
     """
 
     key: str
@@ -166,6 +189,11 @@ class Section:
     notes: tuple[str, ...] = ()
     subsections: tuple[Section, ...] = ()
     code: str = ""
+    highlights: tuple[Highlight, ...] = ()
+    when: Mapping[str, str] = field(default_factory=dict)
+    question: str = ""
+    explorer: Explorer | None = None
+    slider: tuple[str, tuple[str, ...]] | None = None
 
     def walk(self) -> Iterator[Section]:
         """Yield the section and all its subsections in reading order.
@@ -177,6 +205,19 @@ class Section:
         for subsection in self.subsections:
             yield from subsection.walk()
 
+
+QUESTIONS = {
+    "answer": "The answer",
+    "better": "Which is better?",
+    "size": "By how much?",
+    "where": "Where does it work less well?",
+    "threshold": "At which threshold and cost?",
+    "probabilities": "Are the probabilities trustworthy?",
+    "conditions": "Does it hold under noise and drift?",
+    "checks": "What should worry me?",
+    "how": "How was it done?",
+}
+"""The questions that a page answers, in reading order."""
 
 ShownSchemes = Literal["first", "all", "none"]
 ReportKind = Literal["study", "judgement", "comparison", "gate", "threshold"]
@@ -197,6 +238,7 @@ class SectionBuilder:
     serves: tuple[ReportKind, ...]
     function: Callable[[Any], Section | None]
     schemes: ShownSchemes = "first"
+    question: str = ""
 
     def __post_init__(self) -> None:
         functools.update_wrapper(self, self.function)  # lets a rerun notebook cell replace the builder that it defines
@@ -204,6 +246,7 @@ class SectionBuilder:
     def __call__(self, source: Any) -> Section | None:
         """Build the section."""
         built = self.function(source)
+        built = built if built is None else replace(built, question=self.question)
         note = None if built is None or self.schemes == "none" else source.describe_schemes(self.schemes)
         return built if built is None or note is None else replace(built, notes=(note, *built.notes))
 
@@ -213,12 +256,21 @@ BuildFunction = TypeVar("BuildFunction", bound=Callable[[Any], Section | None])
 
 
 def section(
-    key: str, *, title: str, order: int, serves: tuple[ReportKind, ...], schemes: ShownSchemes = "first"
+    key: str,
+    *,
+    title: str,
+    order: int,
+    serves: tuple[ReportKind, ...],
+    schemes: ShownSchemes = "first",
+    question: str = "",
 ) -> Callable[[BuildFunction], BuildFunction]:
-    """Register the function that builds a section for the given kinds of reports. Sections are sorted by `order`."""
+    """Register the function that builds a section for the given kinds of reports.
+
+    `question` is a key of `QUESTIONS`; a section without a question is shown on its own. Sections are sorted by `order`.
+    """
 
     def register(function: BuildFunction) -> BuildFunction:
-        builders.add(f"{serves[0]}/{key}", SectionBuilder(key, title, order, serves, function, schemes))
+        builders.add(f"{serves[0]}/{key}", SectionBuilder(key, title, order, serves, function, schemes, question))
         return function
 
     return register

@@ -18,10 +18,13 @@ from fairtrial.predictions.gate import GateResult
 from fairtrial.predictions.judgement import Judgement
 from fairtrial.predictions.thresholds import ThresholdResult
 from fairtrial.report.cache import compute_verdict, get_verdict_measure
-from fairtrial.report.judgement import build_facts_frame
+from fairtrial.report.judgement import build_facts_frame, list_models
+from fairtrial.report.names import format_measure_name
 from fairtrial.report.section import ReportKind, ShownSchemes
+from fairtrial.report.selection import get_main_condition
 from fairtrial.significance.verdict import Verdict
 from fairtrial.study.results.results import Results
+from fairtrial.study.results.selection import format_condition
 
 
 class ReportSource(ABC):
@@ -55,6 +58,16 @@ class ReportSource(ABC):
     @abstractmethod
     def verdict(self) -> Verdict | None:
         """The comparison over data sets or splits, or None if there is none."""
+
+    @property
+    @abstractmethod
+    def learners(self) -> list[str]:
+        """The names of the learners or models. Their order determines their colours."""
+
+    @property
+    def selected(self) -> dict[str, str]:
+        """The values of the page's selectors that are selected first."""
+        return {"measure": format_measure_name(self.measure)} if self.measure else {}
 
     @property
     def rankings(self) -> tuple[Ranking, ...]:
@@ -154,6 +167,18 @@ class StudySource(ReportSource):
         return get_verdict_measure(self.results).name
 
     @property
+    def learners(self) -> list[str]:
+        """The names of the learners."""
+        return [learner.name for learner in self.results.archive.learners]
+
+    @property
+    def selected(self) -> dict[str, str]:
+        """The measure of the verdict, the main condition, and the largest data set with two classes."""
+        datasets = sorted(self.results.archive.datasets, key=lambda facts: (len(facts.classes) > 2, -len(facts.codes)))
+        condition = format_condition(get_main_condition(self.results))
+        return super().selected | {"condition": condition, "dataset": datasets[0].name}
+
+    @property
     def verdict(self) -> Verdict | None:
         """The study's verdict on its main condition, with its first resampling scheme."""
         return compute_verdict(self.get_results())[0]
@@ -222,6 +247,11 @@ class JudgementSource(ReportSource):
         return self.judgement.main
 
     @property
+    def learners(self) -> list[str]:
+        """The names of the models."""
+        return list_models(self.judgement)
+
+    @property
     def verdict(self) -> Verdict | None:
         """The comparison over data sets or splits."""
         return self.judgement.verdict
@@ -286,6 +316,11 @@ class ComparisonSource(ReportSource):
         return "" if self.comparison.measure is None else self.comparison.measure
 
     @property
+    def learners(self) -> list[str]:
+        """The names of the learners."""
+        return [str(name) for name in self.comparison.table.learners]
+
+    @property
     def verdict(self) -> Verdict:
         """The verdict itself."""
         return self.comparison
@@ -315,6 +350,12 @@ class GateSource(ReportSource):
     def identity(self) -> GateResult:
         """The result."""
         return self.result
+
+    @property
+    def learners(self) -> list[str]:
+        """The names of the baseline and the candidates."""
+        comparisons = self.result.comparisons
+        return list(dict.fromkeys([comparisons[0].baseline, *(comparison.candidate for comparison in comparisons)]))
 
     @property
     def measure(self) -> str:
@@ -354,6 +395,11 @@ class ThresholdSource(ReportSource):
     def identity(self) -> ThresholdResult:
         """The result."""
         return self.result
+
+    @property
+    def learners(self) -> list[str]:
+        """The names of the models."""
+        return list(dict.fromkeys(choice.model for choice in self.result.choices))
 
     @property
     def measure(self) -> str:

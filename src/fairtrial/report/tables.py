@@ -1,4 +1,4 @@
-"""Format tables for papers (LaTeX, booktabs) and pages (Markdown)."""
+"""Format tables for papers (LaTeX, booktabs), pages (Markdown) and the console (text)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from fairtrial import _check
 from fairtrial._check import FloatArray
+from fairtrial._text import wrap_lines
 from fairtrial.errors import InputError
 from fairtrial.significance.scores import Better, rank_values, round_noise
 
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
 
 Mark = Literal["better", "worse"]
 MISSING_SCORE = "\N{EN DASH}"
+SUMMARY_ROWS = ("Mean", "Mean rank")
 _MOST_DIGITS = 4
+_MOST_DIGITS_WITH_DEVIATIONS = 3
 _LATEX_MARKS = {"worse": r"$\bullet$", "better": r"$\circ$"}
 _MARKDOWN_MARKS = {"worse": "●", "better": "○"}
 _LATEX_ESCAPES = {
@@ -34,6 +37,7 @@ _LATEX_ESCAPES = {
     "[": "{[}",
     "]": "{]}",
     "*": "{*}",
+    "\N{PLUS-MINUS SIGN}": r"$\pm$",
     **{sign: "\\" + sign for sign in "&%$#_{}"},
 }
 
@@ -47,6 +51,8 @@ def to_latex(
     marks: Mapping[str, Mark] | None = None,
     reference: str = "",
     note: str = "",
+    deviations: pd.DataFrame | None = None,
+    summary: Sequence[str] = SUMMARY_ROWS,
     caption: str = "",
     label: str = "",
 ) -> str:
@@ -71,6 +77,10 @@ def to_latex(
         Learner to which `marks` refers.
     note : str, optional
         Text below the table.
+    deviations : pandas.DataFrame, optional
+        Standard deviations, with the rows and columns of `scores`. Scores then have at most three decimal places by default.
+    summary : sequence of {"Mean", "Mean rank"}, default ("Mean", "Mean rank")
+        Rows below the scores. If it is empty, `marks` are placed in the rows of scores.
     caption, label : str, optional
         Caption and label. If either is given, the table is a float.
 
@@ -98,7 +108,7 @@ def to_latex(
     \end{tabular}
     <BLANKLINE>
     """
-    sheet = _build_sheet(scores, better, digits, mean_ranks, marks, reference, note)
+    sheet = _build_sheet(scores, better, digits, mean_ranks, marks, reference, note, deviations, summary)
     rows = [r"\toprule", _join_latex_row([_escape_latex(name) for name in sheet.head])]
     for section_rows in (sheet.body, sheet.foot):
         rows += (
@@ -110,7 +120,10 @@ def to_latex(
     lines = [rf"\begin{{tabular}}{{{align}}}", *rows, r"\bottomrule", r"\end{tabular}"]
     if sheet.notes:
         note_lines = r" \\ ".join(_format_latex_note(note_cell) for note_cell in sheet.notes)
-        lines += [r"\par\smallskip", rf"{{\footnotesize\begin{{tabular}}{{@{{}}l@{{}}}}{note_lines}\end{{tabular}}}}"]
+        lines += [
+            r"\par\smallskip",
+            rf"{{\footnotesize\begin{{tabular}}{{@{{}}p{{\linewidth}}@{{}}}}{note_lines}\end{{tabular}}}}",
+        ]
     if caption or label:
         caption_lines = [rf"\caption{{{_escape_latex(caption)}}}"] if caption else []
         label_lines = [rf"\label{{{label}}}"] if label else []
@@ -127,6 +140,8 @@ def to_markdown(
     marks: Mapping[str, Mark] | None = None,
     reference: str = "",
     note: str = "",
+    deviations: pd.DataFrame | None = None,
+    summary: Sequence[str] = SUMMARY_ROWS,
 ) -> str:
     """Format a table of scores in Markdown.
 
@@ -148,6 +163,10 @@ def to_markdown(
         Learner to which `marks` refers.
     note : str, optional
         Text below the table.
+    deviations : pandas.DataFrame, optional
+        Standard deviations, with the rows and columns of `scores`. Scores then have at most three decimal places by default.
+    summary : sequence of {"Mean", "Mean rank"}, default ("Mean", "Mean rank")
+        Rows below the scores. If it is empty, `marks` are placed in the rows of scores.
 
     Returns
     -------
@@ -169,13 +188,83 @@ def to_markdown(
     ● significantly worse than C4.5
     <BLANKLINE>
     """
-    sheet = _build_sheet(scores, better, digits, mean_ranks, marks, reference, note)
+    sheet = _build_sheet(scores, better, digits, mean_ranks, marks, reference, note, deviations, summary)
     rows = [[_escape_markdown(name) for name in sheet.head], ["---:" if right else ":---" for right in sheet.right]]
     rows += [_render_row(row, _format_markdown_cell, _escape_markdown) for row in (*sheet.body, *sheet.foot)]
     lines = [f"| {' | '.join(row)} |" for row in rows]
     for note_cell in sheet.notes:
         lines += ["", (_MARKDOWN_MARKS[note_cell.mark] + " " if note_cell.mark else "") + _escape_markdown(note_cell.text)]
     return "\n".join(lines) + "\n"
+
+
+def to_text(
+    scores: pd.DataFrame,
+    *,
+    better: Better | None = "max",
+    digits: int | None = None,
+    mean_ranks: Mapping[str, float] | pd.Series[float] | None = None,
+    marks: Mapping[str, Mark] | None = None,
+    reference: str = "",
+    note: str = "",
+    deviations: pd.DataFrame | None = None,
+    summary: Sequence[str] = SUMMARY_ROWS,
+) -> str:
+    """Format a table of scores as text for the console. A star marks the best score of each row.
+
+    Parameters are those of `to_markdown`.
+
+    Parameters
+    ----------
+    scores : pandas.DataFrame
+        Scores with data sets as rows and learners as columns. If `better` is None, any frame is accepted.
+    better : {"max", "min"} or None, default "max"
+        Whether larger or smaller scores are better. None prints the cells of any frame unchanged.
+    digits : int, optional
+        Number of decimal places. Default: those of the data, at most four.
+    mean_ranks : mapping or pandas.Series, optional
+        Mean rank of each learner. Default: computed from the scores.
+    marks : mapping of str to {"better", "worse"}, optional
+        Learners that differ significantly from `reference`.
+    reference : str, optional
+        Learner to which `marks` refers.
+    note : str, optional
+        Text below the table.
+    deviations : pandas.DataFrame, optional
+        Standard deviations, with the rows and columns of `scores`. Scores then have at most three decimal places by default.
+    summary : sequence of {"Mean", "Mean rank"}, default ("Mean", "Mean rank")
+        Rows below the scores. If it is empty, `marks` are placed in the rows of scores.
+
+    Returns
+    -------
+    str
+        The text.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> scores = pd.DataFrame({"C4.5": [0.91, 0.85], "k-NN": [0.88, 0.86]}, index=["iris", "wine"])
+    >>> print(to_text(scores, marks={"k-NN": "worse"}, reference="C4.5"))
+                C4.5     k-NN
+    iris       0.91*   0.88
+    wine       0.85    0.86*
+    Mean       0.88*   0.87
+    Mean rank  1.50*   1.50*●
+    <BLANKLINE>
+    * best of the row
+    ● significantly worse than C4.5
+    <BLANKLINE>
+    """
+    sheet = _build_sheet(scores, better, digits, mean_ranks, marks, reference, note, deviations, summary)
+    rows = [[(" ".join(name.split()), "") for name in sheet.head]]
+    for name, cells in (*sheet.body, *sheet.foot):
+        rows.append([] if name is None else [(" ".join(name.split()), "")])
+        rows[-1] += [_format_text_cell(cell) for cell in cells]
+    columns = [_align_text_column(column, right) for column, right in zip(zip(*rows, strict=True), sheet.right, strict=True)]
+    lines = ["  ".join(line).rstrip() for line in zip(*columns, strict=True)]
+    notes = ["* best of the row"] if better is not None else []
+    notes += [(_MARKDOWN_MARKS[cell.mark] + " " if cell.mark else "") + cell.text for cell in sheet.notes]
+    wrapped = [line for text in notes for line in wrap_lines(text)]
+    return "\n".join([*lines, *([""] if notes else []), *wrapped]) + "\n"
 
 
 def build_score_frame(verdict: Verdict) -> pd.DataFrame:
@@ -193,6 +282,7 @@ class _TableCell:
     bold: bool = False
     mark: Mark | Literal[""] = ""
     number: bool = True
+    deviation: str = ""
 
 
 _Row = tuple[str | None, list[_TableCell]]
@@ -210,7 +300,15 @@ class _Sheet:
 
 
 def _build_sheet(
-    scores: Any, better: Any, digits: Any, mean_ranks: Any, marks: Mapping[str, Mark] | None, reference: str, note: str
+    scores: Any,
+    better: Any,
+    digits: Any,
+    mean_ranks: Any,
+    marks: Mapping[str, Mark] | None,
+    reference: str,
+    note: str,
+    deviations: Any,
+    summary: Sequence[str],
 ) -> _Sheet:
     if not hasattr(scores, "columns") or not hasattr(scores, "itertuples"):
         raise InputError(f"scores must be a frame, got {type(scores).__name__}: pass pandas.DataFrame(scores)")
@@ -223,17 +321,28 @@ def _build_sheet(
         return _build_plain_sheet(scores, digits, note)
     names = [str(name) for name in scores.columns]
     marks = _check_marks(marks, names, reference)
+    for name in summary:
+        _check.check_one_of("summary", name, SUMMARY_ROWS)
     values = _check.check_numbers("scores", scores.to_numpy())
-    digits = _choose_digits(values) if digits is None else digits
+    spread = None if deviations is None else _check_deviations(deviations, values)
+    digits = (
+        _choose_digits(values, _MOST_DIGITS if spread is None else _MOST_DIGITS_WITH_DEVIATIONS) if digits is None else digits
+    )
     sign = 1 if better == "min" else -1
+    mark_cells: list[Mark | Literal[""]] = [marks.get(name, "") for name in names]
     body: list[_Row] = [
-        (str(row), _build_number_cells(line, digits, sign)) for row, line in zip(scores.index, values, strict=True)
+        (
+            str(row),
+            _build_number_cells(line, digits, sign, None if summary else mark_cells, None if spread is None else spread[i]),
+        )
+        for i, (row, line) in enumerate(zip(scores.index, values, strict=True))
     ]
     ranks = _compute_mean_ranks(values, sign) if mean_ranks is None else _order_given_ranks(mean_ranks, names)
-    foot: list[_Row] = [
-        ("Mean", _build_number_cells(values.mean(axis=0), max(digits, 2), sign)),
-        ("Mean rank", _build_number_cells(ranks, 2, 1, [marks.get(name, "") for name in names])),
-    ]
+    foot: list[_Row] = []
+    if "Mean" in summary:
+        foot.append(("Mean", _build_number_cells(values.mean(axis=0), max(digits, 2), sign)))
+    if "Mean rank" in summary:
+        foot.append(("Mean rank", _build_number_cells(ranks, 2, 1, mark_cells)))
     corner = "" if scores.index.name is None else str(scores.index.name)
     notes = [
         _TableCell(f"significantly {mark} than {reference}", mark=mark)
@@ -252,16 +361,27 @@ def _check_marks(marks: Mapping[str, Mark] | None, names: list[str], reference: 
     return marks or {}
 
 
-def _choose_digits(values: FloatArray) -> int:
-    """Choose the number of decimal places: as in the data, but at most four unless all numbers are small."""
+def _check_deviations(deviations: Any, values: FloatArray) -> FloatArray:
+    spread = _check.check_numbers("deviations", deviations.to_numpy())
+    if spread.shape != values.shape:
+        raise InputError(f"deviations must have the shape of scores {values.shape}, got {spread.shape}: pass one per score")
+    return spread
+
+
+def _choose_digits(values: FloatArray, most_digits: int) -> int:
+    """Choose the number of decimal places: as in the data, but at most `most_digits` unless all numbers are small."""
     defined = values[np.isfinite(values)]
     decimals, largest = count_decimals(defined), float(np.abs(defined).max(initial=0.0))
-    most = max(_MOST_DIGITS, _MOST_DIGITS - 1 - int(np.floor(np.log10(largest)))) if largest > 0 else _MOST_DIGITS
+    most = max(most_digits, most_digits - 1 - int(np.floor(np.log10(largest)))) if largest > 0 else most_digits
     return most if decimals is None else min(decimals, most)
 
 
 def _build_number_cells(
-    values: FloatArray, digits: int, sign: int, marks: Sequence[Mark | Literal[""]] | None = None
+    values: FloatArray,
+    digits: int,
+    sign: int,
+    marks: Sequence[Mark | Literal[""]] | None = None,
+    deviations: FloatArray | None = None,
 ) -> list[_TableCell]:
     """Build cells of numbers, with the smallest `sign * value` in bold. Ties are determined as for ranks."""
     defined = np.isfinite(values)
@@ -270,9 +390,12 @@ def _build_number_cells(
         ranks[defined] = rank_values(sign * round_noise(values[defined], np.abs(values[defined]).max()))
     best = defined & (ranks == ranks.min())
     marks = [""] * len(values) if marks is None else marks
+    spreads = [""] * len(values) if deviations is None else [f"{x:.{digits}f}" if np.isfinite(x) else "" for x in deviations]
     return [
-        _TableCell(f"{round(value, digits) + 0.0:.{digits}f}" if is_defined else MISSING_SCORE, bool(bold), mark)
-        for value, is_defined, bold, mark in zip(values, defined, best, marks, strict=True)
+        _TableCell(
+            f"{round(value, digits) + 0.0:.{digits}f}" if is_defined else MISSING_SCORE, bool(bold), mark, deviation=deviation
+        )
+        for value, is_defined, bold, mark, deviation in zip(values, defined, best, marks, spreads, strict=True)
     ]
 
 
@@ -335,6 +458,7 @@ def _format_latex_cell(cell: _TableCell) -> str:
     text = _format_latex_number(cell.text) if cell.number else _escape_latex(cell.text)
     if cell.bold:
         text = rf"\textbf{{{text}}}"
+    text += rf" $\pm$ {cell.deviation}" if cell.deviation else ""
     # The mark takes no width, so the numbers stay aligned.
     return text + (rf"\rlap{{\,{_LATEX_MARKS[cell.mark]}}}" if cell.mark else "")
 
@@ -358,7 +482,27 @@ def _format_markdown_cell(cell: _TableCell) -> str:
     text = cell.text if cell.number else _escape_markdown(cell.text)
     if cell.bold:
         text = f"**{text}**"
+    text += f" \N{PLUS-MINUS SIGN} {cell.deviation}" if cell.deviation else ""
     return text + (f" {_MARKDOWN_MARKS[cell.mark]}" if cell.mark else "")
+
+
+def _format_text_cell(cell: _TableCell) -> tuple[str, str]:
+    """Format a cell as its text and the signs after it."""
+    text = " ".join(cell.text.split()) + (f" \N{PLUS-MINUS SIGN} {cell.deviation}" if cell.deviation else "")
+    return text, "*" * cell.bold + (_MARKDOWN_MARKS[cell.mark] if cell.mark else "")
+
+
+def _align_text_column(cells: Sequence[tuple[str, str]], right: bool) -> list[str]:
+    """Pad the cells of a column to the same width. Signs after a number do not move the number."""
+    from rich.cells import cell_len
+
+    signs_width = max(len(signs) for _, signs in cells)
+    width = max(cell_len(text) for text, _ in cells)
+    padding = [" " * (width - cell_len(text)) for text, _ in cells]
+    return [
+        (f"{space}{text}" if right else f"{text}{space}") + signs.ljust(signs_width)
+        for space, (text, signs) in zip(padding, cells, strict=True)
+    ]
 
 
 def count_decimals(values: FloatArray) -> int | None:

@@ -190,6 +190,7 @@ def compare(
         posthoc=chosen_test.posthoc,
         excluded=_list_excluded(all_scores, used_scores),
         measure_name=_get_display_name(name),
+        scores=used_scores,
     )
     return _add_margins(_add_posteriors(verdict, chosen_test, rope), chosen_test, margin)
 

@@ -339,10 +339,26 @@ _PREDICTION_NAME = re.compile(
 )
 
 
+def contains_predictions(path: Path) -> bool:
+    """Return whether a file contains predictions with true labels instead of scores."""
+    raw = read_columns_file(path)
+    return _find_true_labels(raw, raw.find_roles()) is not None
+
+
 def _check_no_predictions(raw: ScoreColumns, roles: dict[str, int]) -> None:
-    """Refuse predictions: a column of few labels, named as true labels or next to a column named as predictions."""
+    """Refuse predictions."""
+    name = _find_true_labels(raw, roles)
+    if name is not None:
+        raise InputError(
+            f"scores must have one row per data set, fold or score, got predictions with true labels in column {name!r}: "
+            "use judge (fairtrial judge on the command line)"
+        )
+
+
+def _find_true_labels(raw: ScoreColumns, roles: dict[str, int]) -> str | None:
+    """Find a column of few labels, named as true labels or next to a column named as predictions."""
     if len(raw.index) < 4:
-        return
+        return None
     named_predictions = {
         i for i, name in enumerate(raw.names) if i not in roles.values() and _PREDICTION_NAME.fullmatch(name.lower())
     }
@@ -352,10 +368,8 @@ def _check_no_predictions(raw: ScoreColumns, roles: dict[str, int]) -> None:
         n_labels = len({str(cell) for cell in raw.columns[i]})
         is_named = "".join(letter for letter in name.lower() if letter not in " -_") in _Y_TRUE_NAMES
         if 2 <= n_labels <= len(raw.index) / 2 and (is_named or (n_labels == 2 and named_predictions)):
-            raise InputError(
-                f"scores must have one row per data set, fold or score, got predictions with true labels in column {name!r}: "
-                "use judge (fairtrial judge on the command line)"
-            )
+            return name
+    return None
 
 
 _ROW_KINDS = ("datasets", "folds", "seeds")

@@ -21,7 +21,7 @@ from fairtrial.significance.margins import MarginDecision
 from fairtrial.significance.names import get_display_name, methods
 from fairtrial.significance.outcome import Outcome
 from fairtrial.significance.posthoc import PostHoc
-from fairtrial.significance.scores import Better, ScoreTable, rank_values, round_noise
+from fairtrial.significance.scores import Better, Scores, ScoreTable, rank_values, round_noise
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,6 +80,8 @@ class Verdict:
         Display name of the measure; empty if the measure is unknown.
     undecidable : Finding or None
         Why no result could be significant, e.g. because there are too few data sets; None otherwise.
+    scores : Scores or None
+        The scores of all splits from which `table` was computed.
 
     Examples
     --------
@@ -107,6 +109,7 @@ class Verdict:
     excluded: ExcludedScores = ExcludedScores()
     measure_name: str = ""
     undecidable: Finding | None = None
+    scores: Scores | None = None
 
     @property
     def summary(self) -> str:
@@ -189,7 +192,7 @@ class Verdict:
     @property
     def _criterion_values(self) -> dict[str, float]:
         values = self._ranks if self._is_ranked else self.table.values
-        return dict(zip(self.table.learners, values.mean(axis=0).tolist(), strict=True))
+        return dict(zip(self.table.learners, _round_means(values), strict=True))
 
     def _build_pair(self, first: str, second: str, p_adjusted: float) -> PairDifference:
         better, other = self.order_pair(first, second)
@@ -197,7 +200,7 @@ class Verdict:
 
     @cached_property
     def _mean_scores(self) -> dict[str, float]:
-        return dict(zip(self.table.learners, self.table.values.mean(axis=0).tolist(), strict=True))
+        return dict(zip(self.table.learners, _round_means(self.table.values), strict=True))
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -650,6 +653,11 @@ class Verdict:
             return "" if np.isnan(p) else format_p_value(p, self.alpha).removeprefix("p ").removeprefix("= ")
 
         return dict.fromkeys(names, format_p)
+
+
+def _round_means(values: FloatArray) -> list[float]:
+    """Compute the mean of each column, rounded to 12 significant digits, so rounding errors are not differences."""
+    return [float(f"{mean:.12g}") for mean in values.mean(axis=0).tolist()]
 
 
 def _compute_rank_biserial(gains: FloatArray) -> float:

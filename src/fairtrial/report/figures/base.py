@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
 Frames = Mapping[str, "pd.DataFrame"]
 # The colours of Okabe and Ito, which colour-blind readers can distinguish. Yellow is last because it is faint on white.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
+# The same colours for text: dark enough to be read on white.
+TEXT_PALETTE = ("#005F94", "#A84300", "#00704F", "#9B3F73", "#8A5A00", "#1F6F9F", "#000000", "#6B6400")
 # If there are more learners than colours, the colours are repeated with different dashes.
 DASHES = ((1, 0), (6, 2), (2, 2), (8, 2, 2, 2))
 GREY = "#6B6B6B"
@@ -119,12 +124,41 @@ def build_chart(rows: list[dict[str, Any]]) -> alt.Chart:
     return alt.Chart(alt.InlineData(values=tuple(rows)))  # a tuple, because every layer would copy a list row by row
 
 
+_page_learners: ContextVar[Mapping[str, int]] = ContextVar("page_learners", default=MappingProxyType({}))
+
+
+@contextmanager
+def fix_colours(learners: Iterable[str]) -> Iterator[dict[str, str]]:
+    """Give each learner the same colour and dash in all figures that are drawn in this context. Yield the colours.
+
+    >>> with fix_colours(["tree", "bayes"]) as colours:
+    ...     print(colours["bayes"], get_colour("bayes"))
+    #D55E00 #D55E00
+    """
+    positions = {str(name): position for position, name in enumerate(dict.fromkeys(learners))}
+    token = _page_learners.set(positions)
+    try:
+        yield {name: PALETTE[position % len(PALETTE)] for name, position in positions.items()}
+    finally:
+        _page_learners.reset(token)
+
+
+def get_colour(learner: str, position: int = 0) -> str:
+    """Get the colour of a learner. Outside `fix_colours`, it is that of its position in the figure."""
+    return PALETTE[_page_learners.get().get(learner, position) % len(PALETTE)]
+
+
+def get_text_colour(learner: str, position: int = 0) -> str:
+    """Get the colour of the name of a learner: that of its marks, but dark enough to be read."""
+    return TEXT_PALETTE[_page_learners.get().get(learner, position) % len(TEXT_PALETTE)]
+
+
 def encode_colour(learners: Iterable[str]) -> alt.Color:
-    """Assign each learner a colour, which is the same in every figure."""
+    """Assign each learner a colour."""
     import altair as alt
 
     names = [str(learner) for learner in learners]
-    scale = alt.Scale(domain=names, range=[PALETTE[i % len(PALETTE)] for i in range(len(names))])
+    scale = alt.Scale(domain=names, range=[get_colour(name, i) for i, name in enumerate(names)])
     return alt.Color("learner:N", scale=scale, title=None, legend=_build_learner_legend(names) if len(names) > 1 else None)
 
 
@@ -133,7 +167,8 @@ def encode_dash(learners: Iterable[str]) -> alt.StrokeDash:
     import altair as alt
 
     names = [str(learner) for learner in learners]
-    scale = alt.Scale(domain=names, range=[list(DASHES[i // len(PALETTE) % len(DASHES)]) for i in range(len(names))])
+    positions = [_page_learners.get().get(name, i) for i, name in enumerate(names)]
+    scale = alt.Scale(domain=names, range=[list(DASHES[position // len(PALETTE) % len(DASHES)]) for position in positions])
     return alt.StrokeDash("learner:N", scale=scale, title=None, legend=_build_learner_legend(names) if len(names) > 1 else None)
 
 

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairtrial._narrative import name_argument
 from fairtrial._registry import suggest_name
-from fairtrial._text import format_p_value
+from fairtrial._text import format_count, format_p_value
 from fairtrial.errors import InputError
 from fairtrial.measures import get_measure
 from fairtrial.report.figures.base import (
     GREY,
     INK,
-    PALETTE,
+    PALE,
     SIDE,
     build_axis,
     build_chart,
     build_title,
+    encode_colour,
     format_with_interval,
+    get_colour,
     require_columns,
     style_chart,
     to_frame,
@@ -44,7 +48,6 @@ if TYPE_CHECKING:
     from fairtrial.study import Results
 
 MINUS = "\N{MINUS SIGN}"
-_SMALL_P = 0.0001
 _NAMES: dict[str, Any] = {"grid": False, "labelLimit": 320, "labelPadding": 8, "domain": False, "ticks": False}
 _PAIR_COLUMNS = (
     "first",
@@ -101,9 +104,10 @@ def draw_ranks(ranks: pd.DataFrame, *, unit: str = "data set", title: str = "Ran
     y = alt.Y("learner:N", sort=order, title=None, axis=alt.Axis(**{**_NAMES, "grid": True}))
     size = alt.Size("datasets:Q", scale=alt.Scale(domainMin=0, range=[0, 640]), legend=_build_bubble_legend(counts, unit))
     hint = [alt.Tooltip("learner:N"), alt.Tooltip("rank:Q"), alt.Tooltip("datasets:Q", title=f"{unit}s")]
-    circles = build_chart(counts).mark_point(filled=True, color=PALETTE[5], opacity=0.75).encode(x, y, size, tooltip=hint)
+    colour = encode_colour(order).legend(None)
+    circles = build_chart(counts).mark_point(filled=True, opacity=0.6).encode(x, y, size, colour, tooltip=hint)
     base = build_chart(mean_rows)
-    ticks = base.mark_tick(color=PALETTE[1], thickness=3, size=24, opacity=1).encode(x, y, tooltip=["learner:N", "rank:Q"])
+    ticks = base.mark_tick(color=INK, thickness=3, size=24, opacity=1).encode(x, y, tooltip=["learner:N", "rank:Q"])
     head = build_chart([{"text": "mean"}]).mark_text(align="left", fontSize=12, color=GREY)
     numbers = base.mark_text(align="left", fontSize=12.5, color=INK).encode(y=y, x=alt.value(width + 14), text="text:N")
     header = head.encode(x=alt.value(width + 14), y=alt.value(-9), text="text:N")
@@ -134,7 +138,7 @@ def _build_bubble_legend(counts: list[dict[str, Any]], unit: str) -> Any:
         titleFontWeight="normal",
         titleOrient="left",
         values=values,
-        symbolFillColor=PALETTE[5],
+        symbolFillColor=GREY,
         symbolStrokeWidth=0,
         format="d",
     )
@@ -185,24 +189,14 @@ def draw_pairs(
     cells = _build_pair_cells(frame, names, alpha)
     rows, columns = ([name for name in names if name in {cell[side] for cell in cells}] for side in ("row", "column"))
     long = max(map(len, columns)) > 12
-    width, height = (92, 64) if len(columns) <= 12 else (76, 56)
+    width, height = (92, 58) if len(columns) <= 12 else (76, 56)
     head = alt.Axis(**_NAMES, orient="top", labelAngle=-40 if long else 0, labelAlign="left" if long else "center")
     x = alt.X("column:N", sort=columns, title=None, axis=head, scale=alt.Scale(paddingInner=0.04, paddingOuter=0.02))
     y = alt.Y("row:N", sort=rows, title=None, axis=alt.Axis(**_NAMES), scale=alt.Scale(paddingInner=0.05, paddingOuter=0.03))
     hint = [alt.Tooltip(f"{name}:N") for name in ("row", "column", "difference", "p", "record")]
     shade = alt.Scale(domain=[-1, 0, 1], range=["#F2A46B", "#F4F4F4", "#7FB8DA"])
-    legend = alt.Legend(
-        orient="bottom",
-        title=f"wins minus losses of the row, as a proportion of {unit}s",
-        titleFontWeight="normal",
-        titleLimit=320,
-        gradientLength=220,
-        gradientThickness=10,
-        values=[-1, 0, 1],
-        format=".0f",
-    )
     tiles = (
-        build_chart(cells).mark_rect(cornerRadius=3).encode(x, y, alt.Color("net:Q", scale=shade, legend=legend), tooltip=hint)
+        build_chart(cells).mark_rect(cornerRadius=3).encode(x, y, alt.Color("net:Q", scale=shade, legend=None), tooltip=hint)
     )
     layers = [tiles]
     framed = [cell for cell in cells if cell["significant"]]
@@ -212,7 +206,11 @@ def draw_pairs(
         _draw_cell_text(cells, field, dy, size, x, y)
         for field, dy, size in (("difference", -17, 13.5), ("p", 1, 12), ("record", 18, 12))
     ]
-    heading = build_title(title, f"Row minus column, adjusted p, {unit}s won / tied / lost by the row", "Framed: significant")
+    heading = build_title(
+        title,
+        f"Row minus column, adjusted p, {unit}s won / tied / lost by the row",
+        "Framed: significant. Blue: the row wins more often",
+    )
     plain = alt.ViewBackground(stroke=None)
     return style_chart(alt.layer(*layers).properties(width=alt.Step(width), height=alt.Step(height), title=heading, view=plain))
 
@@ -246,7 +244,7 @@ def _build_pair_cells(pairs: pd.DataFrame, names: list[str], alpha: float) -> li
                 "row": second if swapped else first,
                 "column": first if swapped else second,
                 "difference": _format_signed(_flip_sign(pair["difference"], swapped), number_format),
-                "p": _format_cell_p(pair["p_adjusted"], alpha),
+                "p": format_p_value(float("nan") if pair["p_adjusted"] is None else pair["p_adjusted"], alpha),
                 "record": f"{wins:.0f} / {pair['ties']:.0f} / {losses:.0f}",
                 "net": (wins - losses) / n if n else 0.0,
                 "significant": bool(pair["significant"]),
@@ -274,18 +272,114 @@ def _format_signed(value: float | None, number_format: str) -> str:
     return text.replace("-", MINUS) if float(text) else text[1:]
 
 
-def _format_cell_p(p: float | None, alpha: float) -> str:
-    """Format a p-value with enough decimals to show on which side of alpha it lies."""
-    if p is None:
-        return "p undefined"
-    if p < _SMALL_P:
-        return f"p < {_SMALL_P:g}" if alpha >= _SMALL_P else format_p_value(p, alpha, digits=3)
-    text = f"{p:.{3 if p >= 0.0995 else 4}f}"
-    return f"p = {text}" if np.sign(float(text) - alpha) == np.sign(p - alpha) else format_p_value(p, alpha, digits=3)
-
-
 def _draw_cell_text(cells: list[dict[str, Any]], field: str, dy: float, size: float, x: Any, y: Any) -> Any:
     return build_chart(cells).mark_text(dy=dy, fontSize=size, color=INK).encode(x, y, text=f"{field}:N")
+
+
+def draw_wins(learners: tuple[str, str], counts: tuple[int, int, int], *, unit: str = "data set") -> Any:
+    """Draw on how many data sets each of two learners is better.
+
+    Parameters
+    ----------
+    learners : tuple of str
+        Names of the two learners.
+    counts : tuple of int
+        Wins, ties and losses of the first learner.
+    unit : str
+        What is counted: "data set" or "split".
+
+    Returns
+    -------
+    altair.Chart
+
+    Examples
+    --------
+    >>> chart = draw_wins(("tree", "rule"), (5, 1, 2))
+    >>> [layer["mark"]["type"] for layer in chart.to_dict()["layer"]]
+    ['bar', 'text']
+    """
+    import altair as alt
+
+    first, second = learners
+    labels = [f"{first} is better", "tie", f"{second} is better"]
+    rows = [
+        {"label": label, "learner": name, "count": count}
+        for label, name, count in zip(labels, (first, "", second), counts, strict=True)
+    ]
+    hues = alt.Scale(domain=[first, "", second], range=[get_colour(first, 0), PALE, get_colour(second, 1)])
+    names = alt.Axis(**{**_NAMES, "labelLimit": 200})
+    y = alt.Y("label:N", sort=labels, title=None, axis=names, scale=alt.Scale(paddingInner=0.3))
+    x = alt.X("count:Q", title=None, axis=None, scale=alt.Scale(domain=[0, 1.08 * max(counts)]))
+    base = build_chart(rows).encode(x, y, tooltip=[alt.Tooltip("label:N", title=""), alt.Tooltip("count:Q", title=f"{unit}s")])
+    bars = base.mark_bar(cornerRadiusEnd=3).encode(alt.Color("learner:N", scale=hues, legend=None))
+    numbers = base.mark_text(align="left", dx=6, fontSize=13, color=INK).encode(text="count:Q")
+    title = build_title(f"Number of {unit}s on which each is better")
+    return style_chart(alt.layer(bars, numbers).properties(width=SIDE, height=132, title=title))
+
+
+def draw_dataset_scores(
+    scores: pd.DataFrame,
+    *,
+    order: Iterable[str] | None = None,
+    axis_title: str = "Score",
+    title: str = "Scores",
+    subtitle: str = "",
+) -> Any:
+    """Draw the score of each learner on each data set: one row per data set, one point per learner.
+
+    Parameters
+    ----------
+    scores : pandas.DataFrame
+        One row per data set, one column per learner.
+    order : list of str, optional
+        Data sets from top to bottom. Default: as in the frame.
+    axis_title, title, subtitle : str
+        Titles of the axis and of the chart.
+
+    Returns
+    -------
+    altair.Chart
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> chart = draw_dataset_scores(pd.DataFrame({"tree": [0.9, 0.8], "bayes": [0.7, 0.9]}, index=["iris", "wine"]))
+    >>> [layer["mark"]["type"] for layer in chart.to_dict()["layer"]]
+    ['rule', 'point']
+    """
+    import altair as alt
+
+    frame = to_frame(scores)
+    datasets = [str(name) for name in (frame.index if order is None else order)]
+    learners = [str(name) for name in frame.columns]
+    lines = frame.set_axis([str(name) for name in frame.index]).loc[datasets].to_numpy(dtype=np.float64)
+    rows = [
+        {"dataset": dataset, "learner": learner, "score": float(value)}
+        for dataset, line in zip(datasets, lines, strict=True)
+        for learner, value in zip(learners, line, strict=True)
+        if np.isfinite(value)
+    ]
+    if not rows:
+        raise InputError("scores must hold at least 1 finite score, got none")
+    ends = [
+        {"dataset": dataset, "low": float(line[np.isfinite(line)].min()), "high": float(line[np.isfinite(line)].max())}
+        for dataset, line in zip(datasets, lines, strict=True)
+        if np.isfinite(line).any()
+    ]
+    y = alt.Y("dataset:N", sort=datasets, title=None, axis=alt.Axis(**_NAMES))
+    scale = alt.Scale(zero=False, nice=True, padding=8)
+    hint = [alt.Tooltip("dataset:N", title="data set"), alt.Tooltip("learner:N"), alt.Tooltip("score:Q", format=".4f")]
+    n_columns = max(1, SIDE // (7 * max(map(len, learners)) + 40))
+    legend: Any = alt.Legend(orient="bottom", symbolType="circle", symbolOpacity=1, columns=n_columns, labelLimit=SIDE)
+    legend = legend if len(learners) > 1 else None
+    spans = build_chart(ends).mark_rule(color=PALE, strokeWidth=5)
+    points = build_chart(rows).mark_point(filled=True, size=80, opacity=0.9)
+    chart = alt.layer(
+        spans.encode(alt.X("low:Q", title=axis_title, scale=scale), y, x2="high:Q"),
+        points.encode(alt.X("score:Q", scale=scale), y, encode_colour(learners).legend(legend), tooltip=hint),
+    )
+    heading = build_title(title, *[subtitle] * bool(subtitle))
+    return style_chart(chart.properties(width=SIDE, height=22 * len(datasets), title=heading))
 
 
 def draw_strengths(frame: Any, *, title: str = "Strengths") -> Any:
@@ -324,10 +418,11 @@ def draw_strengths(frame: Any, *, title: str = "Strengths") -> Any:
     scale = alt.Scale(zero=False, nice=True, padding=10)
     base = build_chart(rows).encode(y, tooltip=[alt.Tooltip("learner:N"), alt.Tooltip("text:N", title="strength")])
     middle = build_chart([{"low": float(lines["strength"].mean())}]).mark_rule(color=GREY, strokeDash=[4, 3], strokeWidth=1.2)
-    bars = base.mark_rule(strokeWidth=2.4, color=PALETTE[0]).encode(
-        alt.X("low:Q", title="Strength", scale=scale, axis=alt.Axis(format="~f")), alt.X2("high:Q")
+    colour = encode_colour(order).legend(None)
+    bars = base.mark_rule(strokeWidth=2.4).encode(
+        colour, alt.X("low:Q", title="Strength", scale=scale, axis=alt.Axis(format="~f")), alt.X2("high:Q")
     )
-    points = base.mark_point(filled=True, size=80, opacity=1, color=PALETTE[0]).encode(alt.X("strength:Q", scale=scale))
+    points = base.mark_point(filled=True, size=80, opacity=1).encode(colour, alt.X("strength:Q", scale=scale))
     numbers = base.mark_text(align="left", fontSize=12, color=INK).encode(x=alt.value(SIDE + 14), text="text:N")
     layers = [middle.encode(alt.X("low:Q", scale=scale))] * bool(np.isfinite(lines["strength"]).all())
     whole = alt.layer(*layers, bars, points, numbers)
@@ -383,7 +478,25 @@ def _find_critical_difference(verdict: Verdict) -> float | None:
     return posthoc.critical_difference if posthoc is not None and posthoc.omnibus == "friedman" else None
 
 
-@register_figure("critical-difference", "cd", select=_SELECT)
+def _draw_comparison_figure(name: str, verdict: Verdict) -> Any:
+    """Draw a figure of a verdict, with the measure and the number of data sets in its title."""
+    charts = list_comparison_figures(verdict)
+    if name not in charts:
+        units = "several data sets" if name == "simplex" else "the splits of one data set"
+        rope = name_argument("rope", "0.01")
+        raise InputError(
+            f"the figure {name!r} needs the posterior of 2 learners over {units}, got none: compare 2 learners with {rope}"
+        )
+    chart = charts[name]()
+    units = format_count(len(verdict.table.datasets), verdict.unit)
+    details = [verdict.measure_name, units] if verdict.measure_name else [units]
+    chart.title.text = f"{chart.title.text}: {', '.join(details)}"
+    return chart
+
+
+@register_figure(
+    "critical-difference", "cd", select=_SELECT, from_verdict=partial(_draw_comparison_figure, "critical-difference")
+)
 def draw_study_critical_difference(
     results: Results,
     selection: Selection,
@@ -395,13 +508,13 @@ def draw_study_critical_difference(
     return _draw_verdict_figure("critical-difference", results, selection, measure, control, alpha)
 
 
-@register_figure("ranks", select=_SELECT)
+@register_figure("ranks", select=_SELECT, from_verdict=partial(_draw_comparison_figure, "ranks"))
 def draw_study_ranks(results: Results, selection: Selection, measure: str | None = None) -> Any:
     """Draw how often each learner has each rank."""
     return _draw_verdict_figure("ranks", results, selection, measure)
 
 
-@register_figure("pairs", select=_SELECT)
+@register_figure("pairs", select=_SELECT, from_verdict=partial(_draw_comparison_figure, "pairs"))
 def draw_study_pairs(
     results: Results,
     selection: Selection,
@@ -433,13 +546,13 @@ def _draw_verdict_figure(
     return _extend_title(list_comparison_figures(verdict)[name](), results, selection, measure)
 
 
-@register_figure("simplex", select=("learner", *_SELECT))
+@register_figure("simplex", select=("learner", *_SELECT), from_verdict=partial(_draw_comparison_figure, "simplex"))
 def draw_study_simplex(results: Results, selection: Selection, measure: str | None = None, rope: float = 0.01) -> Any:
     """Draw the posterior of two learners over several data sets (Bayesian signed-rank test)."""
     return _draw_posterior_figure("simplex", results, selection, measure, rope)
 
 
-@register_figure("density", select=("learner", "dataset", *_SELECT))
+@register_figure("density", select=("learner", "dataset", *_SELECT), from_verdict=partial(_draw_comparison_figure, "density"))
 def draw_study_density(results: Results, selection: Selection, measure: str | None = None, rope: float = 0.01) -> Any:
     """Draw the posterior of the difference between two learners on one data set (Bayesian correlated t test)."""
     dataset = selection.find_dataset(results).name
@@ -459,7 +572,7 @@ def _extend_title(chart: Any, results: Results, selection: Selection, measure: s
     """Append the measure, data set and condition to the title of a chart."""
     condition, datasets = selection.find_condition(results), results.archive.datasets
     dataset_text = selection.dataset or (datasets[0].name if len(datasets) == 1 else f"{len(datasets)} data sets")
-    details = [get_measure(measure or get_verdict_measure_name(results)).name, dataset_text]
+    details = [get_measure(measure or get_verdict_measure_name(results)).display_name, dataset_text]
     if condition != get_main_condition(results):
         details.append(format_condition(condition))
     chart.title.text = f"{chart.title.text}: {', '.join(details)}"

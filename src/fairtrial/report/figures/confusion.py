@@ -12,7 +12,6 @@ from fairtrial.errors import InputError
 from fairtrial.predictions.statistics import InMemoryModel
 from fairtrial.predictions.tables import build_confusion
 from fairtrial.report.figures.base import (
-    INK,
     NAME_WIDTH,
     build_chart,
     build_title,
@@ -36,13 +35,23 @@ MAX_CLASSES = 20
 _COLUMNS = ["model", "true", "predicted", "count", "rate", "low", "high"]
 # Width and height of a cell, font size of the count, and font size of the rate, by the largest number of classes.
 _SIZES = {6: (78, 54, 14, 12), 10: (60, 46, 12.5, 11), MAX_CLASSES: (46, 38, 11, 9.5)}
-# Text is white in cells with a higher rate, because they are dark.
-_DARK = "datum.rate > 0.75"
+# The cells stay light enough for dark text, and their colour is not that of a learner.
+_SHADES = ["#F1F3F5", "#8FA3B5"]
 
 
 @register_figure("confusion", serves=("study", "judgement"), select=("dataset", "condition", "level", "learner", "repeat"))
 def draw_study_confusion(results: Results, selection: Selection, confidence: float = 0.95) -> Any:
     """Draw the confusion matrix of each learner for the selected repeat. Default: the first repeat."""
+    facts, condition = selection.find_dataset(results), selection.find_condition(results)
+    frame = collect_confusion(results, selection, confidence)
+    where = facts.name if condition.name == CLEAN else f"{facts.name} under {format_condition(condition)}"
+    names = list(dict.fromkeys(frame["model"]))
+    title = f"Confusion matrix of {names[0]}: {where}" if len(names) == 1 else f"Confusion matrices: {where}"
+    return draw_confusion(frame, title=title)
+
+
+def collect_confusion(results: Results, selection: Selection, confidence: float = 0.95) -> pd.DataFrame:
+    """Collect the cells of the confusion matrix of each learner, pooled over the test rows of one repeat."""
     import pandas as pd
 
     facts, condition = selection.find_dataset(results), selection.find_condition(results)
@@ -74,10 +83,7 @@ def draw_study_confusion(results: Results, selection: Selection, confidence: flo
             )
     if not models:
         raise InputError(f"learner must have succeeded trials on {facts.name}, got none: choose another data set or learner")
-    frame = pd.concat([build_confusion([model], confidence) for model in models], ignore_index=True)
-    where = facts.name if condition.name == CLEAN else f"{facts.name} under {format_condition(condition)}"
-    title = f"Confusion matrix of {models[0].name}: {where}" if len(models) == 1 else f"Confusion matrices: {where}"
-    return draw_confusion(frame, title=title)
+    return pd.concat([build_confusion([model], confidence) for model in models], ignore_index=True)
 
 
 def draw_confusion(confusion: Any, *, title: str = "Confusion matrix") -> Any:
@@ -114,7 +120,9 @@ def draw_confusion(confusion: Any, *, title: str = "Confusion matrix") -> Any:
         titled = [panel.properties(title=alt.TitleParams(model, fontSize=14)) for model, panel in panels.items()]
         chart = alt.concat(*titled, columns=2, spacing=28)
     fonts: dict[str, Any] = {"labelFontSize": 12, "titleFontSize": 13, "titleFontWeight": "normal"}
-    return style_chart(chart.properties(title=heading)).configure_axis(grid=False, ticks=False, domain=False, **fonts)
+    return style_chart(chart.properties(title=heading)).configure_axis(
+        grid=False, ticks=False, domain=False, labelPadding=6, **fonts
+    )
 
 
 def _draw_matrix(cells: pd.DataFrame) -> Any:
@@ -136,15 +144,14 @@ def _draw_matrix(cells: pd.DataFrame) -> Any:
         alt.Tooltip("count:Q", format=",.6~g"),
         *(alt.Tooltip(f"{name}:Q", format=".3g") for name in ("rate", "low", "high")),
     ]
-    base = build_chart(rows).encode(x, y, tooltip=hint)
-    shade = alt.Color("rate:Q", scale=alt.Scale(domain=[0, 1], range=["#F4F4F4", "#0072B2"]), legend=None)
-    ink = alt.condition(_DARK, alt.value("white"), alt.value(INK))
+    base = build_chart(rows).encode(y)
+    shade = alt.Color("rate:Q", scale=alt.Scale(domain=[0, 1], range=_SHADES), legend=None)
     layers = [
         base.mark_rect(stroke="white", strokeWidth=2).encode(color=shade),
-        base.mark_text(dy=-small * 0.65, fontSize=large, fontWeight="bold").encode(text="label:N", color=ink),
-        base.mark_text(dy=large * 0.7, fontSize=small).encode(text="proportion:N", color=ink),
+        base.mark_text(dy=-small * 0.65, fontSize=large, fontWeight="bold", color="black").encode(text="label:N"),
+        base.mark_text(dy=large * 0.7, fontSize=small, color="black").encode(text="proportion:N"),
     ]
-    return alt.layer(*layers).properties(width=alt.Step(width), height=alt.Step(height))
+    return alt.layer(*layers).encode(x, tooltip=hint).properties(width=alt.Step(width), height=alt.Step(height))
 
 
 def _format_cell(row: dict[str, Any]) -> dict[str, str]:

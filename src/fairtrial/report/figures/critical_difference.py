@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 from fairtrial.errors import InputError
-from fairtrial.report.figures.base import GREY, INK, NAME_WIDTH, PALETTE, build_chart, build_title, style_chart
+from fairtrial.report.figures.base import GREY, INK, NAME_WIDTH, build_chart, build_title, encode_colour, style_chart
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -210,9 +210,10 @@ def _draw_leaders(labels: list[dict[str, Any]], control: str | None, x: Any, y: 
         numbers = build_chart(rows).mark_text(align=rank_align, dy=-6, fontSize=11, color=GREY)
         layers += [names.encode(label_x, y, text="learner:N"), numbers.encode(label_x, y, text="text:N")]
     spots = [{"learner": label["learner"], "rank": label["rank"], "y": label["top"]} for label in labels]
-    points = build_chart(spots).mark_point(filled=True, size=44, opacity=1, color=PALETTE[0])
+    points = build_chart(spots).mark_point(filled=True, size=70, opacity=1)
+    colour = encode_colour([label["learner"] for label in labels]).legend(None)
     hint = [alt.Tooltip("learner:N"), alt.Tooltip("rank:Q", title="mean rank", format=".4f")]
-    return [*layers, points.encode(x, y, tooltip=hint)]
+    return [*layers, points.encode(x, y, colour, tooltip=hint)]
 
 
 def _draw_rank_bars(bars: pd.DataFrame, ranks: Mapping[str, float], start: float, x: Any, y: Any) -> list[Any]:
@@ -236,8 +237,8 @@ def _draw_rank_bars(bars: pd.DataFrame, ranks: Mapping[str, float], start: float
     for solid, look in looks:
         lines = [row for row in rows if row["solid"] == solid]
         if lines:
-            layers.append(build_chart(lines).mark_rule(color=PALETTE[1], **look).encode(x, y, x2="end:Q"))
-    members = build_chart(spots).mark_point(filled=True, size=38, opacity=1, color=PALETTE[1])
+            layers.append(build_chart(lines).mark_rule(color=INK, **look).encode(x, y, x2="end:Q"))
+    members = build_chart(spots).mark_point(filled=True, size=38, opacity=1, color=INK)
     return [*layers, members.encode(x, y)]
 
 

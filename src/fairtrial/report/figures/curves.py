@@ -9,7 +9,6 @@ import numpy as np
 
 from fairtrial import _check
 from fairtrial._check import FloatArray
-from fairtrial._text import format_percentage
 from fairtrial.measures.intervals import compute_wilson_limits
 from fairtrial.report.figures.base import (
     GREY,
@@ -494,6 +493,45 @@ def draw_calibration(frames: Frames, *, title: str = "Calibration") -> Any:
     return style_chart(alt.vconcat(above, below, spacing=16).properties(title=build_title(title, subtitle)))
 
 
+def draw_calibration_errors(errors: Mapping[str, float], *, title: str = "Calibration error") -> Any:
+    """Draw the calibration error of each learner.
+
+    Parameters
+    ----------
+    errors : mapping of str to float
+        Mean distance between predicted probability and observed frequency, by learner.
+    title : str
+        Title of the chart.
+
+    Returns
+    -------
+    altair.Chart
+
+    Examples
+    --------
+    >>> [layer["mark"]["type"] for layer in draw_calibration_errors({"tree": 0.02}).to_dict()["layer"]]
+    ['rule', 'point', 'text']
+    """
+    import altair as alt
+
+    rows = [{"learner": str(name), "error": float(error), "text": f"{error:.3f}"} for name, error in errors.items()]
+    x = alt.X(
+        "error:Q", title="Calibration error", scale=alt.Scale(domainMin=0, domainMax=1.15 * max(errors.values(), default=0))
+    )
+    names = sorted(errors, key=lambda name: errors[name])
+    y = alt.Y("learner:N", title=None, sort=names, axis=alt.Axis(labelLimit=160, labelPadding=9, domain=False, ticks=False))
+    base, colour = build_chart(rows), encode_colour(errors).legend(None)
+    layers = [
+        base.mark_rule(strokeWidth=1.6, opacity=0.55).encode(x, y, colour, x2=alt.datum(0)),
+        base.mark_point(filled=True, size=80, opacity=1).encode(x, y, colour),
+        base.mark_text(align="left", dx=9).encode(x, y, text="text:N"),
+    ]
+    subtitle = "Mean distance between predicted probability and observed frequency"
+    return style_chart(
+        alt.layer(*layers).properties(width=SIDE, height=40 + 36 * len(rows), title=build_title(title, subtitle))
+    )
+
+
 def draw_intervals(frame: Any, *, title: str | None = None) -> Any:
     """Draw a forest plot of estimates with intervals.
 
@@ -527,42 +565,6 @@ def draw_intervals(frame: Any, *, title: str | None = None) -> Any:
     axis_title = f"Difference in {about}" if paired and about else "Difference" if paired else "Estimate"
     heading = title or ("Differences with intervals" if paired else "Estimates with intervals")
     return _draw_forest(frame, learners, axis_title, build_title(heading, *["Dashed: no difference"] * paired), paired)
-
-
-def draw_gaps(gaps: Any, *, title: str = "Gaps to the rest", measure: str = "", level: float = 0.95) -> Any:
-    """Draw the gap between each subgroup and the rest of the rows, with simultaneous intervals.
-
-    Parameters
-    ----------
-    gaps : dataframe
-        Gaps of one measure and one column, as in `Judgement.gaps`: subgroup, model, difference, low, high.
-    title : str
-        Title of the chart.
-    measure : str
-        Display name of the measure.
-    level : float, default 0.95
-        Confidence level of the intervals.
-
-    Returns
-    -------
-    altair.Chart
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> line = {"subgroup": "south", "model": "tree", "difference": -0.06, "low": -0.14, "high": 0.02}
-    >>> draw_gaps(pd.DataFrame([line])).to_dict()["title"]["text"]
-    'Gaps to the rest'
-    """
-    lines = require_columns("gaps", to_frame(gaps), ["subgroup", "model", "difference", "low", "high"])
-    frame = lines[["subgroup", "model", "difference", "low", "high"]].set_axis(
-        ["measure", "learner", "estimate", "low", "high"], axis=1
-    )
-    learners = [str(name) for name in frame["learner"].unique()]
-    subtitle = f"{format_percentage(level)} CI, simultaneous for all subgroups. Dashed: no difference"
-    frame = frame if len(learners) > 1 else frame.drop(columns="learner")
-    axis_title = f"{measure[:1].upper()}{measure[1:]} of the subgroup minus the rest" if measure else "Subgroup minus the rest"
-    return _draw_forest(frame, learners if len(learners) > 1 else [""], axis_title, build_title(title, subtitle), True)
 
 
 def _draw_forest(frame: pd.DataFrame, learners: list[str], axis_title: str, title: Any, has_zero: bool) -> Any:

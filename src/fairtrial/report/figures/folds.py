@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 ROW_ROLES = {
     "trains": "#D6E4EE",
     "trains more than once": "#8FB8D6",
-    "tests": PALETTE[1],
-    "trains and tests": "#000000",
+    "tests": INK,
+    "trains and tests": "#D9534A",
     "left aside": "#F4F4F4",
 }
 _CELL, _SPLITS_WIDTH, _MAX_ROWS, _MAX_SPLITS = 17, 620, 300, 60
@@ -261,7 +261,7 @@ def draw_rarest_class(lines: Any, *, title: str = "The rarest class in each fold
     hint.append(alt.Tooltip("share:Q", title="proportion", format=".3f"))
     hint.append(alt.Tooltip("whole:Q", title="proportion in all rows", format=".3f"))
     axis_title = "Proportion of the rarest class"
-    points = build_chart(rows).mark_point(size=60, opacity=0.8, color=PALETTE[0], strokeWidth=1.6)
+    points = build_chart(rows).mark_point(size=60, opacity=0.8, color=INK, strokeWidth=1.6)
     bars = build_chart(rows).mark_tick(color=GREY, thickness=2.5, size=20, opacity=1)
     layers = [
         bars.encode(alt.X("whole:Q", title=axis_title, scale=scale), y, tooltip=hint),

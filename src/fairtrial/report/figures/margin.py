@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from fairtrial.errors import InputError
-from fairtrial.report.figures.base import PALETTE, build_chart, build_title, require_columns, style_chart, to_frame, to_records
+from fairtrial.report.figures.base import (
+    GREY,
+    INK,
+    build_chart,
+    build_title,
+    encode_colour,
+    require_columns,
+    style_chart,
+    to_frame,
+    to_records,
+)
 
 _COLUMNS = ["candidate", "measure", "margin", "difference", "low", "high", "decision", "passed"]
 
@@ -45,7 +55,12 @@ def draw_margins(comparisons: Any, *, baseline: str = "baseline", title: str = "
     for measure, group in lines.groupby("measure", sort=False):
         group_measure = get_measure(str(measure))
         sign = -1 if group_measure.facts.direction == "max" else 1
-        rows = to_records(group.assign(bound=sign * group["margin"], zero=0.0), [*_COLUMNS, "bound", "zero"])
+        outcomes = [
+            f"{'passes' if passed else 'does not pass'}: {decision}"
+            for passed, decision in zip(group["passed"], group["decision"], strict=True)
+        ]
+        drawn = group.assign(bound=sign * group["margin"], zero=0.0, learner=group["candidate"], text=outcomes)
+        rows = to_records(drawn, [*_COLUMNS, "bound", "zero", "learner", "text"])
         panels.append(_draw_panel(rows, group_measure.display_name, baseline, len(lines) > 1))
     subtitle = "95 % CI; dashed line: the margin. An interval on the better side of the margin passes."
     chart = alt.vconcat(*panels, spacing=22) if len(panels) > 1 else panels[0]
@@ -62,10 +77,11 @@ def _draw_panel(rows: list[dict[str, Any]], measure: str, baseline: str, has_hea
     hint = [alt.Tooltip("candidate:N"), alt.Tooltip("decision:N")]
     hint += [alt.Tooltip(f"{name}:Q", format=".3~g") for name in ("difference", "low", "high", "margin")]
     base = build_chart(rows)
-    color = alt.condition(alt.datum.passed, alt.value(PALETTE[0]), alt.value(PALETTE[1]))
+    color = encode_colour(row["candidate"] for row in rows).legend(None)
     bars = base.mark_rule(strokeWidth=3).encode(x, y, x2="high:Q", color=color, tooltip=hint)
     points = base.mark_point(filled=True, size=110, opacity=1).encode(x=alt.X("difference:Q"), y=y, color=color, tooltip=hint)
-    zero = base.mark_rule(color="#9a9a9a").encode(x=alt.X("zero:Q"))
-    bound = base.mark_rule(color="#444", strokeDash=[5, 4], strokeWidth=1.6).encode(x=alt.X("bound:Q"))
-    panel = (zero + bound + bars + points).properties(width=520, height=alt.Step(46))
+    zero = base.mark_rule(color=GREY, opacity=0.6).encode(x=alt.X("zero:Q"))
+    bound = base.mark_rule(color=INK, strokeDash=[5, 4], strokeWidth=1.6).encode(x=alt.X("bound:Q"))
+    words = base.mark_text(align="left", dy=-14, fontSize=12, color=INK).encode(x=alt.X("low:Q"), y=y, text="text:N")
+    panel = (zero + bound + bars + points + words).properties(width=520, height=alt.Step(46))
     return panel.properties(title=alt.TitleParams(measure, fontSize=14, anchor="start")) if has_heading else panel

@@ -11,18 +11,18 @@ from fairtrial.errors import InputError
 from fairtrial.report.figures.base import (
     GREY,
     INK,
-    PALETTE,
+    PALE,
     SIDE,
     build_axis,
     build_chart,
     build_title,
+    get_colour,
     require_columns,
     style_chart,
 )
 from fairtrial.significance.bayes import Posterior, compute_most_probable
 
 _REGIONS = ("first", "rope", "second")
-_COLOURS = (PALETTE[0], "#A9A9A9", PALETTE[1])
 _DOTS = "Samples of the probability of each outcome. Dashed: where the most probable outcome changes"
 _HEIGHT = float(np.sqrt(3) / 2)
 # Number of hexagons along a side of the simplex, and the shape of a hexagon in Vega's units.
@@ -153,7 +153,7 @@ def _draw_histogram(draws: FloatArray, chances: tuple[float, ...], names: tuple[
     bars = (
         build_chart(rows)
         .mark_rect(stroke="white", strokeWidth=0.6)
-        .encode(x, y, _encode_region(region_labels), x2="high:Q", y2=alt.datum(0), tooltip=hint)
+        .encode(x, y, _encode_region(region_labels, names), x2="high:Q", y2=alt.datum(0), tooltip=hint)
     )
     half = build_chart([{"low": 0.5}]).mark_rule(color=GREY, strokeDash=[4, 3], strokeWidth=1.2).encode(x)
     return style_chart(alt.layer(bars, half).properties(width=460, height=240, title=heading))
@@ -195,7 +195,7 @@ def draw_density(posterior: Posterior, *, names: tuple[str, str] = ("first", "se
     areas = (
         build_chart(rows)
         .mark_area(opacity=0.85, line=False)
-        .encode(x, y, _encode_region(region_labels), tooltip=["difference:Q", "density:Q"])
+        .encode(x, y, _encode_region(region_labels, names), tooltip=["difference:Q", "density:Q"])
     )
     line = build_chart(rows).mark_line(color=INK, strokeWidth=1.3).encode(x, y, order="difference:Q")
     heading = build_title(title, f"Posterior of the difference. The rope is -{posterior.rope:g} to {posterior.rope:g}")
@@ -231,10 +231,11 @@ def _format_region_labels(chances: tuple[float, ...], names: tuple[str, str], ro
     )
 
 
-def _encode_region(region_labels: tuple[str, str, str]) -> Any:
+def _encode_region(region_labels: tuple[str, str, str], names: tuple[str, str]) -> Any:
     import altair as alt
 
-    entries = [(region_label, colour) for region_label, colour in zip(region_labels, _COLOURS, strict=True) if region_label]
+    colours = (get_colour(names[0], 0), PALE, get_colour(names[1], 1))
+    entries = [(region_label, colour) for region_label, colour in zip(region_labels, colours, strict=True) if region_label]
     scale = alt.Scale(domain=[word for word, _ in entries], range=[colour for _, colour in entries])
     legend = alt.Legend(orient="bottom", symbolType="square", labelLimit=SIDE, columns=1)
     return alt.Color("region:N", scale=scale, title=None, legend=legend)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,9 @@ from fairtrial.report.figures.base import (
 _MAX_BANDS = 3
 
 
-def draw_corp(frames: Frames, *, title: str = "Calibration", level: float = 0.95) -> Any:
+def draw_corp(
+    frames: Frames, *, title: str = "Calibration", subtitle: Sequence[str] = (), level: float = 0.95, height: int = SIDE
+) -> Any:
     """Draw CORP calibration curves with consistency bands around the diagonal.
 
     Parameters
@@ -34,8 +37,12 @@ def draw_corp(frames: Frames, *, title: str = "Calibration", level: float = 0.95
         Curves by model, as `corp_curve` returns them. Bands are drawn for the first three models.
     title : str
         Title of the chart.
+    subtitle : sequence of str
+        Lines of the subtitle. Default: an explanation of the band.
     level : float
         Probability that a point of the curve of a calibrated model lies in its band.
+    height : int
+        Height in pixels.
 
     Returns
     -------
@@ -55,15 +62,18 @@ def draw_corp(frames: Frames, *, title: str = "Calibration", level: float = 0.95
     shade = encode_colour(frames)
     banded = dict(list(frames.items())[:_MAX_BANDS])
     # All bands surround the diagonal, so they overlap: outlines in the colour of the model keep them distinct.
-    area = build_chart(collect_rows(banded, columns)).mark_area(fillOpacity=0.06, strokeOpacity=0.8, strokeWidth=0.9)
+    area = build_chart(collect_rows(banded, columns)).mark_area(
+        fillOpacity=0.06 if len(banded) > 1 else 0.14, strokeOpacity=0.8 if len(banded) > 1 else 0, strokeWidth=0.9
+    )
     outline = alt.Stroke("learner:N", scale=shade["scale"], legend=None)
     band = area.encode(x, build_axis("y", "low", "Observed frequency"), shade, outline, y2="high:Q")
     line = build_chart(collect_rows(frames, columns)).mark_line(strokeWidth=2.2)
     curves = line.encode(x, y, shade, tooltip=build_tooltips(columns))
-    chart = alt.layer(band, draw_reference_line([(0, 0), (1, 1)], x, y), curves).properties(width=SIDE, height=SIDE)
+    chart = alt.layer(band, draw_reference_line([(0, 0), (1, 1)], x, y), curves).properties(width=SIDE, height=height)
     names = "" if len(banded) == len(frames) else f" of {', '.join(banded)}"
-    subtitle = f"Shaded{names}: where the curve of a calibrated model lies ({format_percentage(level)})"
-    return style_chart(chart.properties(title=build_title(title, subtitle, "Dashed: perfect calibration")))
+    explanation = f"Shaded{names}: where the curve of a calibrated model lies ({format_percentage(level)})"
+    lines = subtitle or (explanation, "Dashed: perfect calibration")
+    return style_chart(chart.properties(title=build_title(title, *lines)))
 
 
 def draw_decision_curves(frames: Frames, *, title: str = "Decision curve", level: float = 0.95) -> Any:

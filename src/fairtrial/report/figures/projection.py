@@ -14,11 +14,12 @@ from fairtrial.measures import projection as project
 from fairtrial.measures.projection import IDEAL
 from fairtrial.report.figures.base import (
     GREY,
+    INK,
     NAME_WIDTH,
-    PALETTE,
     build_axis,
     build_chart,
     build_title,
+    get_colour,
     require_columns,
     style_chart,
     to_frame,
@@ -106,7 +107,10 @@ def draw_projection(
         .encode(x, y, x2="x2:Q", y2="y2:Q")
     ]
     data = build_chart(rows).encode(x, y, tooltip=[alt.Tooltip("learner:N"), alt.Tooltip("x:Q"), alt.Tooltip("y:Q")])
-    layers.append(data.mark_point(filled=True, size=80, opacity=1, color=PALETTE[0]))
+    names = [row["learner"] for row in rows]
+    hues = [INK if name == IDEAL else get_colour(name, position) for position, name in enumerate(names)]
+    colour = alt.Color("learner:N", scale=alt.Scale(domain=names, range=hues), legend=None)
+    layers.append(data.mark_point(filled=True, size=80, opacity=1).encode(colour))
     for corner in CORNERS:
         corner_labels = [label for label, chosen in zip(labels, corners, strict=True) if chosen == corner]
         if corner_labels:

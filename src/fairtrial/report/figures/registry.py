@@ -15,31 +15,36 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from fairtrial._narrative import name_place
 from fairtrial._registry import Registry, suggest_name
 from fairtrial._text import join_names
 from fairtrial.errors import InputError
 from fairtrial.report.section import ReportKind
 from fairtrial.report.selection import Selection
-from fairtrial.report.source import describe_source
+from fairtrial.report.source import ReportSource, describe_source
 
 if TYPE_CHECKING:
     from fairtrial.predictions.judgement import Judgement
+    from fairtrial.significance.verdict import Verdict
     from fairtrial.study import Results
 
 DrawFunction = TypeVar("DrawFunction", bound=Callable[..., Any])
 
 
-def draw(results: Results | Judgement, name: str, **options: Any) -> Any:
-    """Draw a figure of a study or a judgement by its name.
+def draw(results: Results | Judgement | Verdict, name: str, **options: Any) -> Any:
+    """Draw a figure of a study, a judgement or a comparison by its name.
 
     Parameters
     ----------
-    results : Results or Judgement
-        Results of a study, or a judgement of predictions without weights.
+    results : Results, Judgement or Verdict
+        Results of a study, a judgement of predictions, or a comparison of scores.
     name : str
-        Name of the figure, one of `list_figure_names()`. Only figures of curves are available for judgements.
+        Name of the figure, one of `list_figure_names()`. Comparisons have the figures critical-difference, ranks, pairs,
+        simplex and density. Judgements have those of curves (without weights), and those of comparisons over data sets or
+        splits.
     **options
-        Options of the figure (`list_figure_options(name)`), e.g. dataset, condition, learner or title.
+        Options of the figure (`list_figure_options(name)`), e.g. dataset, condition, learner or title. A figure of a comparison
+        has only the option title.
 
     Returns
     -------
@@ -74,18 +79,35 @@ def draw(results: Results | Judgement, name: str, **options: Any) -> Any:
             raise InputError(f"the figure {name!r} has no option {option!r}: {suggest_name(option, allowed)}")
     title = options.pop("title", None)
     source = describe_source(results)
-    drawn_results = source.to_results() if source.kind in figure.serves else None
-    if drawn_results is None:
-        kinds = join_names([f"a {kind}" for kind in figure.serves], conjunction="or")
-        condition = " with predictions in memory and without weights" if "judgement" in figure.serves else ""
-        raise InputError(
-            f"the figure {name!r} needs results of {kinds}{condition}, got a {source.kind}: list_figure_names() lists figures"
-        )
-    defaults = {option: value for option, value in source.figure_options().items() if option in allowed}
-    chart = figure(drawn_results, **{**defaults, **options})
+    if figure.from_verdict is not None and source.kind in ("judgement", "comparison"):
+        chart = _draw_verdict(name, figure.from_verdict, source, options)
+    else:
+        drawn_results = source.to_results() if source.kind in figure.serves else None
+        if drawn_results is None:
+            raise InputError(_explain_refusal(name, figure, source))
+        defaults = {option: value for option, value in source.figure_options().items() if option in allowed}
+        chart = figure(drawn_results, **{**defaults, **options})
     if title is not None:
         chart.title.text = str(title)
     return chart
+
+
+def _draw_verdict(name: str, from_verdict: Callable[[Verdict], Any], source: ReportSource, options: dict[str, Any]) -> Any:
+    if options:
+        command = name_place("fairtrial compare", "compare") if source.kind == "comparison" else name_place("judge", "judge")
+        raise InputError(
+            f"{next(iter(options))} is an option of the figure {name!r} of a study, got a {source.kind}: pass it to {command}"
+        )
+    if source.verdict is None:
+        raise InputError(f"the figure {name!r} needs 2 models on several data sets or splits, got a judgement without them")
+    return from_verdict(source.verdict)
+
+
+def _explain_refusal(name: str, figure: RegisteredFigure, source: ReportSource) -> str:
+    kinds = join_names([f"a {kind}" for kind in figure.serves], conjunction="or")
+    condition = " with predictions in memory and without weights" if "judgement" in figure.serves else ""
+    listing = name_place("fairtrial figure --list", "list_figure_names()")
+    return f"the figure {name!r} needs results of {kinds}{condition}, got a {source.kind}: {listing} lists figures"
 
 
 def list_figure_names() -> tuple[str, ...]:
@@ -135,6 +157,7 @@ class RegisteredFigure:
     function: Callable[..., Any]
     serves: tuple[ReportKind, ...]
     select: tuple[str, ...]
+    from_verdict: Callable[[Verdict], Any] | None = None
 
     def __post_init__(self) -> None:
         functools.update_wrapper(self, self.function)  # lets a rerun notebook cell replace the figure that it defines
@@ -157,7 +180,10 @@ figures: Registry[RegisteredFigure] = Registry("figure", group="fairtrial.figure
 
 
 def register_figure(
-    *names: str, serves: tuple[ReportKind, ...] = ("study",), select: tuple[str, ...] = ()
+    *names: str,
+    serves: tuple[ReportKind, ...] = ("study",),
+    select: tuple[str, ...] = (),
+    from_verdict: Callable[[Verdict], Any] | None = None,
 ) -> Callable[[DrawFunction], DrawFunction]:
     """Register the function that draws a figure.
 
@@ -169,10 +195,12 @@ def register_figure(
         Kinds of sources from which the figure can be drawn. The predictions of a judgement are converted to results.
     select : tuple of str
         Fields of `Selection` that serve as options of the figure.
+    from_verdict : callable, optional
+        Function that draws the figure of a comparison, or of the comparison over data sets or splits in a judgement.
     """
 
     def register(function: DrawFunction) -> DrawFunction:
-        figures.add(names[0], RegisteredFigure(names, function, serves, select), aliases=names[1:])
+        figures.add(names[0], RegisteredFigure(names, function, serves, select, from_verdict), aliases=names[1:])
         return function
 
     return register

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtrial._registry import suggest_name
+from fairtrial._text import capitalize
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.measures import get_measure
 from fairtrial.report.figures.base import (
@@ -19,6 +20,7 @@ from fairtrial.report.figures.base import (
     build_title,
     encode_colour,
     encode_dash,
+    get_text_colour,
     require_columns,
     style_chart,
     to_frame,
@@ -33,11 +35,18 @@ if TYPE_CHECKING:
 
     from fairtrial.study import Results
 
+_HEIGHT, _MAX_LABELS = 260, 12
 _LOSS_TITLES = {"rla": "Relative loss of accuracy (RLA)", "ela": "Equalized loss of accuracy (ELA)"}
 
 
 def draw_levels(
-    frame: Any, *, value: str = "mean", axis_title: str = "Accuracy", title: str = "Scores under noise", explanation: str = ""
+    frame: Any,
+    *,
+    value: str = "mean",
+    axis_title: str = "Accuracy",
+    title: str = "Scores under noise",
+    explanation: str = "",
+    marked: float | None = None,
 ) -> Any:
     """Draw scores against noise levels, one line per learner, with intervals.
 
@@ -53,6 +62,8 @@ def draw_levels(
         Title of the chart.
     explanation : str
         Line below the title.
+    marked : float, optional
+        Noise level to mark with a dashed line.
 
     Returns
     -------
@@ -64,13 +75,12 @@ def draw_levels(
     >>> frame = pd.DataFrame({"level": [0, 0.2], "learner": "tree", "mean": [0.9, 0.8], "low": [0.8, 0.7], "high": [1, 0.9]})
     >>> chart = draw_levels(frame)
     >>> [layer["mark"]["type"] for layer in chart.to_dict()["layer"]]
-    ['rule', 'line', 'point']
+    ['rule', 'line', 'point', 'text']
     """
     lines = _prepare_level_lines(frame, value)
     subtitle = "Bars: intervals" if lines["low"].notna().any() else "No intervals: each point is a single score"
-    chart = _draw_level_panel(lines, axis_title).properties(
-        width=430, height=300, title=build_title(title, explanation or subtitle)
-    )
+    chart = _draw_level_panel(lines, axis_title, labelled=True, marked=marked)
+    chart = chart.properties(width=430, height=_HEIGHT, title=build_title(title, explanation or subtitle))
     return style_chart(chart)
 
 
@@ -126,7 +136,8 @@ def _prepare_level_lines(frame: Any, value: str) -> pd.DataFrame:
     return lines.assign(position=lines["level"] + shifts).dropna(subset=["level", "value"])
 
 
-def _draw_level_panel(lines: pd.DataFrame, axis_title: str) -> Any:
+def _draw_level_panel(lines: pd.DataFrame, axis_title: str, *, labelled: bool = False, marked: float | None = None) -> Any:
+    """Draw one panel. Few learners are labelled at the ends of their lines; otherwise, there is a legend."""
     import altair as alt
 
     learners = list(dict.fromkeys(lines["learner"]))
@@ -135,16 +146,41 @@ def _draw_level_panel(lines: pd.DataFrame, axis_title: str) -> Any:
     room = 0.07 * ((levels[-1] - levels[0]) or 0.2)
     ticks = alt.Axis(values=levels, format="~g", grid=False)
     domain = [levels[0] - room, levels[-1] + room]
-    x = alt.X("position:Q", title="Level", axis=ticks, scale=alt.Scale(domain=domain, nice=False, zero=False))
+    x = alt.X("position:Q", title="Noise level", axis=ticks, scale=alt.Scale(domain=domain, nice=False, zero=False))
     scale = alt.Scale(zero=False, nice=True, padding=6)
-    shade = encode_colour(learners)
+    labelled = labelled and len(learners) <= _MAX_LABELS
+    shade = encode_colour(learners).legend(None) if labelled else encode_colour(learners)
     hint = [alt.Tooltip("learner:N"), alt.Tooltip("level:Q")]
     hint += [alt.Tooltip(f"{name}:Q", title=name, format=".4f") for name in ("value", "low", "high")]
     base = build_chart(rows).encode(x, shade, tooltip=hint)
     bars = base.mark_rule(strokeWidth=1.4, opacity=0.6).encode(alt.Y("low:Q", title=axis_title, scale=scale), alt.Y2("high:Q"))
     y = alt.Y("value:Q", title=axis_title, scale=scale)
-    line = base.mark_line(strokeWidth=2.2).encode(y, encode_dash(learners))
-    return alt.layer(bars, line, base.mark_point(filled=True, size=46, opacity=1).encode(y))
+    dash = encode_dash(learners).legend(None) if labelled else encode_dash(learners)
+    layers = [bars, base.mark_line(strokeWidth=2.2).encode(y, dash), base.mark_point(filled=True, size=46, opacity=1).encode(y)]
+    if marked is not None:
+        rule = build_chart([{"position": marked}]).mark_rule(color=GREY, strokeDash=[4, 3], strokeWidth=1.2)
+        layers.insert(0, rule.encode(x))
+    if not labelled:
+        return alt.layer(*layers)
+    hues = alt.Scale(domain=learners, range=[get_text_colour(name, position) for position, name in enumerate(learners)])
+    names = build_chart(_place_line_labels(rows)).mark_text(align="left", dx=10, fontSize=12, fontWeight="bold", limit=160)
+    names = names.encode(
+        alt.Color("learner:N", scale=hues, legend=None), x=alt.value("width"), y=alt.Y("value:Q", scale=scale), text="learner:N"
+    )
+    return alt.layer(*layers, names).resolve_scale(color="independent")
+
+
+def _place_line_labels(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Place the name of each learner at the last point of its line, and move names apart that would overlap."""
+    last = {row["learner"]: row["value"] for row in sorted(rows, key=lambda row: row["level"])}
+    ends = [row[name] for row in rows for name in ("value", "low", "high") if row[name] is not None]
+    gap = 20 / _HEIGHT * ((max(ends) - min(ends)) or 1.0)
+    names = sorted(last, key=last.__getitem__)
+    heights = [last[name] for name in names]
+    for index in range(1, len(heights)):
+        heights[index] = max(heights[index], heights[index - 1] + gap)
+    shift = sum(height - last[name] for name, height in zip(names, heights, strict=True)) / len(names)
+    return [{"learner": name, "value": height - shift} for name, height in zip(names, heights, strict=True)]
 
 
 _CONTOUR_VALUES = (-0.25, 0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0, 1.5)
@@ -294,8 +330,8 @@ def draw_study_noise(results: Results, selection: Selection, measure: str = "acc
     frame = compute_level_means(
         results, conditions, measure, dataset=selection.dataset, alpha=alpha, positive=selection.positive
     )
-    measure_name = get_measure(measure).name.replace("_", " ").capitalize()
-    title = f"{measure_name} under {name}{_format_dataset_suffix(results, selection)}"
+    measure_name = get_measure(measure).display_name
+    title = f"{capitalize(measure_name)} under {name}{_format_dataset_suffix(results, selection)}"
     return draw_levels(frame, axis_title=measure_name, title=title)
 
 

@@ -9,9 +9,9 @@ import numpy as np
 from fairtrial.errors import InputError
 from fairtrial.report.figures.base import (
     INK,
-    PALETTE,
     build_chart,
     build_title,
+    encode_colour,
     require_columns,
     style_chart,
     to_frame,
@@ -111,7 +111,8 @@ def _draw_time_panel(frame: pd.DataFrame, medians: pd.DataFrame, field: str, ord
     names = alt.Axis(labelLimit=240, labelPadding=8, ticks=False, domain=False, labels=first)
     y = alt.Y("learner:N", sort=order, title=None, axis=names)
     hint = [alt.Tooltip("learner:N"), alt.Tooltip("dataset:N"), alt.Tooltip(f"{field}:Q", title=_PANELS[field], format=".4~g")]
-    circles = build_chart(rows).mark_point(size=46, opacity=0.75, color=PALETTE[0], strokeWidth=1.5).encode(x, y, tooltip=hint)
+    colour = encode_colour(order).legend(None)
+    circles = build_chart(rows).mark_point(size=46, opacity=0.75, strokeWidth=1.5).encode(x, y, colour, tooltip=hint)
     ticks_ = build_chart(bars).mark_tick(color=INK, thickness=3, size=20, opacity=1).encode(x, y, tooltip=[hint[0], hint[2]])
     return alt.layer(circles, ticks_).properties(width=210, height=alt.Step(30, **{"for": "position"}))
 

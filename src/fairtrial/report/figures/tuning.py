@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fairtrial.errors import InputError
-from fairtrial.report.figures.base import PALETTE, build_chart, build_title, require_columns, style_chart, to_frame, to_records
+from fairtrial.report.figures.base import GREY, build_chart, build_title, require_columns, style_chart, to_frame, to_records
 from fairtrial.report.figures.registry import register_figure
 from fairtrial.report.selection import Selection
 from fairtrial.study.results.tuning import format_value
@@ -92,5 +92,5 @@ def _draw_parameter(group: pd.DataFrame, heading: str, most: int) -> Any:
     legend = alt.Legend(values=sorted({1, (most + 1) // 2, most}), format="d")
     size = alt.Size("trials:Q", title="Trials", scale=alt.Scale(domain=[0, most], range=[30, 320]), legend=legend)
     hint = [alt.Tooltip("dataset:N"), alt.Tooltip(field, format=".4~g" if numeric else ""), alt.Tooltip("trials:Q")]
-    circles = build_chart(rows).mark_circle(color=PALETTE[0], opacity=0.7).encode(x, y, size, tooltip=hint)
+    circles = build_chart(rows).mark_circle(color=GREY, opacity=0.7).encode(x, y, size, tooltip=hint)
     return circles.properties(width=430, height=alt.Step(26), title=alt.TitleParams(heading, fontSize=14, anchor="start"))

@@ -8,17 +8,33 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtrial._findings import Finding
-from fairtrial._narrative import render, render_all, render_ranking
-from fairtrial._text import format_interval, format_number, join_names
+from fairtrial._narrative import render, render_certainty, render_exceptions, render_headline, render_ranking
+from fairtrial._text import format_interval, format_number, format_text, join_names
 from fairtrial.measures import get_measure
 from fairtrial.report.check import list_answer_warnings
-from fairtrial.report.judgement import get_direction, list_datasets, order_pairs_best_first, rank_judged_models
+from fairtrial.report.figures.forest import draw_forest
+from fairtrial.report.judgement import (
+    get_direction,
+    list_datasets,
+    list_models,
+    order_pairs_best_first,
+    rank_judged_models,
+    select_largest_datasets,
+)
 from fairtrial.report.means import average_by_dataset, average_over_datasets, compute_scores
-from fairtrial.report.names import find_best_names, format_condition_phrase, format_measure_name, get_verdict_measure_name
-from fairtrial.report.section import ReportTable, Section, Sentence, section
-from fairtrial.report.sections.verdict import VerdictContext
-from fairtrial.study.results.selection import format_condition
+from fairtrial.report.names import find_best_names, format_measure_name, get_verdict_measure_name
+from fairtrial.report.section import Figure, Highlight, ReportTable, Section, Sentence, section
+from fairtrial.report.sections.pairs import draw_differences_from_best
+from fairtrial.report.sections.scores import draw_models, draw_single_model
+from fairtrial.report.sections.verdict import (
+    MAX_DRAWN,
+    VerdictContext,
+    compare_conditions,
+    draw_answer_figures,
+    format_means_alt,
+)
+from fairtrial.report.selection import get_main_condition, make_unique_keys
+from fairtrial.study.results.selection import format_condition, is_train_size, mask_condition
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,64 +44,140 @@ if TYPE_CHECKING:
     from fairtrial.study import Results
 
 LEADS = "answer-leads"
+_COUNTED_ELSEWHERE = ("failures", "incomplete", "missing_scores_bias")
 _STATUSES = {"ok": "succeeded", "missing": "not run"}
 _MAX_RANKINGS = 6
-_ANSWER_NOTES = (
-    *("undeclared_clusters", "unknown_label", "unknown_labels", "missing_labels", "average_precision_differs"),
-    *("unused_text", "unused_probabilities", "unused_prediction", "unused_unknown_label"),
-)
+_MAX_MEASURES = 6
+_ANSWER_NOTES = {
+    "below_chance": "The AUC of {models} is below chance",
+    "undeclared_clusters": "Rows with the same {column} may depend on each other",
+    "unknown_label": "{models} predict{models:s} an unknown label",
+    "unknown_labels": "{models} predict{models:s} unknown labels",
+    "missing_labels": "{models} {models:has} missing labels",
+    "average_precision_differs": "{models} has the highest average precision",
+    "unused_text": "Column {column} is not used",
+    "unused_probabilities": "{columns} {columns:is} not used",
+    "unused_prediction": "Column {column} is not used",
+    "unused_unknown_label": "Column {column} is not used",
+}
+"""Short texts of the notes that may change the conclusion."""
 
 
-@section("answer", title="The answer", order=10, serves=("study", "judgement", "comparison"))
+@section("answer", title="The answer", order=10, serves=("study", "judgement", "comparison"), question="answer")
 def build_section(source: ReportSource) -> Section:
     """Build the answer in a few sentences. The sections below contain the numbers."""
     if source.kind == "study":
         return _build_study_answer(source)
-    sentences: list[str] = []
-    tables: tuple[ReportTable, ...] = ()
-    if source.rankings:
-        sentences += _describe_rankings(source)
-        if len(source.rankings) > 1:
-            tables = (build_leads_table(source.get_judgement()),)
-    if source.verdict is not None:
-        scope = f"over all {source.verdict.unit}s" if source.rankings else ""
-        sentences += VerdictContext.from_scores(source.verdict).describe_answer(source.noun, scope)
     if source.kind == "judgement":
-        sentences += source.get_judgement().gap_answer
-    sentences += _describe_warnings(source)
-    return Section("answer", "The answer", tuple(map(Sentence, sentences)), (), tables)
+        return _build_judgement_answer(source)
+    return _build_comparison_answer(source)
 
 
-def _describe_rankings(source: ReportSource) -> list[str]:
-    """Describe the answer for each data set. If there are many, describe only how often each model is best."""
-    if len(source.rankings) > _MAX_RANKINGS:
-        return describe_leads(source.get_judgement())
-    notes = [note for note in source.get_judgement().notes if note.kind == "below_chance"]
-    return [*(render_ranking(ranking, source.noun) for ranking in source.rankings), *render_all(notes, source.noun)]
+def _build_judgement_answer(source: ReportSource) -> Section:
+    """Describe the ranking and how certain it is, with a forest plot and the differences from the best model."""
+    judgement = source.get_judgement()
+    several = len(list_datasets(judgement)) > 1
+    sentences = _describe_datasets(judgement) if several else _describe_dataset(judgement)
+    gaps = judgement.gap_findings[:1]
+    if gaps and gaps[0].kind == "gaps_significant":
+        sentences[2:2] = [judgement.gap_summary[0]]
+    tables = (build_leads_table(judgement),) if several else ()
+    verdict = judgement.verdict if several else None
+    figures = (*(draw_answer_figures(verdict) if verdict is not None else ()), *_draw_ranking_figures(judgement))
+    exclusions = _list_exclusions(VerdictContext.from_scores(verdict)) if verdict is not None else ()
+    highlights = (*exclusions, *list_highlights(source))
+    return Section("answer", "The answer", tuple(map(Sentence, sentences)), figures, tables, highlights=highlights)
+
+
+def _describe_dataset(judgement: Judgement) -> list[str]:
+    """Describe the ranking on the only data set, its certainty, and the comparison over splits, if any."""
+    (ranking,) = judgement.findings
+    sentences = [render_headline(ranking, "model"), render_certainty(ranking), render_exceptions(ranking)]
+    if judgement.verdict is not None:
+        sentences.append(judgement.verdict.summarize("model", f"over all {judgement.verdict.unit}s"))
+    return [sentence for sentence in sentences if sentence]
+
+
+def _describe_datasets(judgement: Judgement) -> list[str]:
+    """Describe the comparison over data sets, how often each model is best and, if there are few data sets, each ranking."""
+    sentences = [" ".join(describe_leads(judgement))]
+    if judgement.verdict is not None:
+        context, scope = VerdictContext.from_scores(judgement.verdict), f"over all {judgement.verdict.unit}s"
+        sentences = [*context.describe_headline("model", scope), *sentences]
+    if len(judgement.findings) <= _MAX_RANKINGS:
+        sentences += [render_ranking(ranking, "model") for ranking in judgement.findings]
+    return sentences
+
+
+def _draw_ranking_figures(judgement: Judgement) -> tuple[Figure, ...]:
+    """Draw the main measure of each model and the differences from the best one, for each data set with many rows."""
+    several, figures = len(list_datasets(judgement)) > 1, []
+    if not several and len(list_models(judgement)) == 1:
+        figures = [draw_single_model(judgement, "answer-forest", _MAX_MEASURES)]
+    else:
+        rankings = dict(zip(list_datasets(judgement), judgement.findings, strict=True))
+        chosen = select_largest_datasets(judgement)
+        for dataset, key in zip(chosen, make_unique_keys(chosen), strict=True):
+            when, suffix = ({"dataset": dataset}, f"-{key}") if several else ({}, "")
+            ranking = rankings[dataset]
+            shaded = (*ranking.best, *ranking.not_worse) if ranking.not_worse else ()
+            figures += [
+                draw_models(judgement, judgement.main, f"answer-forest{suffix}", dataset=dataset, when=when, shaded=shaded),
+                draw_differences_from_best(judgement, dataset, f"answer-differences{suffix}", when),
+            ]
+    return tuple(figure for figure in figures if figure is not None)
 
 
 def _build_study_answer(source: ReportSource) -> Section:
+    """Describe the ranking, how certain it is, and what changes under the strongest noise, with the headline figures."""
     results = source.get_results()
     main, *others = VerdictContext.list_for_study(results)
-    if main.verdict is None:
-        sentences = _describe_without_verdict(results, main)
-    else:
-        sentences = main.describe_answer(source.noun, main.scope)
-    sentences += _describe_other_conditions(main, others)
     trials = build_trials_frame(results)
-    tables: tuple[ReportTable, ...] = ()
-    if len(trials) > 2 or trials.index[0] != "succeeded":
-        sentences.append(_count_unfinished_trials(trials))
-        tables = (ReportTable("answer-trials", "Status of the trials", trials),)
-    sentences += _describe_warnings(source)
-    return Section("answer", "The answer", tuple(map(Sentence, sentences)), (), tables)
+    is_complete = len(trials) == 2 and trials.index[0] == "succeeded"
+    if main.verdict is None:
+        sentences, figures = _describe_without_verdict(results, main), _draw_single_means(results)
+    else:
+        sentences, figures = main.describe_headline(source.noun, main.scope), draw_answer_figures(main.verdict)
+    noise = compare_conditions(main, _select_strongest(others))
+    highlights = [] if is_complete else [Highlight(_count_unfinished_trials(trials), section="what-was-run")]
+    highlights += [] if main.verdict is None else _list_exclusions(main)
+    return Section(
+        "answer",
+        "The answer",
+        tuple(Sentence(text) for text in (*sentences[:2], noise) if text),
+        figures,
+        () if is_complete else (ReportTable("answer-trials", "Status of the trials", trials),),
+        highlights=(*highlights, *list_highlights(source)),
+    )
 
 
-def _describe_warnings(source: ReportSource) -> list[str]:
-    """Describe the raised checks that may change the conclusion, and the notes that may change it."""
+def _build_comparison_answer(source: ReportSource) -> Section:
+    """Describe the ranking and how certain it is, with the headline figures."""
+    assert source.verdict is not None
+    context = VerdictContext.from_scores(source.verdict)
+    return Section(
+        "answer",
+        "The answer",
+        tuple(map(Sentence, context.describe_headline(source.noun))),
+        draw_answer_figures(source.verdict),
+        highlights=(*_list_exclusions(context), *list_highlights(source)),
+    )
+
+
+def _list_exclusions(context: VerdictContext) -> list[Highlight]:
+    """List what was left out of the verdict. Failed trials are counted elsewhere."""
+    findings = [finding for finding in context.exclusions if not finding.kind.startswith(_COUNTED_ELSEWHERE)]
+    return [Highlight(render(finding).rstrip("."), section="verdict") for finding in findings]
+
+
+def list_highlights(source: ReportSource) -> tuple[Highlight, ...]:
+    """List what limits the answer: the raised checks that may change the conclusion, and such notes on the predictions."""
+    checks = [
+        Highlight(f"{result.check.number} {result.check.title}", section="checks") for result in list_answer_warnings(source)
+    ]
     notes = source.get_judgement().notes if source.kind == "judgement" else ()
-    texts = render_all([note for note in notes if note.kind in _ANSWER_NOTES], source.noun)
-    return [*texts, *(f"{result.check.number}: {result.finding.text}" for result in list_answer_warnings(source))]
+    titles = dict.fromkeys(format_text(_ANSWER_NOTES[note.kind], note.values) for note in notes if note.kind in _ANSWER_NOTES)
+    return (*checks, *(Highlight(title, section="predictions") for title in titles))
 
 
 def build_trials_frame(results: Results) -> pd.DataFrame:
@@ -112,11 +204,11 @@ def _describe_without_verdict(results: Results, main: VerdictContext) -> list[st
     best = find_best_names(lines["mean"].set_axis(lines.index.astype(str)), get_measure(measure).facts.direction)
     learner = str(frame["learner"][int(best[0])])
     mean, low, high = (float(frame[name][int(best[0])]) for name in ("mean", "low", "high"))
-    interval = "" if np.isnan(low) or np.isnan(high) else f", {format_interval(low, high, number_format='{:.3f}')}"
+    interval = "" if np.isnan(low) or np.isnan(high) else f" ({format_interval(low, high, number_format='{:.3f}')})"
     where = f" {main.scope}" if main.scope else ""
     article = "a" if len(results.archive.learners) == 1 else "the best"
-    number = format_number(mean, "{:.3f}")
-    return [main.reason, f"{learner} has {article} mean {format_measure_name(measure)}{where} ({number}{interval})."]
+    value = f"{format_number(mean, '{:.3f}')}{interval}"
+    return [f"{learner} has {article} mean {format_measure_name(measure)}{where}: {value}.", main.reason]
 
 
 def _build_means_frame(results: Results, measure: str) -> pd.DataFrame:
@@ -126,25 +218,43 @@ def _build_means_frame(results: Results, measure: str) -> pd.DataFrame:
     return means.drop(columns="measure").reset_index(drop=True)
 
 
-def _describe_other_conditions(main: VerdictContext, others: Sequence[VerdictContext]) -> list[str]:
-    """Describe the answer under each other condition at its highest level."""
-    if main.verdict is None:
-        others = [context for context in others if context.verdict is not None]
+def _draw_single_means(results: Results) -> tuple[Figure, ...]:
+    """Draw the mean score on each data set or, with one data set, under each condition. Used if there is no verdict."""
+    measure = get_verdict_measure_name(results)
+    if measure not in results.measures:
+        return ()
+    means = average_by_dataset(results, compute_scores(results, [measure])[0])
+    means = means.astype({"dataset": str, "learner": str})
+    several = means["dataset"].nunique() > 1
+    if several:
+        means = means[mask_condition(means, get_main_condition(results))]
+    names = {(facts.name, float(facts.level)): format_condition(facts) for facts in results.archive.conditions}
+    labels = [
+        str(dataset) if several else names.get((str(condition), float(level)), str(condition))
+        for dataset, condition, level in zip(means["dataset"], means["condition"], means["level"], strict=True)
+    ]
+    frame = means.assign(label=labels, estimate=means["mean"])[["label", "learner", "estimate", "low", "high"]]
+    frame = frame[np.isfinite(frame["estimate"].to_numpy(dtype=np.float64))].head(MAX_DRAWN).reset_index(drop=True)
+    if frame.empty:
+        return ()
+    title = f"Mean {format_measure_name(measure)}{' on each data set' if several else ''}"
+    chart = draw_forest(frame, title=title, subtitle="95 % t intervals over splits, corrected for their overlap")
+    alt = format_means_alt(frame, format_measure_name(measure), get_measure(measure).facts.direction)
+    return (Figure("answer-means", title, chart, alt, frame, size="wide"),)
+
+
+def _select_strongest(contexts: Sequence[VerdictContext]) -> list[VerdictContext]:
+    """Select the highest level of each condition. Training sizes are not noise."""
     highest: dict[str, VerdictContext] = {}
-    for context in others:
+    for context in contexts:
         assert context.condition is not None
+        if is_train_size(context.condition):
+            continue
         current = highest.get(context.condition.name)
         level = None if current is None or current.condition is None else current.condition.level
         if level is None or isnan(level) or context.condition.level > level:
             highest[context.condition.name] = context
-    return [_describe_condition(context) for context in highest.values()]
-
-
-def _describe_condition(context: VerdictContext) -> str:
-    if context.verdict is None:
-        assert context.condition is not None
-        return render(Finding.of("no_verdict", where=format_condition_phrase(context.condition)))
-    return context.verdict.summarize(scope=context.scope)
+    return list(highest.values())
 
 
 def _count_unfinished_trials(trials: pd.DataFrame) -> str:
@@ -152,7 +262,7 @@ def _count_unfinished_trials(trials: pd.DataFrame) -> str:
     counts = {str(name): int(count) for name, count in trials["trials"].items()}
     statuses = {name: count for name, count in counts.items() if name not in ("succeeded", "all")}
     parts = [f"{count:,} {'did not run' if name == 'not run' else f'failed ({name})'}" for name, count in statuses.items()]
-    return f"Of {counts['all']:,} trials, {join_names(parts)}. They are not part of the results above."
+    return f"Of {counts['all']:,} trials, {join_names(parts)}"
 
 
 def build_leads_table(judgement: Judgement) -> ReportTable:

@@ -6,12 +6,28 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtrial._text import capitalize, join_names, make_p_format
+from fairtrial._findings import Finding
+from fairtrial._narrative import render
+from fairtrial._text import (
+    capitalize,
+    format_interval,
+    format_number as format_value,
+    format_percentage,
+    join_names,
+    make_p_format,
+)
 from fairtrial.measures import get_measure
 from fairtrial.measures.intervals import compute_wilson_limits
 from fairtrial.report.figures import curves
 from fairtrial.report.figures.probabilities import draw_corp
-from fairtrial.report.judgement import drop_single_dataset, list_datasets, list_models, select_largest_datasets
+from fairtrial.report.judgement import (
+    MAX_ROWS,
+    drop_single_dataset,
+    list_datasets,
+    list_models,
+    rank_judged_models,
+    select_largest_datasets,
+)
 from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number, section
 from fairtrial.report.selection import make_unique_keys
 from fairtrial.significance.names import get_display_name
@@ -30,10 +46,30 @@ MOST_LIKELY = "most probable"
 DISTANCE, BIAS = "mean distance", "mean predicted minus observed"
 _PREDICTED, _OBSERVED = "mean predicted", "observed frequency"
 _LIMITS = ("low", "high")
+_MAX_LEAD, _MAX_LISTED = 6, 3
+_STATES = {
+    "ranking_reversed": "the ranking of {names} {verb} reversed",
+    "overconfident": "{names} {verb} overconfident",
+    "underconfident": "{names} {verb} underconfident",
+    "probabilities_too_low": "the probabilities of {names} are too low",
+    "probabilities_too_high": "the probabilities of {names} are too high",
+    "miscalibrated": "{names} {verb} miscalibrated",
+    "calibrated": "no significant miscalibration of {names}",
+    "calibration_untested": "calibration of {names} cannot be tested",
+}
+_SHORT_STATES = {
+    "ranking_reversed": "ranking reversed",
+    "overconfident": "overconfident",
+    "underconfident": "underconfident",
+    "probabilities_too_low": "probabilities too low",
+    "probabilities_too_high": "probabilities too high",
+    "miscalibrated": "miscalibrated",
+    "calibration_untested": "not tested",
+}
 _CALIBRATION_NAMES = {"mean_predicted": _PREDICTED, "observed_frequency": _OBSERVED, "weight": "rows"}
 
 
-@section("calibration", title="Calibration", order=90, serves=("judgement",))
+@section("calibration", title="Calibration", order=90, serves=("judgement",), question="probabilities")
 def build_judgement_section(source: ReportSource) -> Section | None:
     """Report measures of calibration, CORP curves and ten bins of probabilities. Return None if no model has probabilities."""
     judgement = source.get_judgement()
@@ -57,11 +93,72 @@ def build_judgement_section(source: ReportSource) -> Section | None:
     return Section(
         "calibration",
         "Calibration",
-        (*(Sentence(text) for text in judgement.calibration_summary), *_describe_calibration(judgement, frame)),
+        (
+            *_summarize_calibration(judgement),
+            *(Sentence(text) for text in judgement.calibration_summary if len(judgement.calibration_findings) > 1),
+            *_describe_calibration(judgement, frame),
+        ),
         (*_draw_corp_figures(judgement), *_draw_calibration_figures(judgement)),
         tables,
-        _note_missing_probabilities(judgement),
+        (*_note_missing_probabilities(judgement), *_explain_corp(judgement)),
     )
+
+
+def _summarize_calibration(judgement: Judgement) -> tuple[Sentence, ...]:
+    """Summarize the tests of all models in one sentence, or count the significant ones over several data sets."""
+    findings = judgement.calibration_findings
+    if len(findings) == 1 or not findings:
+        return tuple(map(Sentence, judgement.calibration_summary))
+    if len(list_datasets(judgement)) > 1:
+        return _count_miscalibrated(judgement)
+    groups: dict[str, list[Finding]] = {}
+    for finding in findings:
+        kind = finding.kind if finding.kind in _STATES else "calibrated"
+        groups.setdefault(kind, []).append(finding)
+    parts = [_describe_state(kind, groups[kind]) for kind in _STATES if kind in groups]
+    conditions = dict.fromkeys(str(finding.values.get("condition", "")) for finding in findings)
+    text = "; ".join(parts) + next((condition for condition in conditions if condition), "")
+    first = next(groups[kind][0]["model"] for kind in _STATES if kind in groups)
+    return (Sentence(f"{text if text.startswith(first) else capitalize(text)}."),)
+
+
+def _describe_state(kind: str, findings: list[Finding]) -> str:
+    """Describe the models in the same state of calibration, with their slopes or O:E ratios."""
+    names = [str(finding["model"]) for finding in findings]
+    text = _STATES[kind].format(names=join_names(names), verb="is" if len(names) == 1 else "are")
+    key = "slope" if all("slope" in finding.values for finding in findings) else "ratio"
+    values = [float(finding[key]) for finding in findings if key in finding.values]
+    if len(values) < len(findings):
+        return text
+    label = "slope" if key == "slope" else "O:E ratio"
+    if len(values) == 1:
+        interval = findings[0].values.get("interval")
+        limits = f", {format_interval(*interval)}" if interval else ""
+        return f"{text} ({label} {format_value(values[0])}{limits})"
+    listed = join_names([format_value(value) for value in values])
+    if len(values) > _MAX_LISTED:
+        listed = f"{format_value(min(values))} to {format_value(max(values))}"
+    return f"{text} ({label}s {listed})"
+
+
+def _count_miscalibrated(judgement: Judgement) -> tuple[Sentence, ...]:
+    """Count the data sets on which each model is significantly miscalibrated."""
+    tests = judgement.calibration_tests
+    tested = tests[tests["p_adjusted"].notna()]
+    if tested.empty:
+        return tuple(map(Sentence, judgement.calibration_summary[:1]))
+    parts = []
+    for model, lines in tested.groupby("model", sort=False):
+        count = int((lines["p_adjusted"] <= judgement.alpha).sum())
+        parts.append(f"{model} on {count:,} of {len(lines):,} data sets")
+    return (Sentence(render(Finding.of("miscalibrated_counts", counts=join_names(parts)), "model")),)
+
+
+def _explain_corp(judgement: Judgement) -> tuple[str, ...]:
+    """Explain the band of the calibration curves."""
+    if not len(judgement.corp):
+        return ()
+    return (render(Finding.of("corp_band", level=judgement.level)),)
 
 
 def _build_measure_tables(judgement: Judgement, several: bool) -> tuple[ReportTable, ...]:
@@ -106,19 +203,42 @@ def _build_test_table(judgement: Judgement, several: bool) -> ReportTable:
 
 
 def _draw_corp_figures(judgement: Judgement) -> tuple[Figure, ...]:
+    """Draw the CORP curve of each model as small multiples, best first. The first ones stay visible."""
     several, chosen = len(list_datasets(judgement)) > 1, select_largest_datasets(judgement)
+    states = _name_states(judgement)
     figures = []
-    for name, key in zip(chosen, make_unique_keys(chosen), strict=True):
-        curve = judgement.corp[judgement.corp["dataset"] == name]
-        if not len(curve):
-            continue
-        frames = {str(model): part.reset_index(drop=True) for model, part in curve.groupby("model", sort=False)}
-        label, where = str(curve["class"].iloc[0]), f" on {name}" if several else ""
-        title = f"CORP calibration curve{where}: " + (f"{label} class" if label == MOST_LIKELY else f"class {label}")
-        alt = f"Recalibrated against predicted probability{where}, one line per model, with bands for a calibrated model."
-        chart = draw_corp(frames, title=title, level=judgement.level)
-        figures.append(Figure(f"calibration-corp-{key}", title, chart, alt, curve.reset_index(drop=True)))
+    for dataset, dataset_key in zip(chosen, make_unique_keys(chosen), strict=True):
+        curves = judgement.corp[judgement.corp["dataset"] == dataset]
+        ranked = [name for name in rank_judged_models(judgement, dataset) if name in set(curves["model"])]
+        for number, (model, key) in enumerate(zip(ranked[:MAX_ROWS], make_unique_keys(ranked[:MAX_ROWS]), strict=True)):
+            curve = curves[curves["model"] == model].reset_index(drop=True)
+            label = str(curve["class"].iloc[0])
+            about = f"{label} class" if label == MOST_LIKELY else f"class {label}"
+            state, value = states.get((dataset, model), (about, ""))
+            title = f"{model} on {dataset}" if several else model
+            band = f"shaded: calibrated, {format_percentage(judgement.level)}"
+            lines = (state, f"{value}; {band}" if value else capitalize(band))
+            chart = draw_corp({model: curve}, title=title, subtitle=lines, level=judgement.level, height=200)
+            alt = f"Calibration curve of {title} for the {about}: {', '.join(filter(None, (state, value)))}."
+            is_lead = number < (_MAX_LEAD // 2 if several else _MAX_LEAD)
+            if several and not is_lead:
+                continue
+            when = {"dataset": dataset} if several else {}
+            name = f"calibration-corp-{dataset_key}-{key}" if several else f"calibration-corp-{key}"
+            figures.append(Figure(name, title, chart, alt, curve, is_lead, "small", when))
     return tuple(figures)
+
+
+def _name_states(judgement: Judgement) -> dict[tuple[str, str], tuple[str, str]]:
+    """Name the state of calibration of each model on each data set, and its slope or O:E ratio."""
+    states = {}
+    for (dataset, model), finding in zip(
+        judgement.calibration_tests[["dataset", "model"]].itertuples(index=False), judgement.calibration_findings, strict=True
+    ):
+        names = {"slope": "slope", "ratio": "O:E ratio"}
+        value = next((f"{text} {format_value(finding[key])}" for key, text in names.items() if key in finding.values), "")
+        states[str(dataset), str(model)] = _SHORT_STATES.get(finding.kind, "no significant miscalibration"), value
+    return states
 
 
 def _explain_bin_limits(judgement: Judgement) -> str:
@@ -214,10 +334,9 @@ def _draw_calibration_figures(judgement: Judgement) -> tuple[Figure, ...]:
         frames = {str(model): part.reset_index(drop=True) for model, part in bins.groupby("model", sort=False)}
         where = f" on {name}" if several else ""
         label = str(bins["class"].iloc[0])
-        title = f"Calibration{where}: " + (f"{label} class" if label == MOST_LIKELY else f"class {label}")
+        title = f"Ten bins{where}: " + (f"{label} class" if label == MOST_LIKELY else f"class {label}")
         alt = f"Observed frequency against predicted probability{where}, one line per model. The diagonal means perfect "
         alt += "calibration."
-        figures.append(
-            Figure(f"calibration-{key}", title, curves.draw_calibration(frames, title=title), alt, bins.reset_index(drop=True))
-        )
+        chart, when = curves.draw_calibration(frames, title=title), {"dataset": name} if several else {}
+        figures.append(Figure(f"calibration-bins-{key}", title, chart, alt, bins.reset_index(drop=True), when=when))
     return tuple(figures)

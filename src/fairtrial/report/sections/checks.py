@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from fairtrial._text import capitalize, format_text
 from fairtrial.report.check import CheckResult, run_checks
-from fairtrial.report.section import ReportTable, Section, Sentence, section
+from fairtrial.report.section import Highlight, ReportTable, Section, Sentence, section
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +17,14 @@ _COUNTS = "checks-counts"
 _MANY = 30
 
 
-@section("checks", title="Methodology checks", order=170, serves=("study", "judgement", "comparison"), schemes="none")
+@section(
+    "checks",
+    title="Methodology checks",
+    order=170,
+    serves=("study", "judgement", "comparison"),
+    schemes="none",
+    question="checks",
+)
 def build_section(source: ReportSource) -> Section:
     """Build a table of all checks and, for each raised check, its numbers and the reason why it matters."""
     check_results = run_checks(source)
@@ -31,7 +38,12 @@ def build_section(source: ReportSource) -> Section:
         _build_check_section(check_result) for check_result in check_results if check_result.finding.outcome == "raised"
     )
     sentences = tuple(map(Sentence, _summarize_checks(check_results)))
-    return Section("checks", "Methodology checks", sentences, (), tables, notes, subsections)
+    highlights = tuple(
+        Highlight(f"{check.number} {check.title}", f"{finding.text} {_to_sentence(check.remedy)}".strip())
+        for check, finding in check_results
+        if finding.outcome == "raised"
+    )
+    return Section("checks", "Methodology checks", sentences, (), tables, notes, subsections, highlights=highlights)
 
 
 def build_outcome_counts(check_results: tuple[CheckResult, ...]) -> pd.DataFrame:
@@ -66,12 +78,11 @@ def _summarize_checks(check_results: tuple[CheckResult, ...]) -> list[str]:
     raised = [result for result in check_results if result.finding.outcome == "raised"]
     broken = [result.check.number for result in check_results if result.finding.outcome == "failed to run"]
     values = {"raised": len(raised), "all": len(check_results), "broken": broken}
-    sentences = [f"{result.check.number}: {result.finding.text}" for result in raised]
     summary = (
-        "{raised} of {all:count check} {raised:was} raised." if raised else "No methodology problems found ({all:count check})."
+        "{raised} of {all:count check} {raised:is} raised." if raised else "No methodology problems found ({all:count check})."
     )
     texts = [summary, *(["failed to run: {broken}."] if broken else [])]
-    return [*(capitalize(format_text(text, values)) for text in texts), *sentences]
+    return [capitalize(format_text(text, values)) for text in texts]
 
 
 def _build_check_section(check_result: CheckResult) -> Section:

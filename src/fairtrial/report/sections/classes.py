@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from fairtrial.report.figures.confusion import MAX_CLASSES, draw_confusion
+from fairtrial.errors import InputError
+from fairtrial.report.cache import select_best_learners
+from fairtrial.report.figures.confusion import MAX_CLASSES, collect_confusion, draw_confusion
 from fairtrial.report.judgement import (
     MAX_PARTS,
     drop_single_dataset,
@@ -15,7 +18,8 @@ from fairtrial.report.judgement import (
     select_largest_datasets,
 )
 from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number, section
-from fairtrial.report.selection import make_unique_keys
+from fairtrial.report.sections.curves import list_largest_datasets
+from fairtrial.report.selection import Selection, get_main_condition, make_unique_keys
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,13 +27,80 @@ if TYPE_CHECKING:
     from fairtrial.predictions.judgement import Judgement
     from fairtrial.report.source import ReportSource
 
-CLASSES_KEY, CONFUSION_KEY = "classes-all", "confusion-all"
+CLASSES_KEY, CONFUSION_KEY, RECALLS_KEY = "classes-all", "confusion-all", "classes-recall"
+_MOST_LEARNERS, _MOST_LEADS = 6, 2
 _CLASS_NAMES = {"support": "rows", "predicted": "predicted rows", "f_score": "F1 score", "auc": "AUC"} | {
     f"{rate}_{end}": f"{rate}, {end}" for rate in ("precision", "recall") for end in ("low", "high")
 }
 
 
-@section("classes", title="Results by class", order=70, serves=("judgement",))
+@section("classes", title="Results by class", order=102, serves=("study",), question="threshold")
+def build_section(source: ReportSource) -> Section | None:
+    """Draw the confusion matrices of the learners on the largest data sets, and list the recall of each class."""
+    import pandas as pd
+
+    results = source.get_results()
+    condition, learners = get_main_condition(results), select_best_learners(results, _MOST_LEARNERS)
+    figures, recalls = [], []
+    for facts, key, when in list_largest_datasets(results):
+        if len(facts.classes) > MAX_CLASSES:
+            continue
+        try:
+            cells = collect_confusion(results, Selection(facts.name, condition.name, condition.level, learners))
+        except InputError:  # no trial succeeded
+            continue
+        models = list(dict.fromkeys(cells["model"]))
+        for learner, learner_key in zip(models, make_unique_keys(models), strict=True):
+            own = cells[cells["model"] == learner].reset_index(drop=True)
+            figures.append(_draw_matrix(own, f"{learner} on {facts.name}", f"confusion-{key}-{learner_key}", when))
+        recalls.append(cells[cells["true"].astype(str) == cells["predicted"].astype(str)].assign(dataset=facts.name))
+    if not recalls:
+        return None
+    names = {"dataset": "data set", "model": "learner", "true": "class", "count": "correct rows", "rate": "recall"}
+    frame = pd.concat(recalls, ignore_index=True)[[*names, "low", "high"]].rename(columns=names)
+    frame = frame[frame["recall"].notna()].reset_index(drop=True)
+    formats = {"correct rows": "{:,.6g}"} | dict.fromkeys(("recall", "low", "high"), "{:.3g}")
+    table = ReportTable(RECALLS_KEY, "Recall of each class", frame, formats, "Low and high are Wilson limits.", None, True)
+    notes = ["Each matrix pools the test rows of all folds of the first repeat."]
+    if len(learners) < len(results.archive.learners):
+        notes.append(
+            "Only the learners with the best mean ranks are shown. draw(results, 'confusion', learner=...) draws others."
+        )
+    return Section("classes", "Results by class", (_describe_lowest_recall(table),), tuple(figures), (table,), tuple(notes))
+
+
+def _describe_lowest_recall(table: ReportTable) -> Sentence:
+    """Describe the class with the lowest recall among the learners with the highest mean recall of each data set."""
+    frame: Any = table.frame
+    means = frame.groupby(["data set", "learner"], sort=False)["recall"].mean()
+    best = set(means.groupby(level="data set", sort=False).idxmax())
+    is_best = [pair in best for pair in zip(frame["data set"], frame["learner"], strict=True)]
+    worst = frame.loc[is_best, "recall"].idxmin()
+    parts = {"learner": frame.loc[worst, "learner"], "label": frame.loc[worst, "class"]}
+    parts["recall"] = format_number(frame, table.key, worst, "recall", "{:.3g}")
+    if frame["data set"].nunique() == 1:
+        is_only = frame["learner"].nunique() == 1
+        lead = "The lowest recall of {learner}" if is_only else "{learner} has the highest mean recall; its lowest recall"
+        template = lead + " is {recall} for class {label}."
+        return build_sentence(template, **parts)
+    template = "The lowest recall is that of {label} on {dataset}: {recall} by {learner}, which has the best mean recall there."
+    return build_sentence(template, dataset=frame.loc[worst, "data set"], **parts)
+
+
+def _draw_matrix(cells: pd.DataFrame, subject: str, key: str, when: dict[str, str], lead: bool = False) -> Figure:
+    """Draw the confusion matrix of a model. Its size follows from the number of classes."""
+    is_error = cells["true"].astype(str) != cells["predicted"].astype(str)
+    errors: Any = cells[is_error & cells["rate"].notna()]
+    alt = f"Confusion matrix of {subject}: number of rows and rate within the true class."
+    if len(errors):
+        most = errors.loc[errors["rate"].idxmax()]
+        alt += f" The most frequent error: class {most['true']} predicted as {most['predicted']}, rate {most['rate']:.3f}."
+    count = cells["predicted"].nunique()
+    size: Literal["wide", "half", "small"] = "half" if lead or 3 < count <= 6 else "small" if count <= 3 else "wide"
+    return Figure(key, subject, draw_confusion(cells, title=subject), alt, cells, lead=lead, size=size, when=when)
+
+
+@section("classes", title="Results by class", order=96, serves=("judgement",), question="threshold")
 def build_judgement_section(source: ReportSource) -> Section:
     """Report confusion matrices, and the precision, recall, F1 score and AUC of each class, with Wilson limits of rates."""
     judgement = source.get_judgement()
@@ -75,12 +146,14 @@ def _draw_confusion_figures(judgement: Judgement) -> tuple[tuple[Figure, ...], s
         for model in rank_judged_models(judgement, dataset)[:MAX_PARTS]
         if (dataset, model) in matrices and matrices[dataset, model]["predicted"].nunique() <= MAX_CLASSES
     ]
-    figures = []
-    for (dataset, model), key in zip(drawn, make_unique_keys([f"{dataset}-{model}" for dataset, model in drawn]), strict=True):
+    keys = make_unique_keys([f"{dataset}-{model}" for dataset, model in drawn])
+    figures, n_drawn = [], Counter[str]()
+    for (dataset, model), key in zip(drawn, keys, strict=True):
+        is_lead = matrices[dataset, model]["predicted"].nunique() > 2 and n_drawn[dataset] < _MOST_LEADS
+        n_drawn[dataset] += 1
+        when, subject = ({"dataset": dataset}, f"{model} on {dataset}") if several else ({}, model)
         cells = matrices[dataset, model].reset_index(drop=True)
-        title = f"Confusion matrix of {model}" + (f" on {dataset}" if several else "")
-        alt = f"{title}: number of rows and rate within the true class, for each true and predicted class."
-        figures.append(Figure(f"confusion-{key}", title, draw_confusion(cells, title=title), alt, cells))
+        figures.append(_draw_matrix(cells, subject, f"confusion-{key}", when, is_lead))
     hidden = len(matrices) - len(drawn)
     return tuple(figures), str(hidden) if hidden else ""
 

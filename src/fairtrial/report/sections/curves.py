@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from fairtrial._check import FloatArray
 from fairtrial._text import capitalize, join_names
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.predictions.tables import MAX_CURVE_POINTS
+from fairtrial.report.cache import select_best_learners
 from fairtrial.report.figures import curves as drawings
 from fairtrial.report.figures.curves import compute_roc_band, with_band
 from fairtrial.report.figures.study_curves import collect_curve_frames, find_cost_winners, with_winners
@@ -39,36 +42,122 @@ if TYPE_CHECKING:
 
 AREA, HULL, KS, COST, WON = "AUC", "AUC of hull", "KS", "area under cost curve", "lowest cost over"
 OFF = "calibration error"
-_MOST_DATA_SETS, _MOST_WHOLE, _MOST_BANDS, _MOST_PANELS = 6, 2, 3, 3
-_KINDS = ("roc", "roc-hull", "precision-recall", "cost", "tpr-fpr", "calibration")
+_MOST_DATA_SETS, _MOST_LEARNERS, _MOST_BANDS, _MOST_PANELS = 6, 12, 3, 3
+_LEAD_HEIGHT = 280
+_KINDS = ("roc", "roc-hull", "precision-recall", "cost")
 
 
-@section("curves", title="Curves", order=100, serves=("study",))
+@section("curves", title="Curves", order=100, serves=("study",), question="threshold")
 def build_section(source: ReportSource) -> Section | None:
-    """Build a subsection for each of the six largest data sets. Return None if no learner has scores."""
+    """Draw the curves of each of the six largest data sets. Return None if no learner has scores."""
     results = source.get_results()
-    facts, detailed = _select_largest(results, _MOST_DATA_SETS), _select_largest(results, _MOST_WHOLE)
-    keys = map_unique_keys(dataset_facts.name for dataset_facts in results.archive.datasets)
-    subsections = [
-        subsection
-        for dataset_facts in facts
-        if (subsection := _build_dataset_curves(results, dataset_facts, keys[dataset_facts.name], dataset_facts in detailed))
-        is not None
-    ]
-    if not subsections:
+    tables, figures, notes = {}, [], _build_selection_notes(results)
+    for facts, key, when in list_largest_datasets(results):
+        selection = _select_curves(results, facts)
+        frames = {kind: _collect_defined_curves(results, kind, selection) for kind in _KINDS}
+        if not frames["roc"]:
+            continue
+        name = _describe_curve_subject(facts, selection.positive)
+        tables[facts.name] = table = _build_learner_areas(frames, f"curves-areas-{key}", name, when)
+        counts = count_tested_classes(results, facts, get_main_condition(results), selection.positive)
+        figures.append(_draw_roc_figure(frames, table.frame, counts, name, key, when))
+        figures.append(_draw_precision_recall_figure(frames, name, key, when))
+        figures.append(_draw_cost_figure(frames, table.frame, name, key, when))
+        absent = [learner for learner in select_best_learners(results, _MOST_LEARNERS) if learner not in frames["roc"]]
+        if absent:
+            reason = "trials failed or have not run, or the learner has no scores"
+            notes.append(f"No curve for {join_names(absent)} on {facts.name}: {reason}.")
+    if not tables:
         return None
-    n_left_out = len(results.archive.datasets) - len(facts)
+    sentences, summaries = _summarize_areas(tables, "learner", "data set")
+    ordered = [figure for figure in figures if figure.lead] + [figure for figure in figures if not figure.lead]
+    return Section("curves", "Curves", sentences, tuple(ordered), (*summaries, *tables.values()), tuple(notes))
+
+
+@section("calibration", title="Calibration", order=90, serves=("study",), question="probabilities")
+def build_calibration_section(source: ReportSource) -> Section | None:
+    """Draw the calibration curves of the largest data sets. Return None if no learner predicts probabilities."""
+    import pandas as pd
+
+    results = source.get_results()
+    lines, figures, notes = [], [], _build_selection_notes(results)
+    for facts, key, when in list_largest_datasets(results):
+        selection = _select_curves(results, facts)
+        curves = _collect_defined_curves(results, "calibration", selection)
+        if not curves:
+            continue
+        errors = {learner: _compute_calibration_offset(curve) for learner, curve in curves.items()}
+        lines += [{"data set": facts.name, "learner": learner, OFF: error} for learner, error in errors.items()]
+        name = _describe_curve_subject(facts, selection.positive)
+        best = min(errors, key=lambda learner: errors[learner])
+        alt = f"Calibration curves of {name}. {best} has the lowest calibration error, {errors[best]:.3f}."
+        chart = drawings.draw_calibration({learner: curve.round(4) for learner, curve in curves.items()})
+        chart.vconcat[0].height, chart.vconcat[1].height = 240, 50
+        figures.append(Figure(f"calibration-{key}", f"Calibration of {name}", chart, alt, when=when, lead=True))
+        chart, title = drawings.draw_calibration_errors(errors), f"Calibration error: {name}"
+        figures.append(Figure(f"calibration-error-{key}", title, chart, alt, when=when, lead=True))
+        without = [name for name in select_best_learners(results, _MOST_LEARNERS) if name not in curves]
+        if without:
+            notes.append(f"No calibration for {join_names(without)} on {facts.name}: no predicted probabilities.")
+    if not lines:
+        return None
+    frame = pd.DataFrame(lines)
+    note = "Mean distance between the predicted probability and the observed frequency of a bin, weighted by its rows."
+    table = ReportTable("calibration-errors", "Calibration errors", frame, {OFF: "{:.3f}"}, note, None, True)
+    return Section("calibration", "Calibration", (_describe_calibration(table),), tuple(figures), (table,), tuple(notes))
+
+
+def _describe_calibration(table: ReportTable) -> Sentence:
+    """Describe the learners with the lowest and highest calibration error, or the range of the lowest over data sets."""
+    frame: Any = table.frame
+    if frame["data set"].nunique() == 1:
+        low, high = frame[OFF].idxmin(), frame[OFF].idxmax()
+        parts = {"best": frame.loc[low, "learner"], "low": format_number(frame, table.key, low, OFF)}
+        if len(frame) == 1:
+            return build_sentence("{best} has a calibration error of {low}.", **parts)
+        parts |= {"worst": frame.loc[high, "learner"], "high": format_number(frame, table.key, high, OFF)}
+        if parts["low"].text == parts["high"].text:
+            return build_sentence("All learners have a calibration error of {low}.", low=parts["low"])
+        return build_sentence("{best} has the lowest calibration error ({low}), {worst} the highest ({high}).", **parts)
+    best = frame.loc[frame.groupby("data set", sort=False)[OFF].idxmin()]
+    low, high = best[OFF].idxmin(), best[OFF].idxmax()
+    return build_sentence(
+        "The lowest calibration error ranges from {low} ({first}) to {high} ({last}){leaders}.",
+        leaders=_describe_leaders(best["learner"]),
+        low=format_number(frame, table.key, low, OFF),
+        first=best.loc[low, "data set"],
+        high=format_number(frame, table.key, high, OFF),
+        last=best.loc[high, "data set"],
+    )
+
+
+def _describe_leaders(names: Iterable[str]) -> str:
+    """Describe which learner has the best value most often. The text is empty if there is one, or if none has it twice."""
+    counts = Counter(map(str, names))
+    most = max(counts.values()) if len(counts) > 1 else 1
+    leaders = [name for name, count in counts.items() if count == most]
+    return f"; {join_names(leaders)} {'has' if len(leaders) == 1 else 'have'} it most often" if most > 1 else ""
+
+
+def list_largest_datasets(results: Results) -> list[tuple[DataFacts, str, dict[str, str]]]:
+    """List the largest data sets with their keys, and the selection of the page that shows them."""
+    keys = map_unique_keys(facts.name for facts in results.archive.datasets)
+    several = len(results.archive.datasets) > 1
+    largest = _select_largest(results, _MOST_DATA_SETS)
+    return [(facts, keys[facts.name], {"dataset": facts.name} if several else {}) for facts in largest]
+
+
+def _build_selection_notes(results: Results) -> list[str]:
+    """Explain which rows, data sets and learners are shown."""
     notes = ["Each curve pools the test rows of all folds of the first repeat. This assumes that scores have the same scale."]
-    if len(subsections) > _MOST_WHOLE:
-        notes.append(
-            "The two largest data sets have all kinds of curves, and the others have ROC and cost curves. To draw the rest, "
-            "call draw(results, 'ks', dataset=...) or another figure."
-        )
-    if n_left_out:
-        names = [f"'{dataset_facts.name}'" for dataset_facts in results.archive.datasets if dataset_facts not in facts]
-        others = join_names(names, None)
-        notes.append(f"Only the largest data sets are shown. draw(results, 'roc', dataset=...) draws the others: {others}.")
-    return Section("curves", "Curves", notes=tuple(notes), subsections=tuple(subsections))
+    drawn = {facts.name for facts, *_ in list_largest_datasets(results)}
+    others = [f"'{facts.name}'" for facts in results.archive.datasets if facts.name not in drawn]
+    if others:
+        draw_others = f"draw(results, 'roc', dataset=...) draws the others: {join_names(others, None)}"
+        notes.append(f"Only the largest data sets are shown. {draw_others}.")
+    if len(results.archive.learners) > _MOST_LEARNERS:
+        notes.append(f"Only the {_MOST_LEARNERS} learners with the best mean ranks are shown.")
+    return notes
 
 
 def _select_largest(results: Results, count: int) -> list[DataFacts]:
@@ -78,28 +167,12 @@ def _select_largest(results: Results, count: int) -> list[DataFacts]:
     return [dataset for dataset in datasets if dataset in largest]
 
 
-def _build_dataset_curves(results: Results, facts: DataFacts, key: str, detailed: bool) -> Section | None:
+def _select_curves(results: Results, facts: DataFacts) -> Selection:
+    """Select the main condition, the best learners and the positive class of a data set."""
     condition = get_main_condition(results)
-    selection = Selection(facts.name, condition.name, condition.level)
-    label = selection.find_positive(results, facts)
-    frames = {kind: _collect_defined_curves(results, kind, selection) for kind in _KINDS}
-    if not frames["roc"]:
-        return None
-    table = _build_learner_areas(frames, f"curves-areas-{key}", facts.name)
-    learners = [str(name) for name in table.frame.index]
-    counts = count_tested_classes(results, facts, condition, label)
-    figures = [
-        _draw_roc_figure(frames, table.frame, counts, facts.name, key),
-        _draw_cost_figure(frames, table.frame, facts.name, key),
-    ]
-    if detailed:
-        figures.insert(1, _draw_precision_recall_figure(frames, facts.name, key))
-        figures.append(_draw_ks_figure(frames, learners[:_MOST_PANELS], table.frame, facts.name, key))
-    if detailed and frames["calibration"]:
-        figures.append(_draw_calibration_figure(frames, table.frame, facts.name, key))
-    notes = _build_curve_notes(results, frames)
-    sentences = build_curve_sentences(table, "learner", _describe_curve_subject(facts, label))
-    return Section(f"curves-{key}", facts.name, sentences, tuple(figures), (table,), notes)
+    learners = select_best_learners(results, _MOST_LEARNERS)
+    selection = Selection(facts.name, condition.name, condition.level, learners)
+    return replace(selection, positive=selection.find_positive(results, facts))
 
 
 def _describe_curve_subject(facts: DataFacts, label: object) -> str:
@@ -119,7 +192,7 @@ def _collect_defined_curves(results: Results, kind: str, selection: Selection) -
     }
 
 
-def _build_learner_areas(frames: dict[str, Frames], key: str, name: str) -> ReportTable:
+def _build_learner_areas(frames: dict[str, Frames], key: str, name: str, when: dict[str, str]) -> ReportTable:
     """Build a table of the areas under the curves of each learner, sorted by decreasing AUC."""
     import pandas as pd
 
@@ -132,89 +205,83 @@ def _build_learner_areas(frames: dict[str, Frames], key: str, name: str) -> Repo
             KS: float((frame["tpr"] - frame["fpr"]).abs().max()),
             COST: compute_area(frames["cost"][learner], "probability_cost", "expected_cost"),
             WON: float(won.get(learner, 0.0)),
-            OFF: _compute_calibration_offset(frames["calibration"].get(learner)),
         }
         for learner, frame in frames["roc"].items()
     ]
     frame = pd.DataFrame(lines).set_index("learner").sort_values(AREA, ascending=False, kind="stable")
-    frame = frame if frames["calibration"] else frame.drop(columns=OFF)
-    formats = dict.fromkeys(frame.columns, "{:.3f}")
-    return ReportTable(key, f"Areas under the curves: {name}", frame, formats, _format_cost_note("learner"))
+    title, formats = f"Areas under the curves: {name}", dict.fromkeys(frame.columns, "{:.3f}")
+    return ReportTable(key, title, frame, formats, _format_cost_note("learner"), when=when)
 
 
-def _compute_calibration_offset(curve: pd.DataFrame | None) -> float:
-    """Compute the mean distance between predicted probability and observed frequency. It is NaN without probabilities."""
-    if curve is None:
-        return float("nan")
+def _compute_calibration_offset(curve: pd.DataFrame) -> float:
+    """Compute the mean distance between predicted probability and observed frequency."""
     return float(np.average((curve["mean_predicted"] - curve["observed_frequency"]).abs(), weights=curve["weight"]))
 
 
-def _build_curve_notes(results: Results, frames: dict[str, Frames]) -> tuple[str, ...]:
-    notes = []
-    absent = [learner.name for learner in results.archive.learners if learner.name not in frames["roc"]]
-    if absent:
-        notes.append(f"No curve for {join_names(absent)}: trials failed or have not run, or the learner has no scores.")
-    uncalibrated = [name for name in frames["roc"] if name not in frames["calibration"]]
-    if uncalibrated and frames["calibration"]:
-        notes.append(f"No calibration for {join_names(uncalibrated)}: no predicted probabilities.")
-    return tuple(notes)
+def _summarize_areas(
+    tables: dict[str, ReportTable], noun: str, label: str
+) -> tuple[tuple[Sentence, ...], tuple[ReportTable, ...]]:
+    """Describe the highest AUC. For several data sets or classes, build a table of the highest and lowest AUC of each."""
+    import pandas as pd
+
+    if len(tables) == 1:
+        return build_curve_sentences(next(iter(tables.values())), noun), ()
+    frames = {name: table.frame for name, table in tables.items()}
+    tied = {name: [str(best) for best in frame.index[frame[AREA] == frame[AREA].iloc[0]]] for name, frame in frames.items()}
+    lines = [(name, join_names(tied[name]), frame[AREA].iloc[0], frame[AREA].iloc[-1]) for name, frame in frames.items()]
+    best, highest, lowest = f"best {noun}", "highest AUC", "lowest AUC"
+    summary: Any = pd.DataFrame(lines, columns=[label, best, highest, lowest]).set_index(label)
+    table = ReportTable("curves-best", f"AUC by {label}", summary, {highest: "{:.3f}", lowest: "{:.3f}"})
+    low, high = summary[highest].idxmin(), summary[highest].idxmax()
+    sentence = build_sentence(
+        "The highest AUC ranges from {low} ({first}) to {high} ({last}){leaders}.",
+        leaders=_describe_leaders(name for names in tied.values() for name in names),
+        low=format_number(summary, table.key, low, highest),
+        first=low,
+        high=format_number(summary, table.key, high, highest),
+        last=high,
+    )
+    return (sentence,), (table,)
 
 
-def _draw_roc_figure(frames: dict[str, Frames], areas: pd.DataFrame, counts: tuple[int, int], name: str, key: str) -> Figure:
+def _draw_roc_figure(
+    frames: dict[str, Frames], areas: pd.DataFrame, counts: tuple[int, int], name: str, key: str, when: dict[str, str]
+) -> Figure:
     curves = frames["roc"]
     best = str(areas.index[0])
     banded = list(curves) if len(curves) <= _MOST_BANDS else [best]
-    reduced = reduce_curve_points(curves, ["fpr", "tpr"])
-    chart = drawings.draw_roc(reduced, reduce_curve_points(frames["roc-hull"], ["fpr", "tpr"]), title="ROC curve")
+    reduced = reduce_curve_points(curves, ["fpr", "tpr"], most=120)
+    chart = drawings.draw_roc(reduced, title="ROC curve")
     if min(counts) > 0:
         bands = reduce_curve_points(
-            {learner: compute_roc_band(curves[learner], *counts) for learner in banded}, ["fpr", "low", "high"]
+            {learner: compute_roc_band(curves[learner], *counts) for learner in banded}, ["fpr", "low", "high"], most=120
         )
         chart = with_band(chart, bands, reduced)
-    alt = f"ROC curves on {name}. {_format_extremes(areas, AREA, 'AUC', highest=True)}"
-    return Figure(f"curves-roc-{key}", f"ROC curves of {name}", chart, alt)
+    alt = f"ROC curves of {name}. {_format_extremes(areas, AREA, 'AUC', highest=True)}"
+    chart.height = _LEAD_HEIGHT
+    return Figure(f"curves-roc-{key}", f"ROC curves of {name}", chart, alt, lead=True, when=when)
 
 
-def _draw_precision_recall_figure(frames: dict[str, Frames], name: str, key: str) -> Figure:
+def _draw_precision_recall_figure(frames: dict[str, Frames], name: str, key: str, when: dict[str, str]) -> Figure:
     curves = frames["precision-recall"]
-    chart = drawings.draw_precision_recall(reduce_curve_points(curves, ["recall", "precision"]))
+    chart = drawings.draw_precision_recall(reduce_curve_points(curves, ["recall", "precision"], most=120))
     best_precision = {learner: float(frame.loc[frame["recall"] >= 0.8, "precision"].max()) for learner, frame in curves.items()}
     best = max(best_precision, key=lambda learner: best_precision[learner])
     extremes = f"{best} has the highest precision at a recall of 0.8 or more, {best_precision[best]:.3f}."
-    alt = f"Precision against recall on {name}. {extremes}"
-    return Figure(f"curves-precision-recall-{key}", f"Precision-recall curves of {name}", chart, alt)
+    alt, title = f"Precision against recall of {name}. {extremes}", f"Precision-recall curves of {name}"
+    chart.height = _LEAD_HEIGHT
+    return Figure(f"curves-precision-recall-{key}", title, chart, alt, lead=True, when=when)
 
 
-def _draw_cost_figure(frames: dict[str, Frames], areas: pd.DataFrame, name: str, key: str) -> Figure:
+def _draw_cost_figure(frames: dict[str, Frames], areas: pd.DataFrame, name: str, key: str, when: dict[str, str]) -> Figure:
     curves = frames["cost"]
     chart = with_winners(
         drawings.draw_cost(reduce_curve_points(curves, ["probability_cost", "expected_cost"])),
         find_cost_winners(curves),
         curves,
     )
-    alt = f"Cost curves on {name}. {_format_extremes(areas, COST, 'area under the cost curve', highest=False)}"
-    return Figure(f"curves-cost-{key}", f"Cost curves of {name}", chart, alt)
-
-
-def _draw_ks_figure(frames: dict[str, Frames], learners: list[str], areas: pd.DataFrame, name: str, key: str) -> Figure:
-    curves = {learner: frames["tpr-fpr"][learner] for learner in learners}
-    chart = drawings.draw_tpr_fpr(reduce_curve_points(curves, ["position", "tpr", "fpr"], most=80, peak="difference"))
-    extremes = _format_extremes(areas.loc[learners], KS, "Kolmogorov-Smirnov distance", highest=True)
-    few = "" if len(learners) == len(areas) else f" (the {len(learners)} learners with the highest AUC)"
-    return Figure(
-        f"curves-ks-{key}",
-        f"Kolmogorov-Smirnov chart of {name}{few}",
-        chart,
-        f"True and false positive rates over thresholds on {name}. {extremes}",
-    )
-
-
-def _draw_calibration_figure(frames: dict[str, Frames], areas: pd.DataFrame, name: str, key: str) -> Figure:
-    curves = frames["calibration"]
-    best = str(areas[OFF].idxmin())
-    alt = f"Calibration curves on {name}. {best} has the lowest calibration error, {areas[OFF].min():.3f}."
-    rounded = {learner: curve.round(4) for learner, curve in curves.items()}
-    return Figure(f"curves-calibration-{key}", f"Calibration curves of {name}", drawings.draw_calibration(rounded), alt)
+    alt = f"Cost curves of {name}. {_format_extremes(areas, COST, 'area under the cost curve', highest=False)}"
+    return Figure(f"curves-cost-{key}", f"Cost curves of {name}", chart, alt, when=when)
 
 
 def _format_extremes(frame: pd.DataFrame, column: str, quantity: str, *, highest: bool) -> str:
@@ -228,7 +295,7 @@ def _format_extremes(frame: pd.DataFrame, column: str, quantity: str, *, highest
     return f"{first} has the {side[0]} {quantity} ({values[first]:.3f}), {last} the {side[1]} ({values[last]:.3f})."
 
 
-@section("curves", title="Curves", order=100, serves=("judgement",))
+@section("curves", title="Curves", order=100, serves=("judgement",), question="threshold")
 def build_judgement_section(source: ReportSource) -> Section | None:
     """Build a subsection for each of the largest data sets and classes. Return None if there are no curves."""
     judgement = source.get_judgement()
@@ -236,10 +303,13 @@ def build_judgement_section(source: ReportSource) -> Section | None:
         return None
     chosen, n_omitted = _choose_dataset_classes(judgement)
     names = [" ".join(dataset_class) if len(list_datasets(judgement)) > 1 else dataset_class[1] for dataset_class in chosen]
-    parts = [
-        _build_class_section(judgement, *dataset_class, key)
-        for dataset_class, key in zip(chosen, make_unique_keys(names), strict=True)
-    ]
+    parts: list[Section] = []
+    areas: dict[str, ReportTable] = {}
+    for (dataset, label), key in zip(chosen, make_unique_keys(names), strict=True):
+        part = _build_class_section(judgement, dataset, label, key)
+        if part is not None:
+            parts.append(replace(part, when=_choose_selectors(chosen, dataset, label)))
+            areas[f"class {label}" if len(list_datasets(judgement)) == 1 else part.title] = part.tables[0]
     notes = [f"Only the largest data sets and classes are shown; {n_omitted} more are left out."] if n_omitted else []
     if any(
         (points.groupby(["dataset", "model", "class"]).size() >= MAX_CURVE_POINTS).any() for points in judgement.curves.values()
@@ -248,7 +318,16 @@ def build_judgement_section(source: ReportSource) -> Section | None:
     absent = [name for name in list_models(judgement) if name not in set(judgement.curves["roc"]["model"])]
     if absent:
         notes.append(f"No curve for {join_names(absent)}: no scores.")
-    return Section("curves", "Curves", notes=tuple(notes), subsections=tuple(part for part in parts if part is not None))
+    sentences, tables = _summarize_areas(areas, "model", "class") if areas else ((), ())
+    if len(parts) == 1:
+        parts = [replace(parts[0], sentences=())]
+    return Section("curves", "Curves", sentences, tables=tables, notes=tuple(notes), subsections=tuple(parts))
+
+
+def _choose_selectors(chosen: list[tuple[str, str]], dataset: str, label: str) -> dict[str, str]:
+    """Choose the values of the page's selectors that distinguish a data set and a class from the other chosen ones."""
+    datasets = {name for name, _ in chosen}
+    return ({"dataset": dataset} if len(datasets) > 1 else {}) | ({"class": label} if len(datasets) < len(chosen) else {})
 
 
 def _choose_dataset_classes(judgement: Judgement) -> tuple[list[tuple[str, str]], int]:
@@ -268,7 +347,7 @@ def _choose_dataset_classes(judgement: Judgement) -> tuple[list[tuple[str, str]]
     return chosen, len(all_pairs) - len(chosen)
 
 
-def _select_defined_curves(judgement: Judgement, kind: str, dataset: str, label: str) -> Frames:
+def select_defined_curves(judgement: Judgement, kind: str, dataset: str, label: str) -> Frames:
     """Select the defined curves by model."""
     points = judgement.curves.get(kind)
     if points is None:
@@ -286,7 +365,7 @@ def _select_defined_curves(judgement: Judgement, kind: str, dataset: str, label:
 
 def _build_class_section(judgement: Judgement, dataset: str, label: str, key: str) -> Section | None:
     frames = {
-        kind: _select_defined_curves(judgement, kind, dataset, label)
+        kind: select_defined_curves(judgement, kind, dataset, label)
         for kind in ("roc", "roc_hull", "precision_recall", "cost", "tpr_fpr")
     }
     if not frames["roc"]:
@@ -370,7 +449,7 @@ def _draw_model_cost_figure(frames: dict[str, Frames], where: str, key: str) -> 
 
 def _draw_model_ks_figure(frames: dict[str, Frames], models: list[str], where: str, key: str) -> Figure:
     curves = {name: frames["tpr_fpr"][name] for name in models}
-    chart = drawings.draw_tpr_fpr(reduce_curve_points(curves, ["position", "tpr", "fpr"], peak="difference"))
+    chart = drawings.draw_tpr_fpr(reduce_curve_points(curves, ["position", "tpr", "fpr"], most=80, peak="difference"))
     few = "" if len(models) == len(frames["tpr_fpr"]) else ", the models with the highest AUC"
     alt = f"True and false positive rates over thresholds for {where}, one panel per model."
     return Figure(f"curves-ks-{key}", f"Kolmogorov-Smirnov chart: {where}{few}", chart, alt)

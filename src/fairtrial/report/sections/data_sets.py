@@ -10,11 +10,14 @@ import numpy as np
 from fairtrial._text import capitalize, join_names
 from fairtrial.data.faults import format_fault
 from fairtrial.measures import get_measure
+from fairtrial.report.cache import compute_verdict
+from fairtrial.report.figures.comparison import draw_dataset_scores
 from fairtrial.report.means import average_by_dataset, compute_scores
-from fairtrial.report.names import format_condition_phrase, format_measure_name
-from fairtrial.report.section import ReportTable, Section, Sentence, build_sentence, format_number, section
-from fairtrial.report.selection import get_main_condition, make_unique_keys
-from fairtrial.study.archive import DataFacts
+from fairtrial.report.names import format_condition_phrase, format_measure_name, get_verdict_measure_name
+from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number, section
+from fairtrial.report.sections.verdict import MAX_DRAWN
+from fairtrial.report.selection import get_main_condition, map_unique_keys
+from fairtrial.study.archive import ConditionFacts, DataFacts
 from fairtrial.study.results.selection import mask_condition
 
 if TYPE_CHECKING:
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from fairtrial.report.source import ReportSource
     from fairtrial.study import Results
 
+_MAX_DATASETS = 25
 _COUNTS = ("numeric", "nominal", "missing")
 _FORMATS = {"mean": "{:.4f}", "low": "{:.4f}", "high": "{:.4f}", "ahead by": "{:.4f}", "imbalance ratio": "{:.2f}"}
 _BEST_NOTE = (
@@ -31,27 +35,123 @@ _BEST_NOTE = (
 )
 
 
-@section("data-sets", title="Results by data set", order=130, serves=("study",))
-def build_section(source: ReportSource) -> Section:
-    """Report facts about each data set, its best learner under each declared measure, and the means of all learners."""
+@section("data-sets", title="Results by data set", order=130, serves=("study",), question="where")
+def build_section(source: ReportSource) -> Section | None:
+    """Report the scores on each data set, and where the best learner loses. Return None for one data set or learner."""
     results = source.get_results()
-    main = get_main_condition(results)
-    facts = build_facts_frame(results.archive.datasets)
-    names = list(dict.fromkeys(results.measures))
+    if len(results.archive.datasets) < 2 or len(results.archive.learners) < 2:
+        return None
+    main, verdict_measure = get_main_condition(results), get_verdict_measure_name(results)
+    names = sorted(dict.fromkeys(results.measures), key=lambda name: name != verdict_measure)
     means = average_by_dataset(results, compute_scores(results, names)[0])
     main_means = means[mask_condition(means, main)]
     best = build_best_frame(main_means)
-    tables = [ReportTable("data-sets-facts", "Data sets", facts, _FORMATS, _format_facts_note(facts), None, True)]
-    if len(best):
-        title = f"Best learner on each data set, {format_condition_phrase(main)}"
-        tables.append(ReportTable("data-sets-best", title, best, _FORMATS, _BEST_NOTE, None, True))
-    if len(results.archive.learners) > 1:
-        tables += [
-            _build_wide_table(results, name, key)
-            for name, key in zip(names, make_unique_keys(names), strict=True)
-            if (main_means["measure"] == name).any()
-        ]
-    return Section("data-sets", "Results by data set", _build_dataset_sentences(facts), (), tuple(tables))
+    if best.empty:
+        return None
+    names = [name for name in names if (main_means["measure"] == name).any()]
+    keys = map_unique_keys(names)
+    scores = {name: results.wide(name, main.name, main.level).rename_axis(index="data set") for name in names}
+    learners = {name: build_learner_frame(scores[name], get_measure(name).facts.direction) for name in names}
+    tables = [_build_learner_table(learners[name], name, keys[name]) for name in names]
+    tables += [_build_wide_table(scores[name], name, keys[name], format_condition_phrase(main)) for name in names]
+    title = f"Best learner on each data set, {format_condition_phrase(main)}"
+    tables.append(ReportTable("data-sets-best", title, best, _FORMATS, _BEST_NOTE, None, True))
+    winner = _find_winner(results, learners[names[0]])
+    sentence = _describe_winner(learners[names[0]], winner, names[0], keys[names[0]], main)
+    figures = [figure for name in names if (figure := _draw_scores(scores[name], name, keys[name], winner)) is not None]
+    return Section("data-sets", "Results by data set", sentence, tuple(figures), tuple(tables))
+
+
+@section("data-facts", title="Data sets", order=25, serves=("study",), question="how")
+def build_facts_section(source: ReportSource) -> Section:
+    """Report facts about each data set: rows, attributes, classes, imbalance."""
+    facts = build_facts_frame(source.get_results().archive.datasets)
+    table = ReportTable("data-sets-facts", "Data sets", facts, _FORMATS, _format_facts_note(facts), None, True)
+    return Section("data-facts", "Data sets", _build_dataset_sentences(facts), (), (table,))
+
+
+def build_learner_frame(scores: pd.DataFrame, better: str) -> pd.DataFrame:
+    """Count the data sets on which each learner is best or worst, and find where it is farthest behind the best.
+
+    >>> import pandas as pd
+    >>> scores = pd.DataFrame({"tree": [0.9, 0.8], "bayes": [0.7, 0.9]}, index=["iris", "wine"])
+    >>> build_learner_frame(scores, "max")["on data set"].tolist()
+    ['wine', 'iris']
+    """
+    import pandas as pd
+
+    values = scores.to_numpy(dtype=np.float64)
+    values = np.where(np.isfinite(values), values if better == "max" else -values, np.nan)
+    lines = []
+    for column, name in enumerate(scores.columns):
+        defined = np.isfinite(values[:, column])
+        rows = np.round(values[defined], 12)
+        if not len(rows):
+            lines.append((str(name), 0, 0, 0, np.nan, ""))
+            continue
+        behind = np.nanmax(rows, axis=1) - rows[:, column]
+        farthest = int(behind.argmax())
+        counts = len(rows), int((behind == 0).sum()), int((rows[:, column] == np.nanmin(rows, axis=1)).sum())
+        lines.append((str(name), *counts, round(float(behind[farthest]), 12), str(scores.index[defined][farthest])))
+    columns = ["learner", "data sets", "best on", "worst on", "farthest behind", "on data set"]
+    return pd.DataFrame(lines, columns=columns).set_index("learner")
+
+
+def _build_learner_table(frame: pd.DataFrame, measure: str, key: str) -> ReportTable:
+    name = format_measure_name(measure)
+    note = "Best and worst include ties. Farthest behind: the largest difference from the best learner of a data set."
+    title, formats = f"Number of data sets on which each learner has the best {name}", {"farthest behind": "{:.4f}"}
+    return ReportTable(f"data-sets-learners-{key}", title, frame, formats, note, when={"measure": name})
+
+
+def _find_winner(results: Results, learners: pd.DataFrame) -> str:
+    """Find the learner that is best overall by the verdict or, without a verdict, on the most data sets."""
+    verdict = compute_verdict(results)[0]
+    return str(learners["best on"].idxmax()) if verdict is None else str(verdict.order[0])
+
+
+def _describe_winner(
+    frame: pd.DataFrame, winner: str, measure: str, key: str, condition: ConditionFacts
+) -> tuple[Sentence, ...]:
+    """Describe on how many data sets the winner is best, and where it is farthest behind."""
+    table = f"data-sets-learners-{key}"
+    parts: dict[str, Any] = {"winner": winner, "measure": format_measure_name(measure)}
+    parts |= {"where": capitalize(format_condition_phrase(condition))}
+    parts |= {"sets": format_number(frame, table, winner, "data sets", "{:d}")}
+    if bool((frame["best on"] == frame["data sets"])[winner]):
+        return (build_sentence("{where}, {winner} has the best {measure} on all {sets} data sets.", **parts),)
+    parts |= {
+        "best": format_number(frame, table, winner, "best on", "{:d}"),
+        "behind": format_number(frame, table, winner, "farthest behind", "{:.3g}"),
+        "dataset": frame.loc[winner, "on data set"],
+    }
+    template = (
+        "{where}, {winner} has the best {measure} on {best} of {sets} data sets; it is farthest behind on {dataset} ({behind})."
+    )
+    return (build_sentence(template, **parts),)
+
+
+def _draw_scores(scores: pd.DataFrame, measure: str, key: str, winner: str) -> Figure | None:
+    """Draw the scores on each data set. Data sets on which the winner is farthest behind come first."""
+    values = scores.to_numpy(dtype=np.float64)
+    finite = scores.loc[np.isfinite(values).any(axis=1)]
+    if finite.empty:
+        return None
+    name, better = format_measure_name(measure), get_measure(measure).facts.direction
+    gains = finite.astype(np.float64).where(np.isfinite(finite.to_numpy(dtype=np.float64)))
+    gains = gains if better == "max" else -gains
+    behind = (gains.max(axis=1) - gains[winner]).sort_values(ascending=False, kind="stable") if winner in gains else gains[:0]
+    order = [str(dataset) for dataset in (behind.index if len(behind) else gains.index)]
+    names = order[:_MAX_DATASETS]
+    drawn = finite.rename(index=str).loc[names]
+    if len(drawn.columns) > MAX_DRAWN:
+        drawn = drawn[list(gains.mean().sort_values(ascending=False).index[:MAX_DRAWN])]
+    subtitle = f"Sorted by how far {winner} is behind the best learner"
+    subtitle += "" if len(names) == len(order) else f"; {len(names)} of {len(order)} data sets"
+    title = f"{capitalize(name)} on each data set"
+    chart = draw_dataset_scores(drawn, axis_title=capitalize(name), title=title, subtitle=subtitle)
+    alt = f"{title}; one point per learner. {winner} is farthest behind on {names[0]}."
+    return Figure(f"data-sets-scores-{key}", title, chart, alt, drawn.reset_index(), size="wide", when={"measure": name})
 
 
 def build_facts_frame(datasets: Sequence[DataFacts]) -> pd.DataFrame:
@@ -121,12 +221,11 @@ def build_best_frame(means: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=["data set", "measure", "best", "mean", "low", "high", "ahead by"])
 
 
-def _build_wide_table(results: Results, measure: str, key: str) -> ReportTable:
-    main = get_main_condition(results)
-    frame = results.wide(measure, main.name, main.level).rename_axis(index="data set")
-    title = f"{capitalize(format_measure_name(measure))} on each data set, {format_condition_phrase(main)}"
-    formats = dict.fromkeys((str(name) for name in frame.columns), "{:.4f}")
-    return ReportTable(f"data-sets-{key}", title, frame, formats, "", get_measure(measure).facts.direction, True)
+def _build_wide_table(frame: pd.DataFrame, measure: str, key: str, where: str) -> ReportTable:
+    name = format_measure_name(measure)
+    formats = dict.fromkeys((str(column) for column in frame.columns), "{:.4f}")
+    title, direction = f"{capitalize(name)} on each data set, {where}", get_measure(measure).facts.direction
+    return ReportTable(f"data-sets-{key}", title, frame, formats, "", direction, True, {"measure": name})
 
 
 def _build_dataset_sentences(facts: pd.DataFrame) -> tuple[Sentence, ...]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _TABLE_THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
 
 
-@section("decision-curves", title="Decision curves", order=97, serves=("judgement",))
+@section("decision-curves", title="Decision curves", order=97, serves=("judgement",), question="threshold")
 def build_judgement_section(source: ReportSource) -> Section | None:
     """Compare the net benefit of models with treating all rows and none. Return None if there are no decision curves."""
     judgement = source.get_judgement()
@@ -78,9 +78,10 @@ def _draw_figures(judgement: Judgement) -> tuple[Figure, ...]:
         curves = judgement.decisions[judgement.decisions["dataset"] == name]
         if not len(curves):
             continue
-        frames = {str(model): part.reset_index(drop=True) for model, part in curves.groupby("model", sort=False)}
+        frames = {str(model): part.reset_index(drop=True).round(5) for model, part in curves.groupby("model", sort=False)}
         title = f"Decision curves{f' on {name}' if several else ''}: class {curves['class'].iloc[0]}"
         alt = "Net benefit against the threshold, one line per model, with the net benefit of treating all rows and none."
         chart = draw_decision_curves(frames, title=title, level=judgement.level)
-        figures.append(Figure(f"decision-curves-{key}", title, chart, alt, curves.reset_index(drop=True)))
+        when = {"dataset": name} if several else {}
+        figures.append(Figure(f"decision-curves-{key}", title, chart, alt, curves.reset_index(drop=True), when=when))
     return tuple(figures)

@@ -43,7 +43,7 @@ _NO_CLEAN = (
 _MOST_COLUMNS = 15
 
 
-@section("drift", title="Drift", order=120, serves=("study",))
+@section("drift", title="Drift", order=120, serves=("study",), question="conditions")
 def build_section(source: ReportSource) -> Section | None:
     """Report the losses by learner and by data set. Return None if no condition changes only the test set."""
     results = source.get_results()

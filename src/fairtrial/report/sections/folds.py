@@ -24,7 +24,7 @@ _MOST_LINES = 300
 _FORMATS = dict.fromkeys(("proportion in test", "proportion overall", "lowest proportion", "highest proportion"), "{:.3f}")
 
 
-@section("folds", title="Folds", order=150, serves=("study",))
+@section("folds", title="Folds", order=150, serves=("study",), question="how")
 def build_section(source: ReportSource) -> Section | None:
     """Report sizes, class proportions, untested rows and leaks of all splits. Return None if there are no data sets."""
     results = source.get_results()

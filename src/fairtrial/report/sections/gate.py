@@ -2,46 +2,86 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from fairtrial._narrative import render_all
-from fairtrial._text import make_p_format
+from fairtrial._text import capitalize, format_count, make_p_format
 from fairtrial.report.figures.margin import draw_margins
 from fairtrial.report.names import format_measure_name
-from fairtrial.report.section import Figure, ReportTable, Section, Sentence, section
+from fairtrial.report.section import Figure, Highlight, ReportTable, Section, Sentence, section
+from fairtrial.report.selection import map_unique_keys
 
 if TYPE_CHECKING:
     from fairtrial.report.source import ReportSource
 
 
-@section("answer", title="The decision", order=10, serves=("gate",))
+@section("answer", title="The decision", order=10, serves=("gate",), question="answer")
 def build_section(source: ReportSource) -> Section:
-    """Build the decision: sentences, the intervals against the margin, and all tests."""
+    """Build the decision: sentences, and the intervals against the margin."""
     result = source.get_gate()
-    sentences = [f"{text.removesuffix('.')}." for texts in result.list_texts() for text in texts]
+    texts = [f"{text.removesuffix('.')}." for texts in result.list_texts() for text in texts]
     lead = "The gate passes." if result.passed else "The gate does not pass."
+    # One text decides: it is part of the headline. The others are details.
+    sentences = [f"{lead} {texts[0]}", *texts[1:]] if texts else [lead]
+    notes = render_all(result.notes, "model")
+    highlights = tuple(Highlight(note.rstrip("."), section="comparison") for note in notes)
+    return Section("answer", "The decision", tuple(map(Sentence, sentences)), _draw_margins(source), highlights=highlights)
+
+
+def _draw_margins(source: ReportSource) -> tuple[Figure, ...]:
+    """Draw the intervals of the differences against the margin, one figure for each measure."""
+    result = source.get_gate()
     frame = result.frame()
-    p_format = make_p_format(result.alpha)
-    yes_or_no = {True: "yes", False: "no"}
+    drawn = frame[frame["low"].notna()]
+    measures = list(dict.fromkeys(drawn["measure"]))
+    keys = map_unique_keys(measures)
+    figures = []
+    for measure in measures:
+        lines = drawn[drawn["measure"] == measure]
+        name, baseline = format_measure_name(str(measure)), str(lines["baseline"].iloc[0])
+        intervals = [
+            f"{line.candidate} {line.difference:+.3g} ({line.low:.3g} to {line.high:.3g}), {line.decision}"
+            for line in lines.itertuples()
+        ]
+        alt = f"Difference in {name} from {baseline}: {'; '.join(intervals)}. Margin {lines['margin'].iloc[0]:g}."
+        key = "gate-margins" if len(measures) == 1 else f"gate-margins-{keys[measure]}"
+        title = f"{capitalize(name)}: difference from {baseline}"
+        chart = draw_margins(lines, baseline=baseline, title=title)
+        figures.append(Figure(key, title, chart, alt, lines, size="wide" if len(measures) == 1 else "half"))
+    return tuple(figures)
+
+
+@section("comparison", title="Tests", order=50, serves=("gate",), question="better")
+def build_tests_section(source: ReportSource) -> Section:
+    """Build the tables of the decisions and of all tests."""
+    result = source.get_gate()
+    frame, tests = result.frame(), result.tests_frame()
+    p_format, yes_or_no = make_p_format(result.alpha), {True: "yes", False: "no"}
     decisions = frame.assign(measure=frame["measure"].map(format_measure_name), passed=frame["passed"].map(yes_or_no))
     decisions = decisions.drop(columns=["clusters"] if not frame["clusters"].any() else []).rename(
         columns={"p_value": "p", "needed": "rows needed"}
     )
-    tests = result.tests_frame()
     tests = tests.assign(
         measure=tests["measure"].map(format_measure_name),
         null=[" and ".join(f"{value:g}" for value in null) for null in tests["null"]],
         passed=tests["passed"].map(yes_or_no),
     ).rename(columns={"name": "test", "null": "difference tested against", "p_value": "p (one-sided)"})
-    figures: tuple[Figure, ...] = ()
-    if frame["low"].notna().any():
-        drawn = frame[frame["low"].notna()]
-        baseline = str(frame["baseline"].iloc[0])
-        alt = "Confidence interval of each difference, with lines at zero and at the margin. " + " ".join(sentences)
-        figures = (Figure("gate-margins", "Difference and margin", draw_margins(drawn, baseline=baseline), alt, drawn),)
     tables = (
         ReportTable("gate-decisions", "Decisions", decisions.set_index("candidate"), {"p": p_format}),
         ReportTable("gate-tests", "Tests", tests.set_index("candidate"), {"p (one-sided)": p_format}),
     )
-    notes = render_all(result.notes, "model")
-    return Section("answer", "The decision", tuple(map(Sentence, [lead, *sentences])), figures, tables, notes)
+    decided = [
+        f"{capitalize(format_measure_name(str(line.measure)))}: {line.candidate} {line.decision}" for line in frame.itertuples()
+    ]
+    sentence = Sentence(f"{'; '.join(decided)}.")
+    return Section("comparison", "Tests", (sentence,), (), tables, render_all(result.notes, "model"))
+
+
+@section("predictions", title="Predictions", order=20, serves=("gate",), question="how")
+def build_predictions_section(source: ReportSource) -> Section:
+    """Describe the file, the rows and the version."""
+    result = source.get_gate()
+    rows = format_count(result.comparisons[0].rows, "row")
+    sentence = Sentence(f"fairtrial gate {result.source} with fairtrial {version('fairtrial')}: {rows}.")
+    return Section("predictions", "Predictions", (sentence,))

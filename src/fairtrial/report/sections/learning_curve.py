@@ -24,7 +24,7 @@ _NOTE = (
 )
 
 
-@section("learning-curve", title="Learning curves", order=108, serves=("study",))
+@section("learning-curve", title="Learning curves", order=108, serves=("study",), question="size")
 def build_section(source: ReportSource) -> Section | None:
     """Show scores by training size. Return None if the study declares no training sizes."""
     results = source.get_results()

@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtrial._text import capitalize, make_p_format
+from fairtrial._findings import Finding
+from fairtrial._narrative import render
+from fairtrial._text import (
+    capitalize,
+    format_count,
+    format_p_value,
+    format_percentage,
+    join_names,
+    make_p_format,
+)
 from fairtrial.predictions.pairs import UNDECIDED
-from fairtrial.report.figures.curves import draw_intervals
+from fairtrial.report.figures.forest import describe_rows, draw_forest
 from fairtrial.report.judgement import (
     ALPHA,
+    MAX_ROWS,
     PAIRS_KEY,
     build_tests_frame,
+    get_direction,
     get_fact,
     list_datasets,
     list_models,
     order_pairs_best_first,
+    rank_judged_models,
+    select_largest_datasets,
 )
 from fairtrial.report.names import format_measure_name
 from fairtrial.report.section import (
@@ -28,6 +43,7 @@ from fairtrial.report.section import (
     format_number,
     section,
 )
+from fairtrial.report.selection import make_unique_keys
 from fairtrial.significance.names import get_display_name
 
 if TYPE_CHECKING:
@@ -37,14 +53,29 @@ if TYPE_CHECKING:
     from fairtrial.report.source import ReportSource
 
 COUNTS_KEY = "pairs-counts"
-_MAX_DRAWN = 60
+_MAX_DRAWN, _MAX_NAMED = 15, 3
 _PAIR_FORMATS = dict.fromkeys(["difference", "low", "high"], "{:z.4f}")
 
 
-@section("pairs", title="Paired tests", order=40, serves=("judgement",))
+@section("pairs", title="Paired tests", order=40, serves=("judgement",), question="better")
 def build_judgement_section(source: ReportSource) -> Section | None:
-    """Report all paired tests. Return None if there is only one model."""
+    """Report all paired tests. Return None if there is only one model, or if the verdict over data sets comes first."""
     judgement = source.get_judgement()
+    return None if _follows_verdict(judgement) else _build_pair_section(judgement)
+
+
+@section("dataset-pairs", title="Paired tests on each data set", order=55, serves=("judgement",), question="better")
+def build_dataset_section(source: ReportSource) -> Section | None:
+    """Report all paired tests after the verdict over data sets."""
+    judgement = source.get_judgement()
+    return _build_pair_section(judgement) if _follows_verdict(judgement) else None
+
+
+def _follows_verdict(judgement: Judgement) -> bool:
+    return judgement.verdict is not None and len(list_datasets(judgement)) > 1
+
+
+def _build_pair_section(judgement: Judgement) -> Section | None:
     if len(list_models(judgement)) < 2:
         return None
     if not len(judgement.tests):
@@ -60,7 +91,49 @@ def build_judgement_section(source: ReportSource) -> Section | None:
     )
     formats = _PAIR_FORMATS | dict.fromkeys(["p", "adjusted p"], make_p_format(judgement.alpha))
     tables = (build_counts_table(frame), ReportTable(PAIRS_KEY, "Every test of every pair", frame, formats, note, None, True))
-    return Section("pairs", "Paired tests", _describe_pairs(judgement, frame), _draw_pair_figures(judgement), tables)
+    sentences = (*_describe_significant_pairs(judgement), *_describe_pairs(judgement, frame))
+    return Section("pairs", "Paired tests", sentences, _draw_pair_figures(judgement), tables)
+
+
+def _describe_significant_pairs(judgement: Judgement) -> tuple[Sentence, ...]:
+    """Describe which pairs differ significantly in the main measure, by the worse model."""
+    pairs = order_pairs_best_first(judgement)
+    tested, several = pairs[pairs["p_adjusted"].notna()], len(list_datasets(judgement)) > 1
+    if tested.empty:
+        return ()
+    sign = 1 if get_direction(judgement.main) == "max" else -1
+    ranks = [
+        rank_judged_models(judgement, str(dataset)).index(str(first))
+        for dataset, first in zip(tested["dataset"], tested["first"], strict=True)
+    ]
+    # Each pair, with the better model first. Of the models that are better than the same one, the best comes first.
+    lines = tested.iloc[np.argsort(ranks, kind="stable")].to_dict("records")
+    for line in lines:
+        is_ahead = sign * line["difference"] >= 0
+        line["better"], line["worse"] = (line["first"], line["second"]) if is_ahead else (line["second"], line["first"])
+    values: dict[str, Any] = {"pairs": len(tested), "measure": format_measure_name(judgement.main)}
+    if len(lines) == 1:
+        (line,) = lines
+        values |= {name: str(line[name]) for name in ("better", "worse")}
+        kind = "pair_differs" if line["significant"] else "pair_similar"
+        return (Sentence(render(Finding.of(kind, **values, p=float(line["p_adjusted"]), alpha=judgement.alpha))),)
+    significant = [line for line in lines if line["significant"]]
+    if not significant:
+        return (Sentence(render(Finding.of("pairs_similar", **values), "model")),)
+    texts = _name_better_models(significant, several)
+    values["named"] = f": {join_names(texts)}" if len(texts) <= _MAX_NAMED else ""
+    return (Sentence(render(Finding.of("pairs_differ", significant=len(significant), **values), "model")),)
+
+
+def _name_better_models(lines: list[dict[Any, Any]], several: bool) -> list[str]:
+    """Name the models that are better than the same one or, for several data sets, count the data sets of each pair."""
+    if several:
+        counts = Counter((str(line["better"]), str(line["worse"])) for line in lines)
+        return [f"{better} is better than {worse} on {format_count(n, 'data set')}" for (better, worse), n in counts.items()]
+    groups: dict[str, list[str]] = {}
+    for line in lines:
+        groups.setdefault(str(line["worse"]), []).append(str(line["better"]))
+    return [f"{join_names(names)} {'is' if len(names) == 1 else 'are'} better than {worse}" for worse, names in groups.items()]
 
 
 def build_counts_table(frame: pd.DataFrame) -> ReportTable:
@@ -99,19 +172,75 @@ def _describe_pairs(judgement: Judgement, frame: pd.DataFrame) -> tuple[Sentence
 
 
 def _draw_pair_figures(judgement: Judgement) -> tuple[Figure, ...]:
-    """Draw the difference of each pair in the main measure and its interval, up to a maximum number."""
-    pairs = order_pairs_best_first(judgement).rename(columns={"difference": "estimate"})
-    pairs = pairs[np.isfinite(pairs[["estimate", "low", "high"]].to_numpy(dtype=np.float64)).all(axis=1)]
-    several, measure = len(list_datasets(judgement)) > 1, format_measure_name(judgement.main)
-    drawn = pairs.head(_MAX_DRAWN)
-    if drawn.empty:
-        return ()
-    if several:
-        drawn = drawn.assign(
-            second=[f"{second} on {name}" for second, name in zip(drawn["second"], drawn["dataset"], strict=True)]
+    """Draw the difference of each pair in the main measure and its interval, for each data set with many rows."""
+    pairs, measure = order_pairs_best_first(judgement), format_measure_name(judgement.main)
+    pairs = pairs[np.isfinite(pairs[["difference", "low", "high"]].to_numpy(dtype=np.float64)).all(axis=1)]
+    chosen, several, figures = select_largest_datasets(judgement), len(list_datasets(judgement)) > 1, []
+    for dataset, key in zip(chosen, make_unique_keys(chosen), strict=True):
+        order = rank_judged_models(judgement, dataset)
+        lines = pairs[pairs["dataset"] == dataset]
+        if lines.empty:
+            continue
+        positions = [[order.index(str(name)) for name in lines[column]] for column in ("first", "second")]
+        lines = lines.iloc[np.lexsort(positions[::-1])]
+        drawn = lines.head(_MAX_DRAWN)
+        frame = drawn.rename(columns={"difference": "estimate"})[["first", "second", "estimate", "low", "high"]]
+        frame = frame.reset_index(drop=True).assign(
+            label=[f"{first} - {second}" for first, second in zip(drawn["first"], drawn["second"], strict=True)],
+            text=_format_p_values(judgement, drawn),
         )
-    few = "" if len(drawn) == len(pairs) else f" (the first {len(drawn)} of {len(pairs):,} pairs)"
-    title = f"Differences in {measure}, first minus second{few}"
-    frame = drawn[["first", "second", "estimate", "low", "high"]].reset_index(drop=True)
-    alt = f"Estimate and interval of the difference in {measure} for each pair of models. The table below has the same numbers."
-    return (Figure("pairs-differences", title, draw_intervals(frame, title=title), alt, frame),)
+        few = "" if len(drawn) == len(lines) else f"; {len(drawn)} of {len(lines)} pairs, those of the best models"
+        where, when = (f" on {dataset}", {"dataset": dataset}) if several else ("", {})
+        title = f"Differences in {measure}{where}"
+        chart = draw_forest(
+            frame,
+            title=title,
+            subtitle=f"First minus second, paired; {format_percentage(judgement.level)} CI, not adjusted{few}",
+            has_zero=True,
+            step=28 if len(frame) <= 6 else 20,
+        )
+        alt = f"{title}: {describe_rows(frame, differences=True)}."
+        figures.append(Figure(f"pairs-differences{f'-{key}' * several}", title, chart, alt, frame, True, "wide", when))
+    return tuple(figures)
+
+
+def draw_differences_from_best(judgement: Judgement, dataset: str, key: str, when: Mapping[str, str]) -> Figure | None:
+    """Draw the difference of each model from the best one in the main measure, with intervals and p-values."""
+    order = rank_judged_models(judgement, dataset)
+    pairs = order_pairs_best_first(judgement)
+    pairs = pairs[(pairs["dataset"] == dataset) & (pairs["first"] == order[0])]
+    pairs = pairs[np.isfinite(pairs["difference"].to_numpy(dtype=np.float64))]
+    if pairs.empty:
+        return None
+    pairs = pairs.iloc[np.argsort([order.index(str(name)) for name in pairs["second"]])]
+    drawn = pairs.head(MAX_ROWS - 1)
+    frame = _build_frame(
+        label=drawn["second"],
+        learner=drawn["second"],
+        estimate=0.0 - drawn["difference"],
+        low=0.0 - drawn["high"],
+        high=0.0 - drawn["low"],
+        text=_format_p_values(judgement, drawn),
+    )
+    adjusted = "adjusted p" if len(judgement.pairs) > 1 else "p"
+    few = "" if len(drawn) == len(pairs) else f"; the {len(drawn)} best of {len(pairs)} models"
+    subtitle = f"Paired, {format_percentage(judgement.level)} CI not adjusted, {adjusted}{few}"
+    title = f"Difference from {order[0]}" + (f" on {dataset}" if len(list_datasets(judgement)) > 1 else "")
+    chart = draw_forest(frame, title=title, subtitle=subtitle, has_zero=True, step=34 if len(frame) <= 4 else 26)
+    measure = format_measure_name(judgement.main)
+    alt = f"{title} in {measure}: {describe_rows(frame, differences=True)}."
+    return Figure(key, title, chart, alt, frame, True, "half", when)
+
+
+def _format_p_values(judgement: Judgement, pairs: pd.DataFrame) -> list[str]:
+    """Format the p-values of pairs, adjusted if there are several pairs."""
+    return [
+        "no test" if np.isnan(p) else format_p_value(float(p), judgement.alpha, at_most=bool(at_minimum))
+        for p, at_minimum in zip(pairs["p_adjusted"], pairs["at_minimum"], strict=True)
+    ]
+
+
+def _build_frame(**columns: Any) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame({name: list(values) for name, values in columns.items()})

@@ -28,7 +28,7 @@ _SETS = "projection-efficiency-data-sets"
 _FAR = "distance to Ideal"
 
 
-@section("projection", title="All measures at once", order=140, serves=("study",))
+@section("projection", title="All measures at once", order=140, serves=("study",), question="size")
 def build_section(source: ReportSource) -> Section | None:
     """Build the projection of all learners. Return None if fewer than two learners share a data set."""
     results = source.get_results()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from fairtrial.report.names import format_condition_phrase, format_measure_name
 from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number, section
 from fairtrial.report.selection import get_main_condition
 from fairtrial.study.archive import ConditionFacts
+from fairtrial.study.results.stored import LARGE_STUDY
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,23 +31,26 @@ _NOTE = (
     "of their ranks. Some measures always agree, e.g. accuracy and error rate. An empty cell means that the learner lacks the "
     "scores that the measure needs, or has no finite value."
 )
+_LARGE_NOTE = "Only the measures of the study file, because the study is large."
 _MEAN_NOTE = "The mean rank is over the measures that all learners have."
 
 
-@section("ranks", title=TITLE, order=60, serves=("study",))
+@section("ranks", title=TITLE, order=60, serves=("study",), question="better")
 def build_section(source: ReportSource) -> Section | None:
     """Rank all learners under all measures that can be computed. Return None if there is only one learner."""
     results = source.get_results()
     if len(results.archive.learners) < 2:
         return None
-    means, left_out = compute_measure_means(results)
+    is_large = len(results.trials()) >= LARGE_STUDY
+    means, left_out = compute_measure_means(results, results.measures if is_large else None)
     if means.empty:
         return Section(
             "ranks", TITLE, (build_sentence("No measure has a value for two or more learners, so there are no ranks."),)
         )
     ranks = compute_ranks(means)
     facts, firsts = build_rank_facts(ranks), count_firsts(ranks)
-    notes = [f"Measures without ranks: {join_names(map(format_measure_name, left_out), None)}."] if left_out else []
+    notes = [_LARGE_NOTE] if is_large else []
+    notes += [f"Measures without ranks: {join_names(map(format_measure_name, left_out), None)}."] if left_out else []
     notes += [
         f"{format_measure_name(name)} is {explanation}, so it has no rank."
         for name, explanation in explain_infinite_measures(results, [*means.index, *left_out]).items()
@@ -60,11 +65,14 @@ def build_section(source: ReportSource) -> Section | None:
     )
 
 
-def compute_measure_means(results: Results) -> tuple[pd.DataFrame, list[str]]:
-    """Compute means over data sets by measure and learner under the main condition. List the measures without means."""
+def compute_measure_means(results: Results, measures: Sequence[str] | None = None) -> tuple[pd.DataFrame, list[str]]:
+    """Compute means over data sets by measure and learner under the main condition. List the measures without means.
+
+    The default is all measures.
+    """
     import pandas as pd
 
-    names = [name for name in registry if _has_ranks(registry[name])]
+    names = [name for name in measures or registry if _has_ranks(get_measure(name))]
     compute_scores(results, names)
     main = get_main_condition(results)
     means_by_measure = {}

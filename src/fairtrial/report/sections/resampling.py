@@ -29,7 +29,7 @@ _NAMES = {
 }
 
 
-@section("resampling", title="Resampling schemes", order=105, serves=("study",), schemes="none")
+@section("resampling", title="Resampling schemes", order=105, serves=("study",), schemes="none", question="how")
 def build_section(source: ReportSource) -> Section | None:
     """Compare the schemes for each learner. Return None if the study has a single scheme."""
     results = source.get_all_results()

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtrial._text import join_names
-from fairtrial.errors import UndefinedMeasureWarning
+from fairtrial._text import capitalize, join_names
+from fairtrial.errors import InputError, UndefinedMeasureWarning
+from fairtrial.measures import get_measure
 from fairtrial.report.figures.robustness import draw_levels, draw_loss_surface, draw_losses
 from fairtrial.report.means import compute_level_means
+from fairtrial.report.names import find_best_names, format_measure_name, get_verdict_measure_name
 from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number, section
+from fairtrial.report.sections.scores import draw_condition_means
+from fairtrial.report.sections.verdict import MAX_DRAWN
 from fairtrial.report.selection import get_main_condition, list_changed_conditions, map_unique_keys, with_levels
-from fairtrial.study.results.selection import CLEAN
+from fairtrial.study.archive import ConditionFacts
+from fairtrial.study.results.selection import CLEAN, format_condition
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from fairtrial.report.source import ReportSource
     from fairtrial.study import Results
-    from fairtrial.study.archive import ConditionFacts
 
 SHIFTS = ("class-proportion", "concept-change", "covariate-shift", "prior-shift", "selection-bias")
 """Conditions that are shifts, not noise."""
@@ -39,6 +44,9 @@ _NAMES = {
     "datasets": "data sets",
 }
 _FORMATS = {"level": "{:g}", **dict.fromkeys([name for key, name in _NAMES.items() if key[-4:] != "sets"], "{:.3f}")}
+_MEAN_FORMATS = dict.fromkeys(("mean", "low", "high"), "{:.4f}") | {"change": "{:+.4f}"}
+_MEAN_NOTE = "Change: difference from the mean without noise, over the same data sets."
+_MAX_ALTERNATIVES = 24  # with more measures and conditions, there is no slider
 _NOTE = (
     "The relative loss of accuracy (RLA) is the proportion of its accuracy that a learner loses. The equalized loss of "
     "accuracy "
@@ -51,7 +59,7 @@ _FEWER = (
 )
 
 
-@section("robustness", title="Robustness to noise", order=110, serves=("study",))
+@section("robustness", title="Robustness to noise", order=110, serves=("study",), question="conditions")
 def build_section(source: ReportSource) -> Section | None:
     """Build a subsection for each condition that changes the training set.
 
@@ -71,7 +79,161 @@ def build_section(source: ReportSource) -> Section | None:
         for name, levels in conditions.items()
         if (subsection := _build_condition_section(results, name, levels, keys[name])) is not None
     ]
-    return Section("robustness", "Robustness to noise", notes=(_NOTE,), subsections=tuple(subsections)) if subsections else None
+    if not subsections:
+        return None
+    families = [
+        family
+        for name, levels in conditions.items()
+        for measure in _list_measures(results)
+        if (family := _compute_level_family(results, name, levels, measure, keys[name])) is not None
+    ]
+    figures, slider = _draw_level_figures(results, families)
+    return Section(
+        "robustness",
+        "Robustness to noise",
+        _describe_changes(families, get_verdict_measure_name(results)),
+        figures,
+        tuple(family.table for family in families),
+        (_NOTE,),
+        tuple(subsections),
+        slider=slider,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class LevelFamily:
+    """The means of a measure without noise and at each level of one kind of noise."""
+
+    name: str
+    key: str
+    measure: str
+    conditions: tuple[ConditionFacts, ...]
+    means: pd.DataFrame
+
+    @property
+    def table(self) -> ReportTable:
+        """The table of the means, with the change from the mean without noise."""
+        display_name = format_measure_name(self.measure)
+        frame = self.means[["learner", "condition", "mean", "low", "high", "change"]]
+        return ReportTable(
+            self.key,
+            f"Mean {display_name} under {self.name}",
+            frame,
+            _MEAN_FORMATS,
+            _MEAN_NOTE,
+            None,
+            True,
+            {"measure": display_name},
+        )
+
+
+def _list_measures(results: Results) -> list[str]:
+    """List the measures of the study, the measure of the verdict first."""
+    main = get_verdict_measure_name(results)
+    return sorted(dict.fromkeys(results.measures), key=lambda name: name != main)
+
+
+def _compute_level_family(
+    results: Results, name: str, levels: list[ConditionFacts], measure: str, key: str
+) -> LevelFamily | None:
+    """Compute the means at each noise level. Return None if the measure has no value or a level has no number."""
+    conditions = (get_main_condition(results), *levels)
+    try:
+        with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
+            means = compute_level_means(results, conditions, measure)
+    except InputError:
+        return None
+    means = with_levels(means, levels)
+    means = means[np.isfinite(means["mean"].to_numpy(dtype=np.float64))].reset_index(drop=True)
+    if means.empty or means["level"].isna().any() or means["condition"].nunique() < 2:
+        return None
+    names = {(condition.name, float(condition.level)): format_condition(condition) for condition in conditions}
+    labels = [names[str(line.condition), float(line.level)] for line in means.itertuples()]
+    clean = means[means["condition"].astype(str) == CLEAN].set_index("learner")["mean"]
+    means = means.assign(condition=labels, learner=means["learner"].astype(str))
+    means["change"] = means["mean"] - means["learner"].map(clean.rename(index=str)).astype(np.float64)
+    measure_key = map_unique_keys(results.measures)[measure]
+    return LevelFamily(name, f"robustness-means-{key}-{measure_key}", measure, conditions, means)
+
+
+def _describe_changes(families: list[LevelFamily], main: str) -> tuple[Sentence, ...]:
+    """Describe, for each kind of noise at its highest level, for whom the main measure changes most and least."""
+    chosen = [family for family in families if family.measure == main] or families[:1]
+    return tuple(_describe_change(family) for family in chosen)
+
+
+def _describe_change(family: LevelFamily) -> Sentence:
+    means, table = family.table.frame, family.key
+    sign = 1 if get_measure(family.measure).facts.direction == "max" else -1
+    condition = format_condition(family.conditions[-1])
+    last = means[(means["condition"] == condition) & means["change"].notna()]
+    parts: dict[str, Any] = {"condition": condition, "measure": format_measure_name(family.measure)}
+    if last.empty:
+        return build_sentence("No learner has a value of {measure} with and without noise.", measure=parts["measure"])
+    order = (sign * last["change"]).sort_values(kind="stable").index
+    parts |= {"most": last.loc[order[0], "learner"], "loss": format_number(means, table, order[0], "change", "{:+.3f}")}
+    if len(last) == 1:
+        return build_sentence("Under {condition}, the mean {measure} of {most} changes by {loss}.", **parts)
+    parts |= {"least": last.loc[order[-1], "learner"], "gain": format_number(means, table, order[-1], "change", "{:+.3f}")}
+    clean = means[means["condition"] == format_condition(family.conditions[0])]
+    former, first = (
+        find_best_names(lines.set_index("learner")["mean"], get_measure(family.measure).facts.direction)
+        for lines in (clean, last)
+    )
+    template = "Under {condition}, {measure} worsens most for {most} ({loss}) and least for {least} ({gain}); "
+    if set(former) & set(first):
+        return build_sentence(
+            template + "{best} keeps the best mean.", best=next(name for name in former if name in first), **parts
+        )
+    template += "the best mean changes from {former} to {best}."
+    return build_sentence(template, former=join_names(former), best=join_names(first), **parts)
+
+
+def _draw_level_figures(
+    results: Results, families: list[LevelFamily]
+) -> tuple[tuple[Figure, ...], tuple[str, tuple[str, ...]] | None]:
+    """Draw the means against the noise levels and, if there is a slider, the means at the selected level."""
+    labels = list(dict.fromkeys(format_condition(condition) for family in families for condition in family.conditions))
+    measures = list(dict.fromkeys(family.measure for family in families))
+    has_slider = any(len(family.conditions) > 2 for family in families) and len(labels) * len(measures) <= _MAX_ALTERNATIVES
+    if not has_slider:
+        return tuple(_draw_levels(results, family, family.key) for family in families), None
+    figures: list[Figure] = []
+    keys = map_unique_keys(labels)
+    for measure in measures:
+        alike = [family for family in families if family.measure == measure]
+        ends = [float(value) for family in alike for name in ("mean", "low", "high") for value in family.means[name].dropna()]
+        for label in labels:
+            family = next((family for family in alike if label in map(format_condition, family.conditions)), None)
+            if family is None:
+                continue
+            key, condition = f"{family.key}-{keys[label]}", next(c for c in family.conditions if format_condition(c) == label)
+            lines = _draw_levels(results, family, f"{key}-levels", condition)
+            means = draw_condition_means(family.means, measure, label, f"{key}-means", domain=(min(ends), max(ends)), step=56)
+            figures += [lines, *([] if means is None else [replace(means, size="half", lead=True)])]
+    return tuple(figures), ("condition", tuple(labels))
+
+
+def _draw_levels(results: Results, family: LevelFamily, key: str, marked: ConditionFacts | None = None) -> Figure:
+    """Draw the means of one measure against the noise levels, and mark the level of a condition."""
+    name = format_measure_name(family.measure)
+    title = f"{capitalize(name)} under {family.name}"
+    several = len(results.archive.datasets) > 1
+    where = (
+        f"Means of {family.means['datasets'].max()} data sets" if several else f"Means on {results.archive.datasets[0].name}"
+    )
+    explanation = f"{where}, 95 % CI" if family.means["low"].notna().any() else where
+    level = None if marked is None else float(marked.level)
+    best = family.means
+    if best["learner"].nunique() > MAX_DRAWN:
+        kept = best[best["condition"] == best["condition"].iloc[0]].sort_values("mean", kind="stable")["learner"]
+        is_smaller_better = get_measure(family.measure).facts.direction == "min"
+        kept = kept.head(MAX_DRAWN) if is_smaller_better else kept.tail(MAX_DRAWN)
+        best, explanation = best[best["learner"].isin(kept)], f"{explanation}; the best {MAX_DRAWN} learners without noise"
+    chart = draw_levels(best, axis_title=capitalize(name), title=title, explanation=explanation, marked=level)
+    alt = f"{title}. {_describe_change(family).text}"
+    when = {"measure": name} | ({} if marked is None else {"condition": format_condition(marked)})
+    return Figure(key, title, chart, alt, best, lead=True, size="half" if marked else "wide", when=when)
 
 
 def _is_shift(condition: ConditionFacts, conditions: Iterable[ConditionFacts]) -> bool:
@@ -98,10 +260,8 @@ def _build_condition_section(results: Results, name: str, levels: list[Condition
         overall = results.robustness(name, by="all") if several else dataset_losses.drop(columns="dataset")
     dataset_losses, overall = (with_levels(frame, levels) for frame in (dataset_losses, overall))
     overall = overall[overall["ela"].notna()].reset_index(drop=True)
-    means = compute_level_means(results, [get_main_condition(results), *levels])
     tables = _build_loss_tables(dataset_losses, overall, key, several)
-    where = f"means of {means['datasets'].max()} data sets" if several else results.archive.datasets[0].name
-    figures = _draw_robustness_figures(means, overall, name, key, where)
+    figures = _draw_robustness_figures(overall, name, key)
     title = f"{name}: {levels[0].summary}" if len(levels) == 1 and levels[0].summary else name
     return Section(
         f"robustness-{key}",
@@ -232,21 +392,10 @@ def _build_robustness_notes(results: Results, overall: pd.DataFrame, levels: lis
     return tuple(notes)
 
 
-def _draw_robustness_figures(means: pd.DataFrame, overall: pd.DataFrame, name: str, key: str, where: str) -> tuple[Figure, ...]:
+def _draw_robustness_figures(overall: pd.DataFrame, name: str, key: str) -> tuple[Figure, ...]:
     if overall["level"].isna().any():
         return ()
     figures = []
-    if means["mean"].notna().any():
-        chart = draw_levels(means, title=f"Accuracy under {name}", explanation=f"{where}. Bars: 95 % CI")
-        figures.append(
-            Figure(
-                f"robustness-accuracy-{key}",
-                f"Accuracy under {name}",
-                chart,
-                _format_robustness_alt(means, "mean", f"Accuracy under {name}, {where}.", highest=True),
-                means,
-            )
-        )
     losses = draw_losses(overall, title=f"Loss of accuracy under {name}")
     alt = _format_robustness_alt(overall, "ela", f"RLA and ELA under {name}.", highest=False)
     figures.append(Figure(f"robustness-loss-{key}", f"RLA and ELA under {name}", losses, alt, overall))
@@ -268,7 +417,7 @@ def _format_robustness_alt(frame: pd.DataFrame, column: str, text: str, *, highe
     if last.empty:
         return text
     index = last[column].idxmax() if highest else last[column].idxmin()
-    measure_name = {"mean": "accuracy", "ela": "ELA", "rla": "RLA"}[column]
+    measure_name = {"ela": "ELA", "rla": "RLA"}[column]
     row = last.loc[index]
     side = "highest" if highest else "lowest"
     return f"{text} At noise level {row['level']:g} {row['learner']} has the {side} {measure_name}, {row[column]:.3f}."

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from fairtrial._narrative import render_all
-from fairtrial._text import join_names
+from fairtrial._text import capitalize, format_count, join_names
 from fairtrial.report.cache import get_declared_section, has_only_predictions, select_condition, unwrap_estimator
 from fairtrial.report.judgement import FACTS, build_facts_frame, drop_single_dataset, get_fact, list_datasets, list_models
 from fairtrial.report.names import format_measure_name, get_verdict_measure_name
 from fairtrial.report.section import ReportTable, Section, Sentence, build_sentence, format_number, section
+from fairtrial.report.sections.verdict import describe_choice
 from fairtrial.study.results.selection import get_level
 from fairtrial.study.results.summary import count_abstentions
 
@@ -31,7 +33,7 @@ _LEARNER_NOTE = (
 _ABSTENTION_NOTE = "Test rows for which a learner predicted no class, in the trials in which it abstained."
 
 
-@section("what-was-run", title="Setup", order=20, serves=("study",), schemes="none")
+@section("what-was-run", title="Setup", order=20, serves=("study",), schemes="none", question="how")
 def build_section(source: ReportSource) -> Section:
     """Build the counts and the tables of learners, conditions, settings, trials, runs and failures."""
     results = source.get_all_results()
@@ -51,8 +53,38 @@ def build_section(source: ReportSource) -> Section:
         tables.append(ReportTable("what-was-run-failures", "Failures", failures, note=note, long=len(failures) > _MANY))
     abstentions = build_abstentions_frame(results)
     tables += [ReportTable(_ABSTENTIONS, "Abstentions", abstentions, note=_ABSTENTION_NOTE)] if len(abstentions) else []
-    sentences = [*_build_run_sentences(results, counts), *_describe_abstentions(abstentions)]
+    sentences = [_describe_command(results), *_build_run_sentences(results, counts), *_describe_abstentions(abstentions)]
     return Section("what-was-run", "Setup", tuple(sentences), (), tuple(tables), _build_run_notes(results))
+
+
+def _describe_command(results: Results) -> Sentence:
+    """Describe the study in one sentence: the command or source, the version, its size and the resampling."""
+    archive = results.archive
+    versions = [(run.get("versions") or {}).get("fairtrial") for run in archive.runs]
+    last_version = next((str(name) for name in reversed(versions) if name), "")
+    declared = archive.declaration.get("resampling")
+    scheme = describe_resampling(declared[0] if isinstance(declared, list) and declared else declared)
+    command = "" if has_only_predictions(results) else f"fairtrial run {archive.name}.toml"
+    parts = [
+        f"{format_count(len(archive.learners), 'learner')} on {format_count(len(archive.datasets), 'data set')}",
+        *([scheme] if scheme else []),
+        *([f"{format_count(len(archive.conditions), 'condition')}"] if len(archive.conditions) > 1 else []),
+    ]
+    made = " with ".join(filter(None, [command, f"fairtrial {last_version}" if last_version else ""]))
+    return Sentence(f"{made}: {', '.join(parts)}." if made else capitalize(f"{', '.join(parts)}."))
+
+
+def describe_resampling(scheme: Any) -> str:
+    """Describe a resampling scheme in a few words. Empty if it was not declared.
+
+    >>> describe_resampling({"scheme": "stratified", "folds": 5, "repeats": 5})
+    'stratified, 5 repeats of 5 folds'
+    """
+    if not isinstance(scheme, Mapping) or "scheme" not in scheme:
+        return str(scheme) if isinstance(scheme, str) else ""
+    repeats, folds = scheme.get("repeats"), scheme.get("folds")
+    counts = [format_count(int(number), noun) for number, noun in ((repeats, "repeat"), (folds, "fold")) if number]
+    return ", ".join(filter(None, [str(scheme["scheme"]), " of ".join(counts)]))
 
 
 def _build_run_sentences(results: Results, counts: pd.DataFrame) -> list[Sentence]:
@@ -280,7 +312,7 @@ def build_failures_frame(results: Results) -> pd.DataFrame:
     return counts.reset_index().rename(columns={"sets": "data sets", "message": "first message"})
 
 
-@section("predictions", title="Predictions", order=20, serves=("judgement",))
+@section("predictions", title="Predictions", order=20, serves=("judgement",), question="how")
 def build_judgement_section(source: ReportSource) -> Section:
     """Build the description of the predictions. Notes list all assumptions and corrections."""
     judgement = source.get_judgement()
@@ -397,3 +429,36 @@ def _explain_no_verdict(judgement: Judgement, streamed: bool) -> Sentence:
     else:
         why = "a model has no value for the main measure on some of them, or there is only one split"
     return build_sentence("There is no comparison over {what}: {why}.", what=scope, why=why)
+
+
+@section("setup", title="Setup", order=20, serves=("comparison",), question="how")
+def build_comparison_section(source: ReportSource) -> Section:
+    """Describe a comparison of scores: the command, the version, the size and the test."""
+    import pandas as pd
+
+    verdict = source.verdict
+    assert verdict is not None
+    facts = {
+        "learners": join_names(verdict.table.learners, None),
+        f"{verdict.unit}s": f"{len(verdict.table.datasets):,}",
+        "measure": verdict.measure_name or "unknown",
+        "better": "larger" if verdict.better == "max" else "smaller",
+        "test": describe_choice(verdict.choice),
+        "alpha": f"{verdict.alpha:g}",
+    }
+    frame = pd.DataFrame({"value": list(facts.values())}, index=pd.Index(facts, name="setting"))
+    size = (
+        f"{format_count(len(verdict.table.learners), 'learner')} on {format_count(len(verdict.table.datasets), verdict.unit)}"
+    )
+    software = f"fairtrial {metadata.version('fairtrial')}"
+    sentence = Sentence(f"fairtrial compare with {software}: {size}, {describe_choice(verdict.choice)}.")
+    return Section("setup", "Setup", (sentence,), (), (ReportTable("setup-facts", "Settings of the comparison", frame),))
+
+
+@section("setup", title="Setup", order=20, serves=("threshold",), question="how")
+def build_threshold_section(source: ReportSource) -> Section:
+    """Describe the choice of a threshold: the command, the version and the size."""
+    result = source.get_thresholds()
+    size = f"{format_count(len(source.learners), 'model')} on {format_count(result.choices[0].rows, 'row')}"
+    software = f"fairtrial {metadata.version('fairtrial')}"
+    return Section("setup", "Setup", (Sentence(f"fairtrial threshold {result.source} with {software}: {size}."),))

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from fairtrial._findings import Finding
-from fairtrial._narrative import render, render_all
-from fairtrial._text import join_names
+from fairtrial._narrative import render, render_all, render_size
+from fairtrial._text import capitalize, format_percentage, join_names
 from fairtrial.errors import InputError
 from fairtrial.measures import get_measure
 from fairtrial.predictions.tables import find_unequal_rows
-from fairtrial.report.figures.curves import draw_intervals
+from fairtrial.report.figures.forest import describe_rows, draw_forest
 from fairtrial.report.judgement import (
     LEVEL,
+    MAX_ROWS,
     MEASURES_KEY,
     build_measures_frame,
     get_direction,
@@ -25,9 +27,10 @@ from fairtrial.report.judgement import (
     select_largest_datasets,
 )
 from fairtrial.report.means import average_by_dataset, average_over_datasets, compute_scores, format_means_key
-from fairtrial.report.names import format_measure_name
-from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, section
-from fairtrial.report.selection import make_unique_keys, map_unique_keys
+from fairtrial.report.names import format_condition_phrase, format_measure_name, get_verdict_measure_name
+from fairtrial.report.section import Figure, Number, ReportTable, Section, Sentence, build_sentence, format_number, section
+from fairtrial.report.sections.verdict import MAX_DRAWN, format_means_alt
+from fairtrial.report.selection import get_main_condition, make_unique_keys, map_unique_keys
 from fairtrial.study.results.selection import format_condition, get_declared_splitters
 
 if TYPE_CHECKING:
@@ -38,9 +41,10 @@ if TYPE_CHECKING:
     from fairtrial.study import Results
 
 _FOUR = "{:.4f}"
-_FORMATS = {"level": "{:g}", "mean": _FOUR, "low": _FOUR, "high": _FOUR}
-_MOST_COLOURS = 7  # with more learners, only one condition is drawn, because colours would not be distinguishable
-_MAX_COLOURS = 8  # with more models, only the main measure is drawn
+_BEHIND = "difference from the best"
+_FORMATS = {"level": "{:g}", "mean": _FOUR, "low": _FOUR, "high": _FOUR, _BEHIND: _FOUR}
+_MAX_ALTERNATIVES = 24  # with more measures and conditions, only the main condition is drawn
+_MAX_COLOURS = 8  # with more models, figures of several data sets show the first ones
 _STUDENT = "Mean over data sets with 95 % t intervals, truncated to the measure's range."
 _CORRECTED = (
     "Mean over the splits of one data set with 95 % intervals, corrected for the overlap of training sets (Nadeau-Bengio) and "
@@ -56,7 +60,7 @@ _LONG_NOTE = (
 )
 
 
-@section("scores", title="Scores", order=30, serves=("study",))
+@section("scores", title="Scores", order=30, serves=("study",), question="size")
 def build_section(source: ReportSource) -> Section:
     """Report means and intervals of each declared measure under each condition, then for each data set."""
     results = source.get_results()
@@ -66,18 +70,68 @@ def build_section(source: ReportSource) -> Section:
     absent = [name for name in results.measures if not means.loc[means["measure"] == name, "mean"].notna().any()]
     present = [name for name in dict.fromkeys(results.measures) if name not in absent]
     keys = map_unique_keys(results.measures)
-    subsections = [_build_measure_section(results, means[means["measure"] == name], name, keys[name]) for name in present]
+    verdict_measure = get_verdict_measure_name(results)
+    present.sort(key=lambda name: name != verdict_measure)
+    frames = {name: build_measure_means(means, name) for name in present}
+    subsections = [_build_measure_section(results, frames[name], name, keys[name]) for name in present]
     tables = (_build_long_table(dataset_means),) if len(dataset_means) else ()
     undefined_tables, notes = _tabulate_undefined(findings)
     return Section(
         "scores",
         "Scores",
-        _describe_absent_measures(absent),
-        (),
+        (*_describe_size(results, frames, present), *_describe_absent_measures(absent)),
+        tuple(figure for name in present for figure in _draw_means_figures(results, frames[name], name, keys[name])),
         undefined_tables,
         notes,
         (*subsections, *_wrap_tables(tables), *_build_generalisation_section(results)),
     )
+
+
+def build_measure_means(means: pd.DataFrame, measure: str) -> pd.DataFrame:
+    """Build the frame of the means of one measure, with the difference of each from the best mean of its condition."""
+    frame = means[means["measure"] == measure].drop(columns="measure").reset_index(drop=True)
+    groups, direction = frame.groupby("condition", sort=False, observed=True)["mean"], get_measure(measure).facts.direction
+    if direction not in ("max", "min"):
+        return frame
+    best = groups.transform("max") if direction == "max" else groups.transform("min")
+    with np.errstate(invalid="ignore"):
+        return frame.assign(**{_BEHIND: (frame["mean"] - best).abs().to_numpy(dtype=np.float64)})
+
+
+def _describe_size(results: Results, frames: Mapping[str, pd.DataFrame], present: Sequence[str]) -> tuple[Sentence, ...]:
+    """Describe the best mean of the main measure and its lead over the next and the last one."""
+    if not present or _BEHIND not in frames[present[0]]:
+        return ()
+    measure, main = present[0], get_main_condition(results)
+    frame, key = frames[measure], format_means_key(results, measure)
+    is_smaller_better = get_measure(measure).facts.direction == "min"
+    lines = frame[(frame["condition"] == format_condition(main)) & np.isfinite(frame["mean"].to_numpy(dtype=np.float64))]
+    lines = lines.sort_values("mean", ascending=is_smaller_better, kind="stable")
+    if lines.empty:
+        return ()
+    best, second, last = lines.index[0], lines.index[min(1, len(lines) - 1)], lines.index[-1]
+    parts: dict[str, Any] = {"learner": frame.loc[best, "learner"], "measure": format_measure_name(measure)}
+    parts["mean"] = format_number(frame, key, best, "mean", "{:.3f}")
+    template = "{learner}'s mean {measure} is {mean}"
+    if np.isfinite(frame.loc[best, ["low", "high"]].to_numpy(dtype=np.float64)).all():
+        template += " ({interval} {low} to {high})"
+        parts |= {name: format_number(frame, key, best, name, "{:.3f}") for name in ("low", "high")}
+        parts["interval"] = "95 % CI"
+    relation = "below" if is_smaller_better else "above"
+    if len(lines) > 1:
+        template += f": {{lead}} {relation} {{second}}"
+        parts |= {"second": frame.loc[second, "learner"], "lead": _format_lead(frame, key, second)}
+    if len(lines) > 2:
+        template += f" and {{distance}} {relation} {{last}}"
+        parts |= {"last": frame.loc[last, "learner"], "distance": _format_lead(frame, key, last)}
+    if len(results.archive.conditions) > 1:
+        template, parts["where"] = f"{{where}}, {template}", capitalize(format_condition_phrase(main))
+    return (build_sentence(f"{template}.", **parts),)
+
+
+def _format_lead(frame: pd.DataFrame, key: str, line: Any) -> Number:
+    """Format the distance of a mean from the best one, which has no sign."""
+    return format_number(frame, key, line, _BEHIND, "{:.3g}")
 
 
 def _tabulate_undefined(findings: Iterable[Finding]) -> tuple[tuple[ReportTable, ...], tuple[str, ...]]:
@@ -99,8 +153,7 @@ def _describe_absent_measures(absent: Iterable[str]) -> tuple[Sentence, ...]:
     return tuple(build_sentence("{measure} has no value in any trial.", measure=format_measure_name(name)) for name in absent)
 
 
-def _build_measure_section(results: Results, means: pd.DataFrame, measure: str, key: str) -> Section:
-    frame = means.drop(columns="measure").reset_index(drop=True)
+def _build_measure_section(results: Results, frame: pd.DataFrame, measure: str, key: str) -> Section:
     measure_text, better = format_measure_name(measure), get_measure(measure).facts.direction
     sentence = build_sentence(
         "{summary}. {size} values are better.",
@@ -116,7 +169,7 @@ def _build_measure_section(results: Results, means: pd.DataFrame, measure: str, 
         None,
         True,
     )
-    return Section(f"scores-{key}", measure_text, (sentence,), _draw_means_figures(frame, measure_text, key), (table,))
+    return Section(f"scores-{key}", measure_text, (sentence,), (), (table,), when={"measure": measure_text})
 
 
 def _format_means_note(results: Results, frame: pd.DataFrame) -> str:
@@ -127,21 +180,46 @@ def _format_means_note(results: Results, frame: pd.DataFrame) -> str:
     return " ".join(notes)
 
 
-def _draw_means_figures(frame: pd.DataFrame, measure_text: str, key: str) -> tuple[Figure, ...]:
-    defined = frame[np.isfinite(frame["mean"].to_numpy(dtype=np.float64))]
-    if defined["learner"].nunique() > _MOST_COLOURS:
-        defined = defined[defined["condition"] == defined["condition"].iloc[0]]
-    if defined["low"].isna().all():
-        return ()
-    several = defined["condition"].nunique() > 1
-    lines = defined.rename(columns={"mean": "estimate", "condition" if several else "learner": "measure"})
-    drawn_lines = lines[["measure", *(["learner"] if several else []), "estimate", "low", "high"]]
-    only = "" if several or frame["condition"].nunique() == 1 else f" under {defined['condition'].iloc[0]}"
-    title = f"Mean {measure_text} with 95 % CI{only}"
-    line_noun = "condition and learner" if several else f"learner{only}"
-    alt = f"Mean {measure_text} of each {line_noun} with intervals. The table below has the same numbers."
-    heading, chart = f"Means and intervals{only}: {measure_text}", draw_intervals(drawn_lines, title=title)
-    return (Figure(f"scores-intervals-{key}", heading, chart, alt, defined),)
+def _draw_means_figures(results: Results, frame: pd.DataFrame, measure: str, key: str) -> tuple[Figure, ...]:
+    """Draw the means under each condition, or only under the main one if there would be many figures."""
+    conditions = list(dict.fromkeys(frame["condition"]))
+    if len(conditions) * len(results.measures) > _MAX_ALTERNATIVES:
+        conditions = [format_condition(get_main_condition(results))]
+    keys = map_unique_keys(conditions)
+    figures = [
+        draw_condition_means(frame, measure, condition, f"scores-intervals-{key}-{keys[condition]}") for condition in conditions
+    ]
+    when = {"measure": format_measure_name(measure)}
+    return tuple(
+        replace(figure, lead=True, when=figure.when if len(conditions) > 1 else when)
+        for figure in figures
+        if figure is not None
+    )
+
+
+def draw_condition_means(
+    frame: pd.DataFrame, measure: str, condition: str, key: str, *, domain: tuple[float, float] | None = None, step: int = 36
+) -> Figure | None:
+    """Draw the mean of each learner under a condition, best first. Return None if no mean is defined."""
+    name, direction, limits = (
+        format_measure_name(measure),
+        get_measure(measure).facts.direction,
+        get_measure(measure).facts.range,
+    )
+    lines = frame[(frame["condition"] == condition) & np.isfinite(frame["mean"].to_numpy(dtype=np.float64))]
+    if lines.empty:
+        return None
+    lines = lines.sort_values("mean", ascending=direction == "min", kind="stable")
+    drawn = lines.assign(label=lines["learner"].astype(str), learner=lines["learner"].astype(str), estimate=lines["mean"])
+    drawn = drawn[["label", "learner", "estimate", "low", "high"]].head(MAX_DRAWN).reset_index(drop=True)
+    subtitle = "95 % t intervals" if drawn["low"].notna().any() else "No intervals"
+    subtitle += "" if len(drawn) == len(lines) else f"; the best {len(drawn)} of {len(lines)} learners"
+    title = f"Mean {name}" + ("" if frame["condition"].nunique() == 1 else f", {condition}")
+    chart = draw_forest(
+        drawn, title=title, subtitle=subtitle, step=max(18, min(step, 220 // len(drawn))), domain=domain, limits=limits
+    )
+    when = {"measure": name, "condition": condition}
+    return Figure(key, title, chart, format_means_alt(drawn, name, direction), drawn, size="wide", when=when)
 
 
 def _build_long_table(dataset_means: pd.DataFrame) -> ReportTable:
@@ -185,18 +263,30 @@ def _build_generalisation_section(results: Results) -> tuple[Section, ...]:
     return (Section("scores-generalisation", "Generalisation error", (sentence,), (), (table,), tuple(notes)),)
 
 
-@section("measures", title="Measures", order=30, serves=("judgement",))
+@section("measures", title="Measures", order=30, serves=("judgement",), question="size")
 def build_judgement_section(source: ReportSource) -> Section:
-    """Show the measures of each model, with intervals, as figures and tables."""
+    """Show the measures of each model, with intervals, as figures and tables. The page's selector chooses the measure."""
     judgement = source.get_judgement()
     several = len(list_datasets(judgement)) > 1
     tables = (_build_main_table(judgement),) if several else _build_wide_tables(judgement)
-    figures = _draw_main_by_dataset(judgement) if several else _draw_dataset_figures(judgement)
     frame = build_measures_frame(judgement)
     formats = dict.fromkeys(["estimate", "low", "high"], _FOUR) | {"chance": "{:g}", "rows": "{:,}"}
     note = f"Chance: the value of random guessing, if it is known.{_note_fewer_rows(judgement)}"
     everything = ReportTable(MEASURES_KEY, "All measures with intervals", frame, formats, note, None, True)
-    return Section("measures", "Measures", _describe_measures(judgement), figures, (*tables, everything))
+    sentences = (*_describe_sizes(judgement), *_describe_measures(judgement))
+    return Section("measures", "Measures", sentences, _draw_measure_figures(judgement), (*tables, everything))
+
+
+def _describe_sizes(judgement: Judgement) -> tuple[Sentence, ...]:
+    """Describe the best value and its distances from others or, for several data sets, the range of the best values."""
+    if len(judgement.findings) == 1:
+        return (Sentence(render_size(judgement.findings[0])),)
+    bests = [(ranking.values[0], ranking.names[0], ranking.scope) for ranking in judgement.findings if ranking.names]
+    if not bests:
+        return ()
+    measure, (low, high) = format_measure_name(judgement.main), (min(bests), max(bests))
+    values = {"measure": measure, "low": low[0], "high": high[0], "first": low[1], "last": high[1]}
+    return (Sentence(render(Finding.of("best_by_dataset", **values, where=low[2], there=high[2]))),)
 
 
 def _note_fewer_rows(judgement: Judgement) -> str:
@@ -246,7 +336,7 @@ def _build_wide_tables(judgement: Judgement) -> tuple[ReportTable, ...]:
     for direction, word in (("max", "larger"), ("min", "smaller")):
         subset = judgement.scores[[get_direction(name) == direction for name in judgement.scores["measure"]]]
         if len(subset):
-            wide = _to_wide(subset, "measure", list_models(judgement))
+            wide = _to_wide(subset, "measure", list_models(judgement)).rename(index=format_measure_name)
             formats = dict.fromkeys(wide.columns, _FOUR)
             title = f"Measures for which {word} values are better"
             tables.append(ReportTable(f"measures-{word}", title, wide, formats, _note_fewer_rows(judgement).strip(), direction))
@@ -268,45 +358,120 @@ def _to_wide(lines: pd.DataFrame, index: str, models: list[str]) -> pd.DataFrame
     return wide.reindex(index=order, columns=models).rename_axis(columns=None)
 
 
-def _draw_dataset_figures(judgement: Judgement) -> tuple[Figure, ...]:
-    """Draw one figure of all measures that share a scale on which larger is better, and one figure for each other measure."""
+def _draw_measure_figures(judgement: Judgement) -> tuple[Figure, ...]:
+    """Draw the selected measure large and, for one data set, all measures as small multiples."""
+    datasets, measures = list_datasets(judgement), list_drawn_measures(judgement)
+    keys = dict(zip(measures, make_unique_keys(measures), strict=True))
+    if len(datasets) > 1:
+        return tuple(_draw_measure_by_dataset(judgement, name, key) for name, key in keys.items())
+    shared = _list_shared_scale(judgement) if len(list_models(judgement)) == 1 else []
+    figures = [draw_single_model(judgement, "measures-intervals", len(measures))] if shared else []
+    for name, key in keys.items():
+        when = {"measure": format_measure_name(name)}
+        if not shared:
+            figures.append(draw_models(judgement, name, f"measures-intervals-{key}", size="wide", lead=True, when=when))
+    small = [name for name in measures if name not in shared][:MAX_ROWS]
+    figures += [draw_models(judgement, name, f"measures-small-{keys[name]}", size="small") for name in small]
+    return tuple(figure for figure in figures if figure is not None)
+
+
+def _list_shared_scale(judgement: Judgement) -> list[str]:
+    """List the measures that share a scale on which larger values are better, the main one first."""
+    names = list_drawn_measures(judgement)
+    return [name for name in names if get_direction(name) == "max" and get_measure(name).facts.range in ((0, 1), (-1, 1))]
+
+
+def list_drawn_measures(judgement: Judgement) -> list[str]:
+    """List the measures with finite values, the main one first."""
+    names = list(dict.fromkeys(map(str, _select_finite_scores(judgement.scores)["measure"])))
+    return sorted(names, key=lambda name: name != judgement.main)
+
+
+def draw_models(
+    judgement: Judgement,
+    measure: str,
+    key: str,
+    *,
+    dataset: str | None = None,
+    size: Literal["wide", "half", "small"] = "half",
+    lead: bool = False,
+    when: Mapping[str, str] | None = None,
+    shaded: Collection[str] = (),
+) -> Figure | None:
+    """Draw a measure of each model on a data set, best first. Shaded models are not significantly worse than the best."""
     finite = _select_finite_scores(judgement.scores)
-    names = list(dict.fromkeys(finite["measure"]))
-    if len(list_models(judgement)) > _MAX_COLOURS:
-        names = [name for name in names if name == judgement.main]
-    shared_scale = [
-        name for name in names if get_direction(name) == "max" and get_measure(name).facts.range in ((0, 1), (-1, 1))
+    lines = finite[(finite["measure"] == measure) & (finite["dataset"] == (dataset or list_datasets(judgement)[0]))]
+    if lines.empty:
+        return None
+    lines, facts, name = _order_by_value(lines, measure), get_measure(measure).facts, format_measure_name(measure)
+    drawn = lines.head(MAX_ROWS)
+    frame = drawn.rename(columns={"model": "label"})[["label", "estimate", "low", "high"]].reset_index(drop=True)
+    frame = frame.assign(learner=frame["label"], **({"shaded": frame["label"].isin(list(shaded))} if shaded else {}))
+    direction = {"max": "", "none": ""}.get(facts.direction, f"{facts.better} is better")
+    notes = [
+        f"{format_percentage(judgement.level)} CI" if frame["low"].notna().any() else "no intervals",
+        "shaded: not significantly worse than the best" if shaded else direction,
+        "" if len(drawn) == len(lines) else f"the {len(drawn)} best of {len(lines)} models",
     ]
-    panels = [shared_scale, *([name] for name in names if name not in shared_scale)]
-    return tuple(_draw_forest(finite, panel, list_models(judgement)) for panel in panels if panel)
+    chart = draw_forest(
+        frame,
+        title=capitalize(name),
+        subtitle="; ".join(filter(None, notes)),
+        limits=facts.range,
+        step=_choose_step(len(frame), size),
+        ticks=3 if size == "small" else 5,
+    )
+    where = f" on {dataset}" if dataset and len(list_datasets(judgement)) > 1 else ""
+    alt = f"{capitalize(name)}{where}, best first: {describe_rows(frame)}."
+    return Figure(key, capitalize(name) + where, chart, alt, frame, lead, size, when or {})
 
 
-def _draw_forest(lines: pd.DataFrame, names: list[str], models: list[str]) -> Figure:
-    subset = lines[lines["measure"].isin(names)]
-    is_single = len(names) == 1
-    measure_text = format_measure_name(names[0]) if is_single else "measures for which larger values are better"
-    frame = subset.assign(measure=subset["model"] if is_single else [format_measure_name(name) for name in subset["measure"]])
-    frame = frame.rename(columns={"model": "learner"})[["measure", "learner", "estimate", "low", "high"]]
-    drawn = frame.drop(columns="learner") if is_single or len(models) == 1 else frame
-    key = f"measures-intervals-{make_unique_keys(names)[0]}" if is_single else "measures-intervals"
-    title = f"Intervals: {measure_text}"
-    alt = f"Estimates and intervals of {measure_text} for each model. The tables below have the same numbers."
-    return Figure(key, title, draw_intervals(drawn.reset_index(drop=True), title=title), alt, frame)
+def _order_by_value(lines: pd.DataFrame, measure: str) -> pd.DataFrame:
+    """Sort the values of a measure, best first."""
+    facts = get_measure(measure).facts
+    values = lines["estimate"].to_numpy(dtype=np.float64)
+    distance = np.abs(values - facts.target) if facts.target is not None else values if facts.direction == "min" else -values
+    return lines.iloc[np.argsort(distance, kind="stable")]
 
 
-def _draw_main_by_dataset(judgement: Judgement) -> tuple[Figure, ...]:
-    """Draw the main measure on the data sets with the most rows."""
+def _choose_step(rows: int, size: str) -> int:
+    return 16 if size == "small" else 34 if rows <= 4 else 26 if rows <= 8 else 21
+
+
+def draw_single_model(judgement: Judgement, key: str, maximum: int = MAX_ROWS) -> Figure | None:
+    """Draw the measures of one model that share a scale on which larger values are better, the main measure first."""
+    finite, shared = _select_finite_scores(judgement.scores), _list_shared_scale(judgement)
+    lines = finite[finite["measure"].isin(shared[:maximum])]
+    if lines.empty:
+        return draw_models(judgement, judgement.main, key, size="wide")
+    lines = lines.assign(position=[shared.index(str(name)) for name in lines["measure"]]).sort_values("position")
+    frame = lines.assign(label=[format_measure_name(str(name)) for name in lines["measure"]])
+    frame = frame.rename(columns={"model": "learner"})[["label", "learner", "estimate", "low", "high"]].reset_index(drop=True)
+    model = str(frame["learner"].iloc[0])
+    subtitle = f"{format_percentage(judgement.level)} CI" if frame["low"].notna().any() else "no intervals"
+    title = f"Measures of {model}"
+    chart = draw_forest(frame, title=title, subtitle=subtitle, limits=(-1, 1), step=_choose_step(len(frame), "wide"))
+    return Figure(key, title, chart, f"{title}: {describe_rows(frame)}.", frame, True, "wide")
+
+
+def _draw_measure_by_dataset(judgement: Judgement, measure: str, key: str) -> Figure:
+    """Draw a measure of each model on the data sets with the most rows."""
     finite, chosen = _select_finite_scores(judgement.scores), select_largest_datasets(judgement)
-    finite = finite[(finite["measure"] == judgement.main) & finite["dataset"].isin(chosen)]
-    if finite.empty or len(list_models(judgement)) > _MAX_COLOURS:
-        return ()
-    frame = finite.drop(columns="measure").rename(columns={"dataset": "measure", "model": "learner"})
-    frame = frame[["measure", "learner", "estimate", "low", "high"]].reset_index(drop=True)
-    measure_text = format_measure_name(judgement.main)
-    few = "" if len(chosen) == len(list_datasets(judgement)) else ", the data sets with the most rows"
-    title = f"Intervals: {measure_text} on each data set{few}"
-    alt = f"Estimates and intervals of {measure_text} for each data set and model. The tables below have the same numbers."
-    return (Figure("measures-intervals", title, draw_intervals(frame, title=title), alt, frame),)
+    lines = finite[(finite["measure"] == measure) & finite["dataset"].isin(chosen)]
+    models = list_models(judgement)[:_MAX_COLOURS]
+    lines = lines[lines["model"].isin(models)]
+    frame = lines.rename(columns={"dataset": "label", "model": "learner"})
+    frame = frame[["label", "learner", "estimate", "low", "high"]].reset_index(drop=True)
+    name = format_measure_name(measure)
+    title = f"{capitalize(name)} on each data set"
+    notes = [f"{format_percentage(judgement.level)} CI" if frame["low"].notna().any() else "no intervals"]
+    notes += [] if len(chosen) == len(list_datasets(judgement)) else [f"the {len(chosen)} data sets with the most rows"]
+    notes += [] if len(models) == len(list_models(judgement)) else [f"the first {len(models)} models; the table has all"]
+    chart = draw_forest(frame, title=title, subtitle="; ".join(notes), limits=get_measure(measure).facts.range, step=15)
+    best = _order_by_value(lines, measure).drop_duplicates("dataset").set_index("dataset")["model"]
+    winners = [f"{best[dataset]} on {dataset}" for dataset in chosen if dataset in best.index]
+    alt = f"{title}. Best: {join_names(winners, None)}."
+    return Figure(f"measures-intervals-{key}", title, chart, alt, frame, True, "wide", {"measure": name})
 
 
 def _select_finite_scores(scores: pd.DataFrame) -> pd.DataFrame:

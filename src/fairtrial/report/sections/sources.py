@@ -42,7 +42,14 @@ _AUC_INTERVAL = "Wilson 1927; Hanley & McNeil 1982"
 _DECLARED_SECTIONS = ("data", "learners", "conditions", "resampling", "measures", "verdict", "limits")
 
 
-@section("references", title="References", order=190, serves=("study", "judgement", "comparison"), schemes="none")
+@section(
+    "references",
+    title="References",
+    order=190,
+    serves=("study", "judgement", "comparison", "gate"),
+    schemes="none",
+    question="how",
+)
 def build_references_section(source: ReportSource) -> Section | None:
     """List each work once, in alphabetical order, with the methods for which it is cited."""
     uses: dict[str, list[str]] = {}
@@ -70,6 +77,9 @@ def list_citations(source: ReportSource) -> list[tuple[str, str]]:
 def _list_methods(source: ReportSource) -> tuple[list[str], list[str], list[tuple[str, str]]]:
     """List the measures and tests of a report, and further citations."""
     tests = [] if source.verdict is None else list_tests_used(source.verdict)
+    if source.kind == "gate":
+        comparisons = source.get_gate().comparisons
+        return [comparison.measure for comparison in comparisons], list(source.get_gate().tests_frame()["name"].astype(str)), []
     if source.kind == "comparison":
         return [source.measure] if source.measure else [], tests, []
     if source.kind == "judgement":
@@ -139,7 +149,7 @@ def read_bibliography() -> dict[str, str]:
     return {name: str(work) for name, work in tomllib.loads(text).items()}
 
 
-@section("reproduce", title="How to reproduce", order=180, serves=("study",), schemes="none")
+@section("reproduce", title="How to reproduce", order=180, serves=("study",), schemes="none", question="how")
 def build_reproduction_section(source: ReportSource) -> Section:
     """Build the commands and the study file. For given predictions, build only the command."""
     results = source.get_all_results()
@@ -227,7 +237,7 @@ def build_hashes_frame(results: Results) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=["of", "name", "hash"])
 
 
-@section("reproduce", title="How to reproduce", order=180, serves=("judgement",))
+@section("reproduce", title="How to reproduce", order=180, serves=("judgement",), question="how")
 def build_judgement_reproduction_section(source: ReportSource) -> Section:
     """Build the command and the hashes of the judged files."""
     judgement = source.get_judgement()
@@ -238,7 +248,7 @@ def build_judgement_reproduction_section(source: ReportSource) -> Section:
             "The predictions were passed as a frame. Write them to a file to judge them from the command line."
         )
         return Section("reproduce", "How to reproduce", (sentence, version))
-    sentence = build_sentence("The same files and the same version give the same numbers.")
+    sentence = build_sentence("The same files and the same version of fairtrial give the same numbers.")
     table = ReportTable("reproduce-files", "Judged files", build_files_frame(judgement))
     code = f"pip install fairtrial=={origin.version}\n{origin.command}\n"
     return Section("reproduce", "How to reproduce", (sentence, version), (), (table,), code=code)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairtrial._text import make_p_format
-from fairtrial.report.figures.curves import draw_gaps
-from fairtrial.report.judgement import drop_single_dataset, list_datasets, list_models, select_largest_datasets
+import numpy as np
+
+from fairtrial._text import capitalize, format_difference, format_p_value, format_percentage, make_p_format
+from fairtrial.report.figures.forest import draw_forest
+from fairtrial.report.judgement import drop_single_dataset, list_datasets, rank_judged_models, select_largest_datasets
 from fairtrial.report.names import format_measure_name
 from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, section
 from fairtrial.report.selection import make_unique_keys
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from fairtrial.report.source import ReportSource
 
 SUBGROUPS_KEY, GAPS_KEY = "subgroups-all", "subgroups-gaps"
-_MAX_COLOURS, _MAX_LINES, _MAX_FIGURES = 8, 60, 6
+_MAX_LINES, _MAX_FIGURES, _MAX_LEAD = 24, 6, 2
 _FORMATS = dict.fromkeys(["estimate", "low", "high", "rest", "difference", "proportion"], "{:.3g}")
 _GAP_NAMES = {"p_value": "p", "p_adjusted": "adjusted p"}
 _GAP_NOTE = (
@@ -27,7 +29,7 @@ _GAP_NOTE = (
 )
 
 
-@section("subgroups", title="Subgroups", order=80, serves=("judgement",))
+@section("subgroups", title="Subgroups", order=80, serves=("judgement",), question="where")
 def build_judgement_section(source: ReportSource) -> Section | None:
     """Report the measures of each subgroup and its gap to the rest. Return None if there are no subgroups."""
     judgement = source.get_judgement()
@@ -43,7 +45,7 @@ def build_judgement_section(source: ReportSource) -> Section | None:
         gaps["significant"] = gaps["significant"].map({True: "yes", False: "no"})
         formats = _FORMATS | dict.fromkeys(_GAP_NAMES.values(), p_format)
         tables.insert(0, ReportTable(GAPS_KEY, "Gaps to the rest", gaps, formats, _GAP_NOTE, None, True))
-        sentences = tuple(map(Sentence, dict.fromkeys((*judgement.gap_answer, *judgement.gap_summary))))
+        sentences = _describe_gaps(judgement)
     else:
         sentences = (build_sentence("There are fewer than two subgroups, so no gap can be computed."),)
     figures = _draw_figures(judgement)
@@ -54,41 +56,76 @@ def _name_measures(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(measure=frame["measure"].map(format_measure_name, na_action="ignore"))
 
 
-def select_drawn_gaps(judgement: Judgement) -> pd.DataFrame:
-    """Select the gaps with limits in the measures with significant gaps or, if there are none, in the main measure.
+def _describe_gaps(judgement: Judgement) -> tuple[Sentence, ...]:
+    """Describe the gaps. The first text names the main measure and, if it has no significant gap, those of other measures."""
+    first, *others = judgement.gap_summary
+    answer = dict.fromkeys((first, *judgement.gap_answer))
+    return (Sentence(" ".join(answer)), *(Sentence(text) for text in others if text not in answer))
 
-    If the main measure has no limits, the first measure with limits replaces it.
-    """
-    gaps = judgement.gaps[judgement.gaps["low"].notna()]
-    names = list(dict.fromkeys(gaps["measure"]))
-    first = [judgement.main] if judgement.main in names else names[:1]
-    drawn = list(dict.fromkeys(gaps[gaps["significant"].astype(bool)]["measure"])) or first
-    return gaps[gaps["measure"].isin(drawn)]
+
+def list_gap_measures(judgement: Judgement) -> list[str]:
+    """List the measures with limits of gaps, the main one first. If the main one has none, list only the first."""
+    names = list(dict.fromkeys(map(str, judgement.gaps[judgement.gaps["low"].notna()]["measure"])))
+    return sorted(names, key=lambda name: name != judgement.main) if judgement.main in names else names[:1]
 
 
 def _draw_figures(judgement: Judgement) -> tuple[Figure, ...]:
-    """Draw the gaps in the selected measures, with one figure per measure, column and data set."""
-    if len(list_models(judgement)) > _MAX_COLOURS:
-        return ()
-    gaps, has_many_datasets = select_drawn_gaps(judgement), len(list_datasets(judgement)) > 1
-    gaps = gaps[gaps["dataset"].isin(select_largest_datasets(judgement))]
-    has_many_measures = gaps["measure"].nunique() > 1
-    parts = [part for _, part in gaps.groupby(["measure", "column", "dataset"], sort=False)]
-    # The sort is stable, so figures with significant gaps come first and otherwise keep their order.
-    parts = sorted(parts, key=lambda part: not part["significant"].any())[:_MAX_FIGURES]
-    keys = ["column", *["dataset"] * has_many_datasets, *["measure"] * has_many_measures]
-    names = [" ".join(str(part[key].iloc[0]) for key in keys) for part in parts]
+    """Draw the gaps by column. The selectors of the page choose the measure or, if there are several, the data set."""
+    measures, datasets = list_gap_measures(judgement), select_largest_datasets(judgement)
+    has_many_datasets = len(list_datasets(judgement)) > 1
+    has_main = judgement.main in measures
+    gaps = judgement.gaps[judgement.gaps["low"].notna() & judgement.gaps["dataset"].isin(datasets)]
+    gaps = gaps[gaps["measure"].isin(measures[:1] if has_many_datasets else measures)]
+    columns = _order_columns(gaps, measures)
+    parts = [
+        (column, str(measure), str(dataset), lines)
+        for column in columns
+        for (measure, dataset), lines in gaps[gaps["column"] == column].groupby(["measure", "dataset"], sort=False)
+    ]
     figures = []
-    for key, lines in zip(make_unique_keys(names), parts, strict=True):
-        if len(lines) > _MAX_LINES:
-            continue
-        column, dataset = lines["column"].iloc[0], lines["dataset"].iloc[0]
-        scope = f" on {dataset}" if has_many_datasets else ""
-        frame = lines[["subgroup", "model", "difference", "low", "high"]].reset_index(drop=True)
-        measure = format_measure_name(str(lines["measure"].iloc[0]))
-        title = f"Gaps to the rest: {measure} by {column}{scope}"
-        alt = f"Difference in {measure} between each subgroup of {column}{scope} and the rest, with simultaneous intervals, "
-        alt += "for each model. The table below has the same numbers."
-        chart = draw_gaps(frame, title=title, measure=measure, level=judgement.level)
-        figures.append(Figure(f"subgroups-{key}", title, chart, alt, frame))
-    return tuple(figures)
+    names = [" ".join([column, *([dataset] if has_many_datasets else []), measure]) for column, measure, dataset, _ in parts]
+    for key, (column, measure, dataset, lines) in zip(make_unique_keys(names), parts, strict=True):
+        when = {"dataset": dataset} if has_many_datasets else {"measure": format_measure_name(measure)} if has_main else {}
+        is_lead = column in columns[:_MAX_LEAD]
+        figures.append(_draw_gaps(judgement, lines, f"subgroups-{key}", is_lead, when))
+    return tuple(sorted(figures, key=lambda figure: not figure.lead))
+
+
+def _order_columns(gaps: pd.DataFrame, measures: list[str]) -> list[str]:
+    """Order the columns: those with significant gaps in the first measure come first."""
+    main = gaps[gaps["measure"].isin(measures[:1])]
+    significant = set(main[main["significant"].astype(bool)]["column"])
+    return sorted(dict.fromkeys(map(str, gaps["column"])), key=lambda name: name not in significant)[:_MAX_FIGURES]
+
+
+def _draw_gaps(judgement: Judgement, lines: pd.DataFrame, key: str, lead: bool, when: dict[str, str]) -> Figure:
+    """Draw the gaps of one measure, column and data set. If there are many, draw the best models and the largest gaps."""
+    column, dataset, measure = (str(lines[name].iloc[0]) for name in ("column", "dataset", "measure"))
+    sizes = lines["difference"].abs().groupby(lines["subgroup"]).max().nlargest(_MAX_LINES)
+    subgroups = [name for name in dict.fromkeys(lines["subgroup"]) if name in sizes.index]
+    ranked = [name for name in rank_judged_models(judgement, dataset) if name in set(lines["model"])]
+    models = ranked[: max(1, _MAX_LINES // len(subgroups))]
+    drawn = lines[lines["model"].isin(models) & lines["subgroup"].isin(subgroups)]
+    order = np.lexsort([[models.index(name) for name in drawn["model"]], [subgroups.index(name) for name in drawn["subgroup"]]])
+    drawn = drawn.iloc[order]
+    frame = drawn[["subgroup", "model", "difference", "low", "high"]].reset_index(drop=True)
+    frame = frame.set_axis(["label", "learner", "estimate", "low", "high"], axis=1).assign(
+        text=[
+            format_p_value(float(p), judgement.alpha) if significant else ""
+            for p, significant in zip(drawn["p_adjusted"], drawn["significant"], strict=True)
+        ]
+    )
+    name, scope = format_measure_name(measure), f" on {dataset}" if len(list_datasets(judgement)) > 1 else ""
+    notes = [f"Subgroup minus rest, {format_percentage(judgement.level)} CI, simultaneous"]
+    notes += ["adjusted p if significant"] if (frame["text"] != "").any() else []
+    notes += [f"the {len(models)} best models"] if len(models) < len(ranked) else []
+    notes += [f"the {len(subgroups)} largest gaps"] if len(subgroups) < lines["subgroup"].nunique() else []
+    title = f"{capitalize(name)} by {column}{scope}"
+    chart = draw_forest(frame, title=title, subtitle="; ".join(notes), has_zero=True, step=13 if len(models) > 1 else 26)
+    largest = drawn.iloc[int(np.argmax(drawn["difference"].abs()))]
+    alt = (
+        f"Difference in {name} between each subgroup of {column}{scope} and the rest. Largest: {largest['subgroup']} "
+        f"({largest['model']}), {format_difference(float(largest['difference']))}; {int(drawn['significant'].sum())} of "
+        f"{len(drawn)} differences are significant."
+    )
+    return Figure(key, title, chart, alt, frame, lead, "half", when)

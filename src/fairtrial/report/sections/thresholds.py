@@ -1,29 +1,43 @@
-"""Thresholds: the threshold with the lowest cost, the cost at each threshold, and the threshold table."""
+"""Thresholds: the explorer of thresholds and costs, the threshold with the lowest cost, and the threshold table."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtrial._narrative import render_all
+from fairtrial._findings import Finding
+from fairtrial._narrative import render, render_all
 from fairtrial._text import format_interval, format_number, format_percentage, make_p_format
 from fairtrial.measures.intervals import Interval
+from fairtrial.predictions.alerts import ScoredCases
+from fairtrial.predictions.statistics import InMemoryModels
 from fairtrial.predictions.thresholds import (
     ALTERNATIVES,
     ThresholdResult,
     choose_threshold,
     format_threshold_limits,
 )
-from fairtrial.report.figures.thresholds import draw_costs
+from fairtrial.report.explorer import THRESHOLDS, ExploredDataset, Explorer, OperatingCounts
+from fairtrial.report.figures.thresholds import (
+    draw_costs,
+    draw_operating_benefit,
+    draw_operating_costs,
+    draw_operating_precision,
+    draw_operating_roc,
+)
 from fairtrial.report.names import format_measure_name
 from fairtrial.report.section import Figure, ReportTable, Section, Sentence, section
+from fairtrial.report.sections.curves import reduce_curve_points, select_defined_curves
 from fairtrial.report.selection import make_unique_keys
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from fairtrial.predictions.judgement import Judgement
+    from fairtrial.predictions.read import PredictionFile
     from fairtrial.report.source import ReportSource
 
 _POINTS = 60
@@ -31,7 +45,7 @@ _MAX_DATASETS, _MAX_ROWS = 3, 200_000
 _OWN_NAMES = {"alert_rate": "alert rate", "cost": "cost per 1,000 cases"}
 
 
-@section("thresholds", title="Thresholds", order=95, serves=("judgement",))
+@section("thresholds", title="Thresholds", order=65, serves=("judgement",), question="threshold")
 def build_judgement_section(source: ReportSource) -> Section | None:
     """Choose thresholds at equal costs. Return None if there are no scores for a positive class, or rows are streamed."""
     judgement = source.get_judgement()
@@ -49,22 +63,127 @@ def build_judgement_section(source: ReportSource) -> Section | None:
     selected = replace(predictions, datasets=tuple(usable[:_MAX_DATASETS]))
     positive = source.figure_options().get("positive")
     result = choose_threshold(selected, costs=(1, 1), level=judgement.level, alpha=judgement.alpha, positive=positive)
-    note = "A false positive and a false negative are assumed to cost the same. To set other costs, run fairtrial threshold."
+    finding = result.describe_choice(result.choices[0])
     few_clusters = render_all(finding for finding in result.notes if finding.kind == "threshold_few_clusters")
-    return _build_section(result, "thresholds", "Thresholds", few_clusters, (Sentence(note),))
+    built = _build_section(result, "thresholds", "Thresholds", (_EQUAL_COSTS, *few_clusters))
+    explored = _explore_datasets(judgement, selected, positive)
+    several = judgement.scores["dataset"].nunique() > 1
+    return replace(
+        built,
+        sentences=(Sentence(render(Finding(f"{finding.kind}_equal", finding.values))), *built.sentences[1:]),
+        figures=(*_draw_explorer(judgement, explored, several), *built.figures),
+        explorer=Explorer(explored, result.choices[0].model) if explored else None,
+    )
 
 
-@section("answer", title="The threshold", order=10, serves=("threshold",))
+_EQUAL_COSTS = (
+    "A false positive and a false negative are assumed to cost the same. To set other costs, run fairtrial threshold."
+)
+
+
+def _explore_datasets(judgement: Judgement, file: PredictionFile, positive: object) -> dict[str, ExploredDataset]:
+    """Count true and false positives at each threshold. Data sets with scores below 0 or above 1 are left out."""
+    cases: dict[str, list[ScoredCases]] = {}
+    for model in InMemoryModels(file, positive).models:
+        cases.setdefault(model.dataset, []).append(ScoredCases.from_model(model))
+    return {
+        name: ExploredDataset(*judgement.positives.classes[name], {one.model: _count_operating_points(one) for one in scored})
+        for name, scored in cases.items()
+        if all(one.values[-1] >= 0 and one.values[0] <= 1 for one in scored)
+    }
+
+
+def _count_operating_points(cases: ScoredCases) -> OperatingCounts:
+    cells = cases.tally.count_cells(THRESHOLDS)
+    tp, fp = (tuple(counts.round(6).tolist()) for counts in (cells.tp, cells.fp))
+    return OperatingCounts(tp, fp, round(float(cases.tally.pos.sum()), 6), round(float(cases.tally.neg.sum()), 6))
+
+
+def _draw_explorer(judgement: Judgement, explored: Mapping[str, ExploredDataset], several: bool) -> list[Figure]:
+    """Draw the curves on which the explorer shows the operating points, for each data set."""
+    figures = []
+    for (name, dataset), key in zip(explored.items(), make_unique_keys(explored), strict=True):
+        roc, precision_recall = (
+            {model: frames[model] for model in dataset.models if model in frames}
+            for kind in ("roc", "precision_recall")
+            for frames in [select_defined_curves(judgement, kind, name, dataset.positive)]
+        )
+        if not roc:
+            continue
+        points = _build_operating_frame(dataset)
+        has_probabilities = len(judgement.decisions) > 0 and name in set(judgement.decisions["dataset"])
+        when = {"dataset": name} if several else {}
+        drawn = [
+            (
+                "roc",
+                "ROC curves",
+                draw_operating_roc(reduce_curve_points(roc, ["fpr", "tpr"], most=120), points),
+                "small",
+                f"ROC curves of class {dataset.positive}, with an open circle at the selected threshold of each model.",
+            ),
+            (
+                "precision",
+                "Precision-recall curves",
+                draw_operating_precision(
+                    reduce_curve_points(precision_recall, ["recall", "precision"], most=120),
+                    points[np.isfinite(points["precision"])],
+                ),
+                "small",
+                f"Precision against recall for class {dataset.positive}, with an open circle at the selected threshold.",
+            ),
+            (
+                "cost",
+                "Cost by threshold",
+                draw_operating_costs(points),
+                "half",
+                "Cost per 1,000 cases against the threshold, with the lowest cost of each model and the selected threshold.",
+            ),
+        ]
+        if has_probabilities:
+            alt = "Net benefit against the threshold, with that of treating every case and none, and the selected threshold."
+            chart = draw_operating_benefit(points[points["at"] < 1])
+            drawn.append(("benefit", "Decision curves", chart, "half", alt))
+        figures += [
+            Figure(f"explorer-{kind}-{key}", title, chart, alt, lead=True, size=size, when=when)  # type: ignore[arg-type]
+            for kind, title, chart, size, alt in drawn
+        ]
+    return figures
+
+
+def _build_operating_frame(dataset: ExploredDataset) -> pd.DataFrame:
+    """Build a row for each model and threshold: rates, errors per 1,000 cases, and the net benefit."""
+    import pandas as pd
+
+    frames = []
+    for model, counts in dataset.models.items():
+        at, tp, fp = np.array(THRESHOLDS), np.array(counts.tp), np.array(counts.fp)
+        rows = counts.positives + counts.negatives
+        with np.errstate(divide="ignore", invalid="ignore"):
+            odds, precision = np.where(at < 1, at / (1 - at), np.nan), tp / (tp + fp)
+        columns = {
+            "at": at,
+            "fpr": fp / counts.negatives,
+            "tpr": tp / counts.positives,
+            "recall": tp / counts.positives,
+            "precision": precision,
+            "false_positives": 1000 * fp / rows,
+            "false_negatives": 1000 * (counts.positives - tp) / rows,
+            "net_benefit": (tp - fp * odds) / rows,
+            "treat_all": (counts.positives - counts.negatives * odds) / rows,
+        }
+        frames.append(pd.DataFrame({"learner": model, **{name: values.round(5) for name, values in columns.items()}}))
+    return pd.concat(frames, ignore_index=True)
+
+
+@section("answer", title="The threshold", order=10, serves=("threshold",), question="answer")
 def build_section(source: ReportSource) -> Section | None:
     """Build the section that reports the result of `choose_threshold`."""
     result = source.get_thresholds()
     return _build_section(result, "answer", "The threshold", render_all(result.notes, "model"))
 
 
-def _build_section(
-    result: ThresholdResult, key: str, title: str, notes: tuple[str, ...], lead: tuple[Sentence, ...] = ()
-) -> Section:
-    sentences = (*lead, *(Sentence(f"{text}.") for text in result.list_texts()))
+def _build_section(result: ThresholdResult, key: str, title: str, notes: tuple[str, ...]) -> Section:
+    sentences = tuple(Sentence(f"{text}.") for text in result.list_texts())
     choices, formats = _build_choices_frame(result), dict.fromkeys(_CHOICE_COLUMNS[3:], "{:.3g}")
     tables = [
         ReportTable(f"{key}-choices", "Chosen thresholds", choices, formats, note=_explain_estimates(result)),
@@ -112,8 +231,9 @@ def _draw_figures(result: ThresholdResult, key: str) -> tuple[Figure, ...]:
         title = "Cost by threshold" + (f" on {name}" if len(datasets) > 1 else "")
         fp, fn = (format_number(cost) for cost in result.goal.costs)
         alt = f"Cost per 1,000 cases over thresholds with confidence band, at FP = {fp} and FN = {fn}, one line per model."
-        chart = draw_costs(curves, choices[choices["dataset"] == name], level=result.level, title=title)
-        figures.append(Figure(f"{key}-costs-{part}", title, chart, alt, curves))
+        chart = draw_costs(curves.round(4), choices[choices["dataset"] == name], level=result.level, title=title)
+        when = {"dataset": name} if len(datasets) > 1 else {}
+        figures.append(Figure(f"{key}-costs-{part}", title, chart, alt, curves, when=when))
     return tuple(figures)
 
 

@@ -29,7 +29,7 @@ _NAMES = {
 _FORMATS = {**dict.fromkeys([_NAMES[name] for name in TIME_COLUMNS], "{:.4g}"), "memory (MiB)": "{:.3g}"}
 
 
-@section("time-memory", title="Time and memory", order=160, serves=("study",), schemes="all")
+@section("time-memory", title="Time and memory", order=160, serves=("study",), schemes="all", question="how")
 def build_section(source: ReportSource) -> Section | None:
     """Report medians by learner and by data set. Return None if no times are available."""
     results = source.get_all_results()

@@ -21,7 +21,7 @@ _NOTE = (
 )
 
 
-@section("tuning", title="Tuning", order=155, serves=("study",), schemes="all")
+@section("tuning", title="Tuning", order=155, serves=("study",), schemes="all", question="how")
 def build_section(source: ReportSource) -> Section | None:
     """Show how often each value was chosen. Return None if no learner is tuned."""
     choices = source.get_all_results().tuning()

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fairtrial._findings import Finding
-from fairtrial._narrative import TOPICS, render_all
-from fairtrial._text import join_names, make_p_format
+from fairtrial._narrative import TOPICS, render, render_all, render_certainty, render_headline, render_open_question
+from fairtrial._text import capitalize, format_count, format_p_value, join_names, make_p_format
+from fairtrial.measures import get_measure
 from fairtrial.report.cache import compute_verdict
-from fairtrial.report.figures.comparison import list_comparison_figures
+from fairtrial.report.figures.comparison import draw_pairs, draw_wins, list_comparison_figures
+from fairtrial.report.figures.forest import draw_forest, format_estimate
 from fairtrial.report.means import compute_scores
 from fairtrial.report.names import format_condition_phrase, get_verdict_measure_name
 from fairtrial.report.section import Figure, ReportTable, Section, Sentence, section
@@ -21,6 +23,7 @@ from fairtrial.report.tables import build_score_frame
 from fairtrial.significance.names import get_display_name
 from fairtrial.study.archive import ConditionFacts
 from fairtrial.study.results.selection import format_condition, mask_condition, mask_failed
+from fairtrial.study.results.stacking import compute_half_width
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,10 +66,13 @@ _TITLES = {
     "simplex": "Posterior probabilities of the two learners",
     "density": "Posterior density of the difference",
 }
+_MAX_LISTED_PAIRS, _MAX_PAIRED = 6, 12
+MAX_DRAWN = 20
+"""The largest number of learners in a figure. Figures of more learners show the best ones."""
 _EXCLUSION_TOPICS = ("completeness", "excluded rows and columns", "failed trials", "missing scores")
 
 
-@section("verdict", title="The verdict", order=50, serves=("study", "judgement", "comparison"))
+@section("verdict", title="The verdict", order=50, serves=("study", "judgement", "comparison"), question="better")
 def build_section(source: ReportSource) -> Section | None:
     """Build the verdict in sentences, figures and tables. For a study, add the verdict under each other condition."""
     if source.kind != "study":
@@ -74,37 +80,81 @@ def build_section(source: ReportSource) -> Section | None:
             None if source.verdict is None else _build_verdict_section(VerdictContext.from_scores(source.verdict), source.noun)
         )
     results = source.get_results()
-    main, *others = VerdictContext.list_for_study(results)
-    subsections = tuple(_build_condition_verdict(context) for context in others)
-    if main.verdict is None:
-        return Section("verdict", "The verdict", (Sentence(main.reason),), subsections=subsections)
-    has_scores = _has_equal_score_table(results, main, get_verdict_measure_name(results))
-    return _build_verdict_section(main, source.noun, scores_elsewhere=has_scores, subsections=subsections)
+    measure = get_verdict_measure_name(results)
+    contexts = VerdictContext.list_for_study(results)
+    main = contexts[0]
+    if len(contexts) == 1 or all(context.verdict is None for context in contexts):
+        if main.verdict is None:
+            return Section("verdict", "The verdict", (Sentence(main.reason),))
+        return _build_verdict_section(main, source.noun, scores_elsewhere=_has_equal_score_table(results, main, measure))
+    subsections = []
+    for context in contexts:
+        assert context.condition is not None
+        title, when = capitalize(format_condition_phrase(context.condition)), {"condition": format_condition(context.condition)}
+        key = f"{context.key}-main" if context is main else context.key
+        part = Section(key, title, (Sentence(context.reason),), when=when)
+        if context.verdict is not None:
+            elsewhere = context is not main or _has_equal_score_table(results, context, measure)
+            details = _build_verdict_section(context, source.noun, scores_elsewhere=elsewhere)
+            part = replace(details, key=key, title=title, when=when)
+        subsections.append(part)
+    finding = main.reason if main.verdict is None else describe_pairs(main.verdict, source.noun, main.scope)
+    figures = tuple(replace(figure, when=part.when) for part in subsections for figure in part.figures)
+    parts = tuple(replace(part, figures=()) for part in subsections)
+    return Section("verdict", "The verdict", (Sentence(finding),), figures, subsections=parts)
 
 
-def _build_verdict_section(
-    context: VerdictContext, noun: str, *, scores_elsewhere: bool = False, subsections: tuple[Section, ...] = ()
-) -> Section:
+def _build_verdict_section(context: VerdictContext, noun: str, *, scores_elsewhere: bool = False) -> Section:
     verdict = context.get_verdict()
     further = build_further_tables(context, scores_elsewhere=scores_elsewhere)
     return Section(
         "verdict",
         "The verdict",
-        context.describe(noun),
-        _draw_figures(context, [name for name in _TITLES if name != "ranks"]),  # a table contains the ranks
+        _describe_verdict(context, noun),
+        draw_verdict_figures(context, [name for name in _TITLES if name != "ranks"]),  # a table contains the ranks
         (build_facts_table(context), build_learners_table(context), *further),
         render_all((*_list_other_caveats(verdict), *verdict.outcome.findings), noun),
-        subsections,
     )
 
 
-def _build_condition_verdict(context: VerdictContext) -> Section:
-    assert context.condition is not None
-    title = f"Under {format_condition(context.condition)}"
-    if context.verdict is None:
-        return Section(context.key, title, (Sentence(context.reason),))
-    tables = (build_facts_table(context), build_learners_table(context))
-    return Section(context.key, title, context.describe(), _draw_figures(context, ["critical-difference"]), tables)
+def _describe_verdict(context: VerdictContext, noun: str) -> tuple[Sentence, ...]:
+    """Describe the pairs, then the answer unless it says the same, and the results of the tests."""
+    pairs = describe_pairs(context.get_verdict(), noun, context.scope)
+    answer, *others = context.describe(noun)
+    is_same = answer.text == pairs
+    return (Sentence(pairs), *([] if is_same else [answer]), *others)
+
+
+def describe_pairs(verdict: Verdict, noun: str = "learner", scope: str = "") -> str:
+    """Describe which pairs are significantly different. With two learners or a control, describe the whole answer."""
+    ranking = verdict.ranking
+    is_whole = len(ranking.names) < 3 or bool(ranking.control)
+    if np.isnan(verdict.p_value) or (is_whole and ranking.undecidable is None):
+        return verdict.summarize(noun, scope)
+    text = render(_find_pairs(verdict), noun)
+    return f"{capitalize(scope)}, {text[:1].lower()}{text[1:]}" if scope else text
+
+
+def _find_pairs(verdict: Verdict) -> Finding:
+    """Find how many pairs are significantly different, or why this cannot be decided."""
+    ranking = verdict.ranking
+    if ranking.undecidable is not None:
+        units = format_count(len(verdict.table.datasets), verdict.unit)
+        if len(ranking.names) == 2:
+            return Finding.of("pair_undecidable", first=ranking.names[0], second=ranking.names[1], units=units)
+        return Finding.of("no_pair_decidable", units=units)
+    pairs = [pair for pair in ranking.pairs if not np.isnan(pair.p_adjusted)]
+    if not ranking.significant_pairs:
+        smallest = min((pair.p_adjusted for pair in pairs), default=float("nan"))
+        return Finding.of("no_pair_different", pairs=len(pairs), p=smallest, alpha=verdict.alpha)
+    losers: dict[str, list[str]] = {}
+    for pair in ranking.significant_pairs:
+        losers.setdefault(pair.better, []).append(pair.other)
+    significant = len(ranking.significant_pairs)
+    if significant > _MAX_LISTED_PAIRS:
+        return Finding.of("many_pairs_different", significant=significant, pairs=len(pairs))
+    wins = "; ".join(f"{name} beats {join_names(others)}" for name, others in losers.items())
+    return Finding.of("pairs_different", significant=significant, pairs=len(pairs), wins=wins)
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,6 +217,28 @@ class VerdictContext:
         verdict = self.get_verdict()
         results = [finding for finding in verdict.findings if finding.kind.startswith(_RESULT_KINDS)]
         return (Sentence(verdict.summarize(noun, self.scope)), *map(Sentence, render_all((*results, *self.exclusions), noun)))
+
+    def describe_headline(self, noun: str = "learner", scope: str = "") -> list[str]:
+        """Describe the answer and how sure it is, in two texts."""
+        verdict = self.get_verdict()
+        if np.isnan(verdict.p_value) and verdict.posthoc is None:
+            return [verdict.summarize(noun, scope)]
+        ranking = replace(verdict.ranking, scope=scope)
+        if ranking.undecidable is not None and ranking.criterion:
+            return list(render_open_question(ranking, noun))
+        if ranking.undecidable is not None:
+            return [describe_pairs(verdict, noun, scope), render(ranking.undecidable, noun)]
+        return [render_headline(ranking, noun), *self._describe_certainty(noun)]
+
+    def _describe_certainty(self, noun: str) -> list[str]:
+        """Describe the differences that matter. The test is named unless the texts about the ranking name it."""
+        verdict = self.get_verdict()
+        ranking = verdict.ranking
+        if len(ranking.names) == 2:
+            return _describe_pair_difference(verdict)
+        certainty = "" if ranking.control else render_certainty(ranking)
+        test = "" if certainty and ranking.tests else render(verdict.test_result, noun)
+        return [" ".join(filter(None, [certainty, test]))]
 
     def describe_answer(self, noun: str = "learner", scope: str = "") -> list[str]:
         """Describe the answer, the test result, and what was left out."""
@@ -389,15 +461,27 @@ def _has_equal_score_table(results: Results, context: VerdictContext, measure: s
     return same and bool(np.allclose(scores.to_numpy(), wide.to_numpy(dtype=np.float64), rtol=0, atol=1e-12))
 
 
-def _draw_figures(context: VerdictContext, names: Collection[str] | None = None) -> tuple[Figure, ...]:
-    """Draw the figures of a verdict: all figures that apply, or only the named ones."""
+def draw_verdict_figures(context: VerdictContext, names: Collection[str] | None = None) -> tuple[Figure, ...]:
+    """Draw the figures of a verdict: all figures that apply, or only the named ones. Many learners have none of all."""
     verdict = context.get_verdict()
+    learners = verdict.table.learners
     frames = {"ranks": verdict.ranks(), "pairs": verdict.pairs(), "critical-difference": verdict.mean_ranks.reset_index()}
-    return tuple(
-        Figure(f"{context.key}-{name}", _TITLES[name], draw(), _format_verdict_alt(name, verdict), frames.get(name))
-        for name, draw in list_comparison_figures(verdict).items()
-        if names is None or name in names
-    )
+    charts = list_comparison_figures(verdict)
+    if len(learners) > MAX_DRAWN:
+        best = list(verdict.order[:_MAX_PAIRED])
+        pairs = verdict.pairs()
+        frames["pairs"] = pairs[pairs["first"].isin(best) & pairs["second"].isin(best)]
+        charts = {"pairs": lambda: draw_pairs(frames["pairs"], order=best, unit=verdict.unit, alpha=verdict.alpha)}
+    size: Any = "half" if len(learners) <= 5 and max(map(len, learners)) <= 20 else "wide"
+    figures = {
+        name: Figure(
+            f"{context.key}-{name}", _TITLES[name], draw(), _format_verdict_alt(name, verdict), frames.get(name), size=size
+        )
+        for name, draw in charts.items()
+        if (names is None or name in names) and not (name in ("pairs", "ranks") and len(frames[name]) == 0)
+    }
+    lead = ("pairs", "simplex", "density") if len(learners) == 2 else ("critical-difference", "pairs")
+    return tuple(replace(figure, lead=name in lead) for name, figure in figures.items())
 
 
 def _format_verdict_alt(name: str, verdict: Verdict) -> str:
@@ -423,3 +507,180 @@ def describe_choice(choice: str) -> str:
     test, *procedures = choice.split(" + ")
     pairs = ["pairs without adjustment" if name == "none" else f"pairs by {get_display_name(name)}" for name in procedures]
     return ", ".join([get_display_name(test), *pairs])
+
+
+_LEVEL_ALPHA = 0.05
+
+
+def draw_answer_figures(verdict: Verdict) -> tuple[Figure, ...]:
+    """Draw the figures of the answer: mean ranks, mean scores, and differences from the best learner, as they apply."""
+    means, learners = _draw_means(verdict), verdict.table.learners
+    if len(learners) == 2:
+        return (_draw_differences(verdict), _draw_pair(verdict))
+    if verdict.unit != "data set":
+        return (means, _draw_differences(verdict))
+    if len(learners) > MAX_DRAWN:
+        return (replace(means, size="wide"),)
+    size: Any = "half" if len(learners) <= 10 and max(map(len, learners)) <= 20 else "wide"
+    chart = list_comparison_figures(verdict)["critical-difference"]()
+    alt = _format_verdict_alt("critical-difference", verdict)
+    frame = verdict.mean_ranks.reset_index()
+    return (Figure("answer-critical-difference", "Mean ranks", chart, alt, frame, size=size), replace(means, size=size))
+
+
+def build_means(verdict: Verdict) -> pd.DataFrame:
+    """Build a frame of the mean score of each learner with its 95 % interval, in the order of the verdict."""
+    import pandas as pd
+
+    lowest, highest = (-np.inf, np.inf) if verdict.measure is None else get_measure(verdict.measure).facts.range
+    ranking = verdict.ranking
+    not_worse = (*ranking.best, *ranking.not_worse) if ranking.worse and ranking.not_worse else ()
+    lines = []
+    for name in verdict.order:
+        mean, low, high = _compute_interval(verdict, verdict.table.values[:, verdict.table.learners.index(name)])
+        limits = float(np.maximum(low, lowest)), float(np.minimum(high, highest))
+        lines.append((name, name, mean, *limits, name in not_worse))
+    return pd.DataFrame(lines, columns=["label", "learner", "estimate", "low", "high", "shaded"])
+
+
+def build_differences(verdict: Verdict) -> pd.DataFrame:
+    """Build a frame of the difference of each learner from the best one or the control, with its 95 % interval and p."""
+    import pandas as pd
+
+    table, reference = verdict.table, verdict.control or verdict.order[0]
+    p_values = {frozenset(pair): p for *pair, _, p in verdict.comparisons}
+    baseline = table.values[:, table.learners.index(reference)]
+    lines = [
+        (name, name, *_compute_interval(verdict, table.values[:, table.learners.index(name)] - baseline), p_values[pair])
+        for name in verdict.order
+        if (pair := frozenset((name, reference))) in p_values
+    ]
+    frame = pd.DataFrame(lines, columns=["label", "learner", "estimate", "low", "high", "p"])
+    return frame.assign(text=[format_p_value(p, verdict.alpha) for p in frame["p"]])
+
+
+def _compute_interval(verdict: Verdict, values: Any) -> tuple[float, float, float]:
+    """Compute the mean and its t interval. Splits are corrected for the overlap of their training sets."""
+    mean = float(values.mean())
+    if not np.isfinite(values).all():
+        return mean, float("nan"), float("nan")
+    fraction = float(verdict.outcome.details.get("test_fraction", 0.0)) if verdict.unit == "split" else 0.0
+    half_width = compute_half_width(values, fraction, _LEVEL_ALPHA) if 0 <= fraction < 1 else float("nan")
+    return mean, mean - half_width, mean + half_width
+
+
+def _format_interval_subtitle(verdict: Verdict, count: int) -> str:
+    units = format_count(len(verdict.table.datasets), verdict.unit)
+    corrected = (
+        ", corrected for their overlap" if verdict.unit == "split" and verdict.outcome.details.get("test_fraction") else ""
+    )
+    left_out = "" if count == len(verdict.table.learners) else f"; the best {count} of {len(verdict.table.learners)} learners"
+    return f"95 % t intervals over {units}{corrected}{left_out}"
+
+
+def _draw_means(verdict: Verdict) -> Figure:
+    frame = build_means(verdict).head(MAX_DRAWN)
+    measure = verdict.measure_name or "score"
+    subtitle = _format_interval_subtitle(verdict, len(frame))
+    subtitle += "; shaded: not significantly worse than the best" if frame["shaded"].any() else ""
+    title = f"Mean {measure}"
+    limits = (-np.inf, np.inf) if verdict.measure is None else get_measure(verdict.measure).facts.range
+    chart = draw_forest(frame, title=title, subtitle=subtitle, limits=limits, step=_choose_step(len(frame)))
+    return Figure("answer-means", title, chart, format_means_alt(frame, measure, verdict.better), frame)
+
+
+def _choose_step(count: int) -> int:
+    """Choose the height of the rows of a forest plot, so a few rows fill the figure and many rows fit."""
+    return max(18, min(40, 230 // max(count, 1)))
+
+
+def format_means_alt(frame: pd.DataFrame, measure: str, better: str) -> str:
+    """Describe a figure of means by its best and its worst value."""
+    defined = frame[np.isfinite(frame["estimate"].to_numpy(dtype=np.float64))].sort_values("estimate", kind="stable")
+    if defined.empty:
+        return f"The mean {measure} is undefined."
+    best, worst = (defined.iloc[-1], defined.iloc[0]) if better == "max" else (defined.iloc[0], defined.iloc[-1])
+    text = f"{best['learner']} has the best mean {measure}, {format_estimate(best['estimate'])}"
+    return f"{text}." if len(defined) == 1 else f"{text}; {worst['learner']} the worst, {format_estimate(worst['estimate'])}."
+
+
+def _describe_pair_difference(verdict: Verdict) -> list[str]:
+    """Describe the mean difference of two learners with its interval, and how often the better one is better."""
+    best, other = verdict.order
+    indices = [verdict.table.learners.index(name) for name in (best, other)]
+    difference, low, high = _compute_interval(
+        verdict, verdict.table.values[:, indices[0]] - verdict.table.values[:, indices[1]]
+    )
+    if np.isnan(low):
+        return [render(verdict.test_result)]
+    finding = Finding.of(
+        "pair_difference",
+        difference=difference,
+        interval=(low, high),
+        first=best,
+        wins=verdict.count_wins(*indices)[0],
+        units=format_count(len(verdict.table.datasets), verdict.unit),
+    )
+    return [render(finding)]
+
+
+def _draw_differences(verdict: Verdict) -> Figure:
+    frame, reference = build_differences(verdict).head(MAX_DRAWN), verdict.control or verdict.order[0]
+    measure = verdict.measure_name or "score"
+    side = "Left" if verdict.better == "max" else "Right"
+    adjusted = "adjusted p" if len(verdict.comparisons) > 1 else "p"
+    subtitle = f"{capitalize(measure)}, paired; {_format_interval_subtitle(verdict, len(verdict.table.learners))}; {adjusted}"
+    title = f"Difference from {reference}"
+    chart = draw_forest(
+        frame,
+        title=title,
+        subtitle=f"{subtitle}. {side} of zero: worse",
+        has_zero=True,
+        step=_choose_step(len(frame)),
+    )
+    lines = [f"{line['label']} {format_estimate(line['estimate'])} ({line['text']})" for line in frame.to_dict("records")]
+    return Figure("answer-differences", title, chart, f"Difference in {measure} from {reference}: {join_names(lines)}.", frame)
+
+
+def _draw_pair(verdict: Verdict) -> Figure:
+    """Draw the posterior density of the difference between two learners or, if there is none, the wins of each."""
+    import pandas as pd
+
+    figures = list_comparison_figures(verdict)
+    if "density" in figures:
+        return Figure("answer-density", _TITLES["density"], figures["density"](), _format_verdict_alt("density", verdict))
+    first, second = verdict.order
+    wins, ties, losses = verdict.count_wins(*(verdict.table.learners.index(name) for name in (first, second)))
+    frame = pd.DataFrame({"outcome": [first, "tie", second], f"{verdict.unit}s": [wins, ties, losses]})
+    alt = f"{first} is better on {format_count(wins, verdict.unit)}, {second} on {losses}; {ties} ties."
+    chart = draw_wins((first, second), (wins, ties, losses), unit=verdict.unit)
+    return Figure("answer-wins", f"Number of {verdict.unit}s on which each is better", chart, alt, frame)
+
+
+_RANKS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+
+
+def compare_conditions(main: VerdictContext, others: Collection[VerdictContext]) -> str:
+    """Describe under which condition another learner ranks first, or that none does. Empty without another verdict."""
+    if main.verdict is None:
+        return ""
+    former = main.verdict.order[0]
+    contexts = [context for context in others if context.verdict is not None and former in context.verdict.order]
+    changed = [context for context in contexts if former not in context.get_verdict().ranking.best]
+    if not changed:
+        where = f"under {join_names([format_condition(context.condition) for context in contexts if context.condition])}"
+        return render(Finding.of("rank_kept", first=former, where=where)) if contexts else ""
+    context = changed[0]
+    verdict, order = context.get_verdict(), context.get_verdict().order
+    index = order.index(former)
+    is_last = index == len(order) - 1 and len(order) > 2
+    rank = "last" if is_last else _RANKS[index] if index < len(_RANKS) else "a lower rank"
+    p = next((p for one, other, _, p in verdict.comparisons if {one, other} == {order[0], former}), float("nan"))
+    difference = ""
+    if not np.isnan(p):
+        word = "significant" if p <= verdict.alpha else "not significant"
+        adjusted = "adjusted " if len(verdict.comparisons) > 1 else ""
+        difference = f"; this difference is {word} ({adjusted}{format_p_value(p, verdict.alpha)})"
+    assert context.condition is not None
+    where = capitalize(format_condition_phrase(context.condition))
+    return render(Finding.of("rank_reversal", where=where, first=order[0], former=former, rank=rank, difference=difference))

@@ -1,118 +1,185 @@
 "use strict";
 (() => {
 const root = document.documentElement;
-const read = (id) => JSON.parse(document.getElementById(id).textContent);
-const charts = read("charts"), frames = read("frames");
-function chartOf(key) {
-  const { datasets, ...rest } = charts[key];
-  return { ...rest, datasets: Object.fromEntries(Object.entries(datasets).map(([name, rows]) => [name, Array.isArray(rows) ? rows : unpacked(rows)])) };
-}
-function unpacked({ rows, columns }) {
-  const names = Object.keys(columns), found = Object.values(columns).map((each) => (Array.isArray(each) ? each : each.codes.map((code) => each.texts[code])));
-  return Array.from({ length: rows }, (_, row) => Object.fromEntries(names.map((name, place) => [name, found[place][row]])));
-}
-const pause = () => new Promise((go) => setTimeout(go));
+const { selected, colours } = JSON.parse(document.getElementById("data").textContent);
+const state = { ...selected };  // the value of each selector, and other settings such as the threshold
 
-/* Figures. The colours of a chart become variables of the style sheet, so it need not be redrawn for another theme or for printing. */
+/* Charts. The page contains drawings of the figures that are visible first; charts that react to the mouse replace them. */
 
-const INKS = {
-  "#000000": "--black", "black": "--black", "#2b2b2b": "--ink", "#6b6b6b": "--soft", "#9a9a9a": "--soft", "white": "--paper", "#ffffff": "--paper",
-  "#0072b2": "--blue", "#d55e00": "--vermilion", "#009e73": "--green", "#cc79a7": "--pink", "#e69f00": "--orange", "#56b4e9": "--sky", "#f0e442": "--yellow", "#d9d9d9": "--pale",
-  "#9ecae1": "--gain-2", "#edf8fb": "--gain-1", "#fff7ec": "--loss-0", "#fee8c8": "--loss-1", "#fdd9a8": "--loss-2", "#fdcb96": "--loss-3",
-  "#fdbb84": "--loss-4", "#fca972": "--loss-5", "#fb9766": "--loss-6", "#f5855c": "--loss-7", "#ea6c52": "--loss-8", "#d9534a": "--loss-9",
-};
-const COLOURED = /^(color|fill|stroke)$|Color$/;
-const OWN = new Set(["datasets", "data", "domain", "config", "field", "tooltip"]);  // names and numbers, never colours
-
-function inked(part, coloured = false) {
-  if (typeof part === "string") return coloured && INKS[part.toLowerCase()] ? `var(${INKS[part.toLowerCase()]})` : part;
-  if (Array.isArray(part)) return part.map((each) => inked(each, coloured));
-  if (!part || typeof part !== "object") return part;
-  if (coloured && part.type === "quantitative") return part;  // a scale interpolates its colours, which is impossible with variables
-  const onTiles = Array.isArray(part.layer) && part.layer.some(isTiled);
-  return Object.fromEntries(Object.entries(part).map(([key, value]) => {
-    if (OWN.has(key)) return [key, value];
-    if (key === "layer" && onTiles) return [key, value.map((each) => (isText(each) ? onPaper(each) : inked(each)))];
-    return [key, inked(value, COLOURED.test(key) || (coloured && /^(scale|range|value|condition)$/.test(key)))];
-  }));
+const charts = {}, titles = {}, configs = [];
+async function inflate(id) {
+  const bytes = Uint8Array.from(atob(document.getElementById(id).textContent), (character) => character.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).text();
 }
-const kindOf = (layer) => (layer.mark && layer.mark.type) || layer.mark;
-const isText = (layer) => kindOf(layer) === "text";
-// Text on a coloured background (except a strip at the edge): the background stays as light as on paper, so the text stays dark.
-function isTiled({ mark, encoding = {} }) {
-  const shade = encoding.color || encoding.fill || {}, kind = (mark && mark.type) || mark;
-  if (kind === "area" && mark.color) return !INKS[mark.color.toLowerCase()];
-  return shade.field && ((kind === "rect" && encoding.y && encoding.y.field) || (kind === "area" && shade.type === "quantitative"));
+async function loadCharts() {
+  const loaded = JSON.parse(await inflate("charts"));
+  Object.assign(charts, loaded.charts);
+  Object.assign(titles, loaded.titles);
+  configs.push(...loaded.configs);
+  const script = document.createElement("script");  // the content security policy contains its hash
+  script.textContent = await inflate("vega");
+  document.head.append(script);
 }
-const onPaper = (layer) => ({ ...layer, mark: { color: "#000000", ...(typeof layer.mark === "string" ? { type: layer.mark } : layer.mark) } });
-
-const words = { labelColor: "var(--ink)", titleColor: "var(--ink)" };
-const look = {
-  background: "transparent", padding: 4,
-  axis: { ...words, domainColor: "var(--soft)", tickColor: "var(--soft)", gridColor: "var(--grid)" },
-  legend: words, header: words, title: { color: "var(--ink)", subtitleColor: "var(--soft)", fontSize: 14 },
-  text: { color: "var(--ink)" }, rule: { color: "var(--soft)" }, view: { stroke: "var(--line)" },
-};
-function merged(ours, theirs) {
-  const out = { ...ours };
-  for (const [key, value] of Object.entries(theirs)) {
-    out[key] = value && typeof value === "object" && !Array.isArray(value) ? merged(ours[key] || {}, value) : value;
-  }
-  return out;
+const library = document.getElementById("charts") ? loadCharts() : Promise.resolve();
+function unpack({ rows, columns }) {
+  const names = Object.keys(columns);
+  const values = Object.values(columns).map((column) => (Array.isArray(column) ? column : column.codes.map((code) => column.texts[code])));
+  return Array.from({ length: rows }, (_, row) => Object.fromEntries(names.map((name, index) => [name, values[index][row]])));
 }
-
-const plain = { actions: false, renderer: "svg", ast: true, defaultStyle: false, tooltip: { disableDefaultStyle: true } };
+function readChart(key) {
+  const { datasets, config, ...rest } = charts[key];
+  const unpacked = Object.entries(datasets).map(([name, rows]) => [name, Array.isArray(rows) ? rows : unpack(rows)]);
+  return { ...rest, config: configs[config], datasets: Object.fromEntries(unpacked) };
+}
+const options = { actions: false, renderer: "svg", ast: true, defaultStyle: false, logLevel: 1, tooltip: { disableDefaultStyle: true } };
+const { warn } = console;
+function embed(box, chart) {
+  console.warn = (...texts) => { if (!String(texts[0]).includes("WARN")) warn(...texts); };  // Vega-Lite warns of sizes that it corrects
+  return vegaEmbed(box, chart, options).finally(() => { console.warn = warn; });
+}
+const views = new Map();
 async function draw(canvas) {
-  const spec = inked(chartOf(canvas.dataset.chart));
-  delete spec.title;  // the caption contains the title
-  spec.config = merged(spec.config || {}, look);
-  await vegaEmbed(canvas, spec, plain);
-  const svg = canvas.querySelector("svg");
-  svg.setAttribute("aria-hidden", "true");
-  svg.style.minWidth = `${Math.round(0.72 * Number(svg.getAttribute("width")))}px`;  // in a smaller figure, the text would be illegible
-  canvas.style.minHeight = "";
-  canvas.style.minWidth = "";
+  await library;
+  const key = canvas.dataset.chart, chart = readChart(key);
+  if ("fills" in canvas.dataset) chart.width = Math.max(160, Math.floor(canvas.clientWidth));
+  const box = document.createElement("div");
+  box.style.cssText = "position:absolute;visibility:hidden;width:100%";
+  canvas.append(box);
+  const { view } = await embed(box, chart);
+  views.get(key)?.finalize();
+  views.set(key, view);
+  box.style.cssText = "";
+  canvas.replaceChildren(box);
+  box.querySelector("svg").setAttribute("aria-hidden", "true");
   canvas.dataset.drawn = "yes";
-  if (canvas.scrollWidth > canvas.clientWidth) canvas.tabIndex = 0;
+  canvas.dataset.width = canvas.clientWidth;
+  if (canvas.scrollWidth > canvas.clientWidth + 1) canvas.tabIndex = 0;
+  highlight(canvas);
+  window.dispatchEvent(new CustomEvent("chart-drawn", { detail: { key, view } }));
 }
-
-let turn = Promise.resolve();
+const pause = () => new Promise((resolve) => setTimeout(resolve));
+let queue = Promise.resolve();
 function drawSoon(canvas) {
-  if (canvas.dataset.asked) return;
-  canvas.dataset.asked = "yes";
-  turn = turn.then(pause).then(() => draw(canvas)).catch((error) => {
-    canvas.textContent = `This figure cannot be drawn: ${error.message}`;
+  if (canvas.dataset.queued) return;
+  canvas.dataset.queued = "yes";
+  queue = queue.then(pause).then(() => draw(canvas)).catch((error) => {
+    if (!canvas.querySelector(":scope > svg")) canvas.textContent = `This figure cannot be drawn: ${error.message}`;
     console.error(error);
   });
 }
 const canvases = [...document.querySelectorAll("[data-chart]")];
-const near = new IntersectionObserver((entries) => {
-  for (const entry of entries) if (entry.isIntersecting) { drawSoon(entry.target); near.unobserve(entry.target); }
-}, { rootMargin: "600px" });
-canvases.forEach((canvas) => near.observe(canvas));
-function drawAll() {
-  canvases.forEach(drawSoon);
-  return turn;
+const isVisible = (canvas) => canvas.offsetParent !== null;
+const observer = new IntersectionObserver((entries) => {
+  for (const { isIntersecting, target } of entries) if (isIntersecting) drawSoon(target);
+}, { rootMargin: "400px" });
+canvases.forEach((canvas) => observer.observe(canvas));
+window.addEventListener("resize", () => {
+  for (const canvas of canvases) {
+    if ("fills" in canvas.dataset && canvas.dataset.drawn && isVisible(canvas) && Math.abs(canvas.clientWidth - Number(canvas.dataset.width)) > 8) {
+      delete canvas.dataset.queued;
+      drawSoon(canvas);
+    }
+  }
+});
+window.fairtrialReady = () => {  // code that prints the page or takes pictures of it can await all visible charts
+  canvases.filter(isVisible).forEach(drawSoon);
+  return queue;
+};
+
+/* Selectors. Parts of the page with `data-when` are visible if the selectors have these values. The URL contains the state. */
+
+function showSelection() {
+  for (const part of document.querySelectorAll("[data-when]")) {
+    part.hidden = !Object.entries(JSON.parse(part.dataset.when)).every(([name, value]) => state[name] === value);
+  }
+  for (const group of document.querySelectorAll("[data-choice]")) {
+    const parts = [...group.children].filter((part) => part.dataset.when);
+    group.querySelector(":scope > .nothing").hidden = parts.some((part) => !part.hidden);
+  }
+  for (const control of document.querySelectorAll("[data-selector]")) showValue(control, state[control.dataset.selector]);
 }
-window.fairtrialReady = drawAll;  // code that prints the page must await it first
-window.addEventListener("load", () => setTimeout(drawAll, 1500));
+function showValue(control, value) {
+  if (control.type === "range") {
+    const values = JSON.parse(control.dataset.values), index = values.indexOf(value);
+    if (index >= 0) control.value = index;
+    control.setAttribute("aria-valuetext", value);
+    control.nextElementSibling.textContent = index >= 0 ? value : "";
+  } else control.value = value;
+}
+const readControl = (control) => (control.type === "range" ? JSON.parse(control.dataset.values)[control.value] : control.value);
+function select(changes) {
+  Object.assign(state, changes);
+  showSelection();
+  highlightAll();
+  window.dispatchEvent(new CustomEvent("state-changed"));
+  writeHash();
+}
+function writeHash() {
+  const changed = Object.entries(state).filter(([name, value]) => value !== undefined && value !== "" && value !== selected[name]);
+  const text = changed.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join("&");
+  history.replaceState(null, "", text ? `#${text}` : location.pathname + location.search);
+}
+function readHash() {
+  const parts = location.hash.slice(1).split("&").filter(Boolean), settings = parts.filter((part) => part.includes("="));
+  if (settings.length) {
+    for (const name of Object.keys(state)) delete state[name];
+    Object.assign(state, selected, Object.fromEntries(settings.map((part) => part.split("=").map(decodeURIComponent))));
+    for (const control of document.querySelectorAll("select[data-selector]")) {
+      const name = control.dataset.selector, values = [...control.options].map((option) => option.value);
+      if (!values.includes(state[name])) state[name] = selected[name];
+    }
+  }
+  const anchor = parts.find((part) => !part.includes("="));
+  if (anchor) reveal(document.getElementById(decodeURIComponent(anchor)));
+  showSelection();
+  highlightAll();
+  window.dispatchEvent(new CustomEvent("state-changed"));
+}
+function reveal(target) {
+  for (let part = target; part; part = part.parentElement) if (part.tagName === "DETAILS") part.open = true;
+  target?.scrollIntoView();
+}
+document.querySelectorAll("[data-selector]").forEach((control) => control.addEventListener("input", () => select({ [control.dataset.selector]: readControl(control) })));
+window.addEventListener("hashchange", readHash);
+window.fairtrialPage = { state, select, views, charts, highlight: highlightAll };
+
+/* Highlighting: marks of other learners become pale in every chart, and rows of other learners in every table. */
+
+const NAMES = ["learner", "model", "candidate"];
+function highlight(canvas) {
+  const learner = state.learner;
+  for (const mark of canvas.querySelectorAll("svg [role='graphics-symbol'], svg .mark-line path, svg .mark-area path, svg .mark-text text, svg .mark-rule line")) {
+    const datum = mark.__data__?.datum, name = datum && NAMES.map((field) => datum[field]).find((value) => value !== undefined);
+    mark.style.opacity = learner && name !== undefined && name !== learner ? 0.12 : "";
+  }
+}
+function highlightAll() {
+  for (const chip of document.querySelectorAll("[data-learner]")) chip.setAttribute("aria-pressed", String(chip.dataset.learner === state.learner));
+  canvases.filter((canvas) => canvas.dataset.drawn).forEach(highlight);
+  for (const row of document.querySelectorAll("tbody tr")) {
+    row.classList.toggle("marked", Boolean(state.learner) && [...row.cells].some((cell) => cell.textContent === state.learner));
+  }
+}
+document.querySelectorAll("[data-learner]").forEach((chip) => chip.addEventListener("click", () => {
+  select({ learner: state.learner === chip.dataset.learner ? "" : chip.dataset.learner });
+}));
 
 /* Theme */
 
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : dark.matches);
 const themeButton = document.getElementById("theme");
-function tellTheme() {
+function nameTheme() {
   themeButton.textContent = isDark() ? "Light" : "Dark";
   themeButton.setAttribute("aria-label", `${themeButton.textContent}: switch the colour theme`);
 }
 themeButton.addEventListener("click", () => {
   root.dataset.theme = isDark() ? "light" : "dark";
   try { localStorage.setItem("fairtrial-theme", root.dataset.theme); } catch (error) { /* a file may have no storage */ }
-  tellTheme();
+  nameTheme();
 });
-dark.addEventListener("change", tellTheme);
-tellTheme();
+dark.addEventListener("change", nameTheme);
+nameTheme();
 
 /* Tables */
 
@@ -211,30 +278,32 @@ onClick("csv", (id, button) => {
   build(id);
   save(`${button.dataset.name}.csv`, "text/csv", csvOf(tableLines(document.getElementById(id))));
 });
-onClick("figure-csv", (key) => save(`${key}.csv`, "text/csv", frames[key] ?? csvOf(chartLines(chartOf(key)))));
-onClick("image", async (key) => {
-  const { view } = await vegaEmbed(document.createElement("div"), chartOf(key), plain);  // as on paper, with its own title
-  save(`${key}.svg`, "image/svg+xml", await view.toSVG());
+onClick("figure-csv", (key) => library.then(() => save(`${key}.csv`, "text/csv", csvOf(chartLines(readChart(key))))));
+const onPaper = Object.fromEntries(Object.entries(colours).map(([name, colour]) => [`var(${name})`, colour]));
+const PAPER = { "var(--line)": "#b5b5b5", "var(--grid)": "#e9e9e9", "var(--ink)": "#2b2b2b", "var(--soft)": "#6b6b6b" };
+onClick("image", async (key) => {  // as on paper, with its title
+  await library;
+  const chart = readChart(key);
+  const { view } = await embed(document.createElement("div"), { ...chart, title: titles[key], background: "white", padding: 12 });
+  const svg = (await view.toSVG()).replace(/var\(--[\w-]+\)/g, (name) => PAPER[name] ?? onPaper[name] ?? "#000000");
+  save(`${key}.svg`, "image/svg+xml", svg);
   view.finalize();
 });
 
-/* Printing: collapsed tables are opened, except those that are too long for paper. */
-
-let opened = [];
-window.addEventListener("beforeprint", () => {
-  opened = [...document.querySelectorAll("details:not([open]):not([data-later])")];
-  opened.forEach((each) => { each.open = true; });
-});
-window.addEventListener("afterprint", () => opened.forEach((each) => { each.open = false; }));
-
-/* Current section in the navigation */
+/* Current question in the navigation, and the state in the URL */
 
 const links = new Map([...document.querySelectorAll("nav a")].map((link) => [link.hash.slice(1), link]));
-const here = new IntersectionObserver((entries) => {
-  for (const entry of entries) if (entry.isIntersecting) {
+const current = new IntersectionObserver((entries) => {
+  for (const { isIntersecting, target } of entries) if (isIntersecting) {
     links.forEach((link) => link.removeAttribute("aria-current"));
-    links.get(entry.target.id)?.setAttribute("aria-current", "true");
+    links.get(target.id)?.setAttribute("aria-current", "true");
   }
-}, { rootMargin: "-10% 0px -80% 0px" });
-document.querySelectorAll("main > section").forEach((section) => here.observe(section));
+}, { rootMargin: "-20% 0px -70% 0px" });
+document.querySelectorAll(".question").forEach((question) => current.observe(question));
+document.querySelectorAll("a[href^='#']").forEach((link) => link.addEventListener("click", (event) => {  // keeps the state in the URL
+  event.preventDefault();
+  reveal(document.getElementById(decodeURIComponent(link.hash.slice(1))));
+}));
+root.classList.add("scripted");
+readHash();
 })();
