@@ -892,8 +892,8 @@ def _compare_costs(models: Sequence[InMemoryModel], goal: Goal, settings: JudgeS
     """Compare the costs of all pairs of models of a data set on common rows, each model at its own cross-fitted threshold.
 
     A second test compares the models at the thresholds chosen on all rows. The larger p-value of the two tests is reported, or
-    1 if their differences have opposite signs. The interval includes the intervals of both tests. P-values are adjusted over all
-    pairs (Holm), and intervals are simultaneous (Bonferroni).
+    1 if their differences have opposite signs. The interval includes the intervals of both tests. P-values are adjusted over
+    all pairs (Holm), and intervals are simultaneous (Bonferroni).
     """
     import pandas as pd
 
