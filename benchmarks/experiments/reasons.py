@@ -100,6 +100,11 @@ LIBERAL = (
 )
 
 CONSERVATIVE = (
+    (r"^gaps, measures other than", "Bonferroni over measures that are correlated"),
+    (
+        r"^gaps, .*patients of 4 rows",
+        "The limits of each value use a t distribution with few degrees of freedom, and a design effect of at least 1",
+    ),
     (
         r"^choose_threshold: .*cheaper",
         "Only the half of the significant differences in which the threshold is cheaper counts, and both the cross-fitted "
