@@ -148,7 +148,7 @@ for _rows in (50, 200, 1000):
 for _rows in (20, 50, 200, 1000):
     for _prevalence in (0.5, 0.1):
 
-        @experiment(PROBABILITIES, f"{_rows} rows, {100 * _prevalence:g} % positive, calibrated: tests", share=0.2)
+        @experiment(PROBABILITIES, f"{_rows} rows, {100 * _prevalence:g} % positive, calibrated: tests", share=0.1)
         def calibrated(rng: Rng, rows=_rows, prevalence=_prevalence) -> Hits:  # type: ignore[no-untyped-def]
             y, p, _ = _draw(rng, rows, prevalence, "calibrated")
             return _check_tests(y, p, None, int(rng.integers(1 << 30)))
@@ -162,10 +162,43 @@ for _clusters in (10, 20, 100):
         return _check_tests(y, p, cluster, int(rng.integers(1 << 30)))
 
 
+# Rounded probabilities of 0 and 1 are frequent if the logits vary this much.
+ROUNDED_SPREADS = {"some of them 0 or 1": 2.0, "many of them 0 or 1": 4.0}
+
+for _rows in (50, 200, 1000):
+    for _name, _spread in ROUNDED_SPREADS.items():
+        _setting = f"{_rows} rows, calibrated probabilities rounded to 2 decimal places, {_name}"
+
+        @experiment(PROBABILITIES, f"{_setting}: tests", share=0.1)
+        def rounded_tests(rng: Rng, rows=_rows, spread=_spread) -> Hits:  # type: ignore[no-untyped-def]
+            y, _, rounded = _draw_rounded(rng, rows, spread)
+            test = calibration_test(y, rounded, seed=int(rng.integers(1 << 30)), resamples=1000, labels=[0, 1])
+            return {"calibration_test, auto": None if np.isnan(test.p_value) else rejects(test)}
+
+        @experiment(PROBABILITIES, f"{_setting}: intervals", share=0.1, nominal=LEVEL)
+        def rounded_intervals(rng: Rng, rows=_rows, spread=_spread) -> Hits:  # type: ignore[no-untyped-def]
+            y, p, rounded = _draw_rounded(rng, rows, spread)
+            truth = {"calibration_intercept": 0.0, "calibration_slope": 1.0, "oe_ratio": float(p.sum() / rounded.sum())}
+            with warnings.catch_warnings(action="ignore"):
+                results = {name: interval(name, y, rounded, labels=[0, 1]) for name in truth}
+                parts = brier_decomposition(y, rounded, labels=[0, 1])
+            hits = {
+                f"interval, {name}": covers(results[name], target) if np.isfinite(results[name].low) else None
+                for name, target in truth.items()
+            }
+            return hits | {"brier_decomposition, brier_miscalibration": covers(parts.miscalibration, 0.0)}
+
+
+def _draw_rounded(rng: Rng, rows: int, spread: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Draw outcomes, calibrated probabilities, and these probabilities rounded to 2 decimal places."""
+    p = expit(-1 + spread * rng.standard_normal(rows))
+    return (rng.random(rows) < p).astype(int), p, p.round(2)
+
+
 for _rows, _size in ((100, 1), (1000, 1), (1000, 5)):
 
     @experiment(
-        PROBABILITIES, f"{_rows} rows in clusters of {_size}, calibrated: band of the CORP curve", share=0.02, nominal=LEVEL
+        PROBABILITIES, f"{_rows} rows in clusters of {_size}, calibrated: band of the CORP curve", share=0.1, nominal=LEVEL
     )
     def band(rng: Rng, rows=_rows, size=_size) -> Hits:  # type: ignore[no-untyped-def]
         y, p, cluster = _draw(rng, rows, 0.5, "calibrated", size)

@@ -10,9 +10,10 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit
 from scipy.stats import norm
 
-from experiments.registry import LEVEL, THRESHOLDS, covers, experiment, rejects
+from experiments.registry import ALPHA, LEVEL, THRESHOLDS, covers, experiment, rejects
 from fairtrial.errors import InputError
 from fairtrial.predictions import choose_threshold
+from fairtrial.predictions.thresholds import ThresholdChoice
 from fairtrial.significance import cost_test
 
 Hits = Mapping[str, bool | None]
@@ -39,6 +40,13 @@ class Population:
             noise = np.sqrt(0.5) * (rng.standard_normal(patients)[patient] + rng.standard_normal(rows))
         probability = expit(self.to_logit(self.separation * y + noise))
         return pd.DataFrame({"patient": patient, "y_true": y.astype(int), "model_proba": probability})
+
+    def draw_weighted(self, rng: Rng, rows: int) -> pd.DataFrame:
+        """Draw rows with a probability that depends on class and score, and weight them by its inverse."""
+        frame = self.draw(rng, 20 * rows)
+        chance = np.where(frame["y_true"] == 1, 0.8, 0.1 + 0.4 * frame["model_proba"])
+        frame = frame[rng.random(len(frame)) < chance].head(rows)
+        return frame.assign(weight=1 / chance[frame.index])
 
     def to_logit(self, x: np.ndarray) -> np.ndarray:
         """Turn scores into logits of the calibrated probability."""
@@ -75,14 +83,13 @@ class Population:
 def _check_costs(population: Population, frame: pd.DataFrame, costs: tuple[float, float], **options: object) -> Hits:
     choice = choose_threshold(frame, costs=costs, positive=1, thresholds=[0.5], measures="recall", **options).choices[0]
     cost, current = (population.compute_cost(t, costs) for t in (choice.threshold, 0.5))
-    label = f"costs {costs[0]:g}:{costs[1]:g}"
     best = costs[0] / (costs[0] + costs[1])
     saving = choice.saving
     return {
-        f"choose_threshold, {label}: threshold": choice.low <= best <= choice.high,
-        f"choose_threshold, {label}: cost": covers(choice.estimates["cost"], cost),
-        f"choose_threshold, {label}: current cost": covers(choice.current_estimates["cost"], current),
-        f"choose_threshold, {label}: saving": covers(saving, 1 - cost / current) if np.isfinite(saving.low) else None,
+        "choose_threshold, costs: threshold": choice.low <= best <= choice.high,
+        "choose_threshold, costs: cost": covers(choice.estimates["cost"], cost),
+        "choose_threshold, costs: current cost": covers(choice.current_estimates["cost"], current),
+        "choose_threshold, costs: saving": covers(saving, 1 - cost / current) if np.isfinite(saving.low) else None,
     }
 
 
@@ -94,8 +101,8 @@ def _check_rate(population: Population, frame: pd.DataFrame, goal: str, value: f
         return {}
     best, truth = population.find_threshold(name, value / scale), population.compute_rates(choice.threshold)[name]
     return {
-        f"choose_threshold, {goal} {value:g}: threshold": choice.low <= best <= choice.high,
-        f"choose_threshold, {goal} {value:g}: {name}": covers(choice.estimates[name], truth),
+        f"choose_threshold, {goal}: threshold": choice.low <= best <= choice.high,
+        f"choose_threshold, {goal}: {name}": covers(choice.estimates[name], truth),
     }
 
 
@@ -107,13 +114,13 @@ for _rows, _prevalence, _separation in SAMPLES:
     _population = Population(_separation, _prevalence)
     for _costs in ((1.0, 1.0), (1.0, 10.0), (5.0, 1.0)):
 
-        @experiment(THRESHOLDS, _setting, share=0.05, nominal=LEVEL)
+        @experiment(THRESHOLDS, f"{_setting}, costs {_costs[0]:g}:{_costs[1]:g}", share=0.05, nominal=LEVEL)
         def costs(rng: Rng, rows=_rows, population=_population, costs=_costs) -> Hits:  # type: ignore[no-untyped-def]
             return _check_costs(population, population.draw(rng, rows), costs)
 
     for _goal, _value in RATES:
 
-        @experiment(THRESHOLDS, _setting, share=0.05, nominal=LEVEL)
+        @experiment(THRESHOLDS, f"{_setting}, {_goal} {_value:g}", share=0.05, nominal=LEVEL)
         def rates(rng: Rng, rows=_rows, population=_population, goal=_goal, value=_value) -> Hits:  # type: ignore[no-untyped-def]
             return _check_rate(population, population.draw(rng, rows), goal, value)
 
@@ -122,17 +129,61 @@ for _patients, _size in ((20, 10), (50, 10), (100, 5)):
     _setting = f"{_patients} patients with {_size} rows each, 30 % positive"
     _population = Population(1.5, 0.3)
 
-    @experiment(THRESHOLDS, _setting, share=0.05, nominal=LEVEL)
+    @experiment(THRESHOLDS, f"{_setting}, costs 1:5", share=0.05, nominal=LEVEL)
     def clustered_costs(rng: Rng, patients=_patients, size=_size, population=_population) -> Hits:  # type: ignore[no-untyped-def]
         return _check_costs(population, population.draw(rng, patients * size, patients), (1.0, 5.0), cluster="patient")
 
     for _goal, _value in RATES:
 
-        @experiment(THRESHOLDS, _setting, share=0.05, nominal=LEVEL)
+        @experiment(THRESHOLDS, f"{_setting}, {_goal} {_value:g}", share=0.05, nominal=LEVEL)
         def clustered_rates(  # type: ignore[no-untyped-def]
             rng: Rng, patients=_patients, size=_size, population=_population, goal=_goal, value=_value
         ) -> Hits:
             return _check_rate(population, population.draw(rng, patients * size, patients), goal, value, cluster="patient")
+
+
+for _rows, _prevalence, _separation in ((60, 0.3, 1.5), (200, 0.1, 1.5), (1000, 0.05, 2.0)):
+    _setting = f"{_rows:,} weighted rows, {100 * _prevalence:g} % positive, classes {_separation:g} standard deviations apart"
+    _population = Population(_separation, _prevalence)
+
+    @experiment(THRESHOLDS, f"{_setting}, costs 1:10", share=0.05, nominal=LEVEL)
+    def weighted_costs(rng: Rng, rows=_rows, population=_population) -> Hits:  # type: ignore[no-untyped-def]
+        return _check_costs(population, population.draw_weighted(rng, rows), (1.0, 10.0), weight="weight")
+
+    for _goal, _value in RATES:
+
+        @experiment(THRESHOLDS, f"{_setting}, {_goal} {_value:g}", share=0.05, nominal=LEVEL)
+        def weighted_rates(  # type: ignore[no-untyped-def]
+            rng: Rng, rows=_rows, population=_population, goal=_goal, value=_value
+        ) -> Hits:
+            return _check_rate(population, population.draw_weighted(rng, rows), goal, value, weight="weight")
+
+
+# With these costs, alerting everybody costs as much as alerting nobody, or more.
+for _rows, _prevalence, _cost in ((60, 0.5, 1.0), (200, 0.1, 9.0), (200, 0.3, 1.0), (1000, 0.1, 9.0), (1000, 0.1, 1.0)):
+
+    @experiment(THRESHOLDS, f"{_rows:,} rows, {100 * _prevalence:g} % positive, costs 1:{_cost:g}, random scores", share=0.05)
+    def random_scores(rng: Rng, rows=_rows, prevalence=_prevalence, cost=_cost) -> Hits:  # type: ignore[no-untyped-def]
+        frame = pd.DataFrame({"y_true": (rng.random(rows) < prevalence).astype(int), "model_proba": rng.random(rows)})
+        if frame["y_true"].nunique() < 2:
+            return {}
+        is_equal = np.isclose(cost * prevalence, 1 - prevalence)
+        choice = choose_threshold(frame, costs=(1, cost), positive=1, thresholds=[0.5], measures="recall").choices[0]
+        return {
+            "choose_threshold: cheaper than alerting nobody": _is_cheaper(choice, "nobody"),
+            "choose_threshold: cheaper than alerting everybody": _is_cheaper(choice, "everybody") if is_equal else None,
+            "choose_threshold: cheaper than both": bool(choice.is_useful(ALPHA)),
+            "choose_threshold: current threshold cheaper than both": _is_current_cheaper(choice),
+        }
+
+
+def _is_cheaper(choice: ThresholdChoice, name: str) -> bool:
+    outcome = choice.differences.get(name)
+    return outcome is not None and outcome.statistic < 0 and rejects(outcome)
+
+
+def _is_current_cheaper(choice: ThresholdChoice) -> bool:
+    return choice.current_estimates["cost"].high < min(cost.low for cost in choice.alternatives.values())
 
 
 # Proportions of rows on which only the first or only the second model has a false positive or a false negative; the expected

@@ -730,6 +730,7 @@ TEMPLATES |= {
     "label_rule": "predicted labels of {models}{datasets:on}: {rule}.",
     "labels_from_probabilities": "no predicted labels for {models}{datasets:on}: using the most probable class.",
     "labels_from_scores": "no predicted labels for {models}{datasets:on}: using the class with the highest score.",
+    "labels_from_threshold": "labels of {models}{datasets:on}: positive if the score is at least {threshold:number}.",
     "labels_from_signs": "no predicted labels for {models}{datasets:on}: using the sign of the score.",
     "gap_few_cases": (
         "no limits: {measure} counts only {cases} (rows or clusters) in the {subject}, but needs at least {needed}"
@@ -1244,11 +1245,11 @@ TEMPLATES |= {
     "threshold_unranked": "the models are in the order of the file; this goal does not rank them",
     "threshold_pair": (
         "{first} costs significantly less than {second}: difference {difference:difference} per 1,000 cases{where}, "
-        "{unadjusted}{interval:interval}, {adjusted}{p:p}"
+        "{simultaneous}{interval:interval}, {adjusted}{p:p}"
     ),
     "threshold_pair_open": (
         "{first} does not cost significantly less than {second}: difference {difference:difference} per 1,000 cases{where}, "
-        "{unadjusted}{interval:interval}, {adjusted}{p:p}"
+        "{simultaneous}{interval:interval}, {adjusted}{p:p}"
     ),
     "threshold_method": "{folds}-fold cross-fitting on {rows}; costs and alerts per 1,000 cases",
     "threshold_method_alerts": (

@@ -354,3 +354,13 @@ def test_another_order_by_average_precision_is_noted_if_positives_are_rare(run, 
     assert "--measure average_precision" in answer
     common = table.assign(y_true=np.arange(200) % 2)
     assert "highest average precision" not in run("judge", written(common, tmp_path), *FEW, "--positive", "1").stdout
+
+
+def test_the_threshold_is_an_option_and_part_of_the_command(run, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("y_true,tree_proba\n" + "yes,0.4\nyes,0.9\nno,0.1\nno,0.35\n" * 10)
+    result = run("judge", path, "--threshold", "0.375", "--measure", "accuracy", "--csv")
+    assert result.exit_code == 0
+    assert pd.read_csv(io.StringIO(result.stdout))["estimate"].tolist() == [1.0]
+    judgement = judge(path, threshold=0.375, measures="accuracy", resamples=5)
+    assert "--threshold 0.375" in judgement.origin.command

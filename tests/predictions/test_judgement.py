@@ -474,3 +474,42 @@ def test_results_are_made_of_it(archive):
     expected = accuracy(own["truth"].to_numpy(), np.where(own["score[b]"] > 0.5, "b", "a"))
     found = scores[(scores["dataset"] == "two") & (scores["learner"] == "forest") & (scores["fold"] == 0)]
     assert found["value"].tolist() == [expected]
+
+
+# --- Threshold ---
+
+
+@pytest.mark.parametrize("threshold", [0.3, 0.8])
+def test_a_threshold_determines_the_labels(threshold):
+    table = make_table()
+    judgement = judge(table, threshold=threshold, measures=["recall", "precision"], subgroup="sex", positive="yes", resamples=5)
+    for name in ("forest", "tree"):
+        predicted = np.where(table[f"{name}_proba"] >= threshold, "yes", "no")
+        precision, recall, _, _ = precision_recall_fscore_support(table["y_true"], predicted, pos_label="yes", average="binary")
+        scores = judgement.scores[judgement.scores["model"] == name].set_index("measure")["estimate"]
+        assert scores[["recall", "precision"]].tolist() == pytest.approx([recall, precision])
+    rule = f"the positive class if the score is at least {threshold}"
+    assert judgement.label_rules == (f"Predicted labels of forest and tree: {rule}.",)
+    assert judge(read_predictions(table), threshold=threshold, measures="recall", positive="yes", resamples=5).main == "recall"
+
+
+def test_a_threshold_of_scores_replaces_missing_labels():
+    table = pd.DataFrame({"y_true": [0, 0, 1, 1] * 10, "score": np.tile([1.0, 2.0, 2.5, 4.0], 10)})
+    judgement = judge(table, scores="score", threshold=2.2, measures="accuracy", positive=1, resamples=5)
+    assert judgement.scores["estimate"].tolist() == [1.0]
+    assert "no_labels" not in list_kinds(judgement)
+
+
+def test_a_threshold_that_cannot_be_used_is_refused(tmp_path):
+    table = make_table()
+    with pytest.raises(InputError, match=r"but 'tree' has predicted labels in the file: remove one of them"):
+        judge(table[["y_true"]].assign(tree="yes"), prediction={"tree": "tree"}, threshold=0.3)
+    with pytest.raises(InputError, match=r"between 0 and 1 for probabilities, got 30"):
+        judge(table, threshold=30, positive="yes")
+    three = pd.DataFrame({"y_true": list("abc") * 10, "p_a": 0.5, "p_b": 0.3, "p_c": 0.2})
+    with pytest.raises(InputError, match="threshold needs two classes, got 3"):
+        judge(three, threshold=0.3)
+    path = tmp_path / "table.csv"
+    table.to_csv(path, index=False)
+    with pytest.raises(InputError, match="needs rows in memory, but the file is streamed"):
+        judge(path, threshold=0.3, stream=True)

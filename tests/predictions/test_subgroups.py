@@ -180,6 +180,21 @@ def test_a_subgroup_without_positives_has_no_recall_but_the_others_do():
     assert gaps.loc[["a", "b"], "p_adjusted"].notna().all()
 
 
+def test_two_subgroups_beside_one_without_positives_are_one_comparison():
+    rng = np.random.default_rng(0)
+    part = np.repeat(["a", "b", "c"], 100)
+    y_true = np.where(part == "c", 0, np.arange(300) % 2)
+    right = rng.random(300) < np.where(part == "a", 0.95, 0.5)
+    frame = pd.DataFrame({"y_true": y_true, "tree": np.where(right, y_true, 1 - y_true), "part": part})
+    judgement = judge(frame, subgroup="part", positive=1, measures="recall", resamples=5)
+    gaps = get_gaps(judgement, "recall")
+    assert gaps.loc["a", "difference"] == pytest.approx(-gaps.loc["b", "difference"])
+    assert gaps.loc[["a", "b"], "significant"].all()
+    assert "significant" not in judgement.gap_summary[0].split("for part")[1]  # no count of gaps beside the only one
+    shown = [line.split()[1] for line in judgement.explain().splitlines() if line.startswith("  part ") and " recall " in line]
+    assert shown == ["a", "c"]
+
+
 def test_few_cases_have_no_limits_but_a_reason():
     frame = make_labels(part=np.where(ROW < 3, "tiny", "large"))
     gaps = get_gaps(judge(frame, subgroup="part", positive=1, resamples=5), "accuracy")

@@ -555,10 +555,14 @@ def test_intervals_beside_adjusted_p_values_are_labelled(tmp_path):
     three = choose_threshold(frame, costs=(1, 10), positive=1, row="id")
     texts = [text for text in three.list_texts() if "difference" in text and " than alerting " not in text]
     assert len(texts) == 2
-    assert all("unadjusted 95 % CI" in text and "adjusted p " in text for text in texts)
+    assert all("simultaneous 95 % CI" in text and "adjusted p " in text for text in texts)
     page = tmp_path / "page.html"
     fairtrial.write_report(three, page)
-    assert "not adjusted for the number of pairs" in page.read_text(encoding="utf-8")
+    assert "simultaneous confidence limits of all pairs (Bonferroni)" in page.read_text(encoding="utf-8")
+    # The limits of each pair are those of the pair alone at the level 1 - 0.05 / 3.
+    alone = choose_threshold(frame.drop(columns="line_proba"), costs=(1, 10), positive=1, row="id", level=1 - 0.05 / 3).pairs
+    pair = three.pairs[three.pairs["first"].isin(["tree", "rule"]) & three.pairs["second"].isin(["tree", "rule"])]
+    assert pair[["low", "high"]].to_numpy() == pytest.approx(alone[["low", "high"]].to_numpy())
     two = choose_threshold(frame.drop(columns="line_proba"), costs=(1, 10), positive=1, row="id")
     assert "adjusted" not in " ".join(two.list_texts())
 
@@ -620,3 +624,8 @@ def test_limits_of_the_threshold_narrow_with_the_confidence_level():
 @pytest.mark.parametrize("goal", ["recall", "precision"])
 def test_a_goal_is_said_to_be_reached_on_these_rows(goal):
     assert f"for a {goal} of at least 0.5 on these rows use" in choose_threshold(make_frame(), **{goal: 0.5}).list_texts()[0]
+
+
+def test_net_benefit_in_the_threshold_table_is_refused_with_a_remedy():
+    with pytest.raises(InputError, match=r"compute it with fairtrial\.measures\.decision_curve\(y_true, y_score, thresholds\)"):
+        choose_threshold(make_frame(100), costs=(1, 10), positive=1, measures="net_benefit")

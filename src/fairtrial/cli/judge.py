@@ -72,6 +72,9 @@ def judge(
         float | None, typer.Option(help="The largest loss that does not matter. Adds a decision about each pair, as in `gate`.")
     ] = None,
     equivalent: Annotated[bool, typer.Option("--equivalent", help="With --margin: also test for equivalence.")] = False,
+    threshold: Annotated[
+        float | None, typer.Option(help="Score from which a row is predicted positive, if the file has no predicted labels.")
+    ] = None,
     resamples: Annotated[int, typer.Option(help="Resamples of the bootstrap and the permutation test.")] = 2000,
     seed: Annotated[int, typer.Option(help="Seed of the resamples.")] = 0,
     drop_missing: Annotated[
@@ -121,6 +124,7 @@ def judge(
             margin=margin,
             equivalent=equivalent,
             stream=stream or None,
+            threshold=threshold,
             y_true=y_true,
             prediction=parse_columns(prediction),
             model=model,

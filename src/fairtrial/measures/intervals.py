@@ -77,16 +77,21 @@ def compute_clustered_wilson_limits(successes: FloatArray, trials: FloatArray, l
     >>> low < 0.7 < high
     True
     """
+    return make_clustered_wilson_limits(successes, trials)(level)
+
+
+def make_clustered_wilson_limits(successes: FloatArray, trials: FloatArray) -> Callable[[float], ConfidenceLimits]:
+    """Make the function of the confidence level that `compute_clustered_wilson_limits` evaluates."""
     is_used = trials > 0
     successes, trials = successes[is_used], trials[is_used]
     count, total = len(trials), float(trials.sum())
     if count < 2:
-        return math.nan, math.nan
+        return lambda _: (math.nan, math.nan)
     proportion = float(successes.sum()) / total
     independent = proportion * (1 - proportion) * total
     clustered = float(((successes - proportion * trials) ** 2).sum()) * count / (count - 1)
     effective = total / max(1.0, clustered / independent) if independent > 0 else min(float(count), total)
-    return compute_score_limits(proportion * effective, effective, compute_t_quantile(level, count - 1))
+    return lambda level: compute_score_limits(proportion * effective, effective, compute_t_quantile(level, count - 1))
 
 
 def compute_clopper_pearson_limits(successes: float, trials: float, level: float) -> ConfidenceLimits:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 
 import numpy as np
 import numpy.typing as npt
@@ -21,11 +21,11 @@ from fairtrial.measures.auc_inference import compute_t_quantile, estimate_auc
 from fairtrial.measures.intervals import (
     ConfidenceLimits,
     build_auc_estimate,
-    compute_clustered_wilson_limits,
     compute_score_limits,
     compute_weighted_wilson_limits,
     compute_wilson_limits,
     count_effective_rows,
+    make_clustered_wilson_limits,
 )
 from fairtrial.measures.tally import tally_scores
 
@@ -41,7 +41,7 @@ _FULL_REPLACEMENT = 50
 
 _DRAWS = 20_000
 _LARGEST_Z = 7.5
-_BISECTION_STEPS = 50
+_MAX_STEPS, _TOLERANCE = 100, 1e-14
 _REFERENCE_LEVEL = 0.95
 
 
@@ -190,8 +190,8 @@ class GapFamily:
             return cls(max(1, distinct), families, np.empty(0))
         eigenvalues, vectors = np.linalg.eigh(correlations)
         factor = vectors * np.sqrt(np.maximum(eigenvalues, 0.0))
-        draws = np.random.default_rng(seed).standard_normal((_DRAWS, count)) @ factor.T
-        return cls(distinct, families, np.sort(np.abs(draws).max(axis=1))[::-1])
+        draws = factor @ _draw_normals(count, seed)
+        return cls(distinct, families, np.sort(np.abs(draws, out=draws).max(axis=0))[::-1])
 
     def compute_adjusted_p(self, z: float) -> float:
         """Compute the probability that any statistic is at least as large as `z`; at most the Bonferroni bound."""
@@ -207,6 +207,12 @@ class GapFamily:
         critical = _compute_z(alpha / self.comparisons)
         count = math.floor(alpha * (len(self.largest) + 1)) - 1
         return min(critical, float(self.largest[count])) if 0 <= count < len(self.largest) else critical
+
+
+@lru_cache(maxsize=2)
+def _draw_normals(count: int, seed: int) -> FloatArray:
+    """Draw independent standard normal values, one column per draw; all measures of a judgement use the same ones."""
+    return np.ascontiguousarray(np.random.default_rng(seed).standard_normal((_DRAWS, count)).T)
 
 
 def combine_limits(first: PartialValue, second: PartialValue, correlation: float, level: float) -> ConfidenceLimits:
@@ -226,11 +232,31 @@ def _invert_limits(limit: Callable[[float], ConfidenceLimits], difference: float
     if difference == 0:
         return 0.0
     outside, inside = 0.0, _LARGEST_Z
-    for _ in range(_BISECTION_STEPS):
-        middle = (outside + inside) / 2
-        low, high = limit(_get_level(middle))
-        outside, inside = (middle, inside) if low > 0 or high < 0 else (outside, middle)
-    return outside
+    distance_outside, distance_inside = abs(difference), _compute_distance(limit, difference, inside)
+    if not distance_inside <= 0:
+        return outside if math.isnan(distance_inside) else inside
+    # The Illinois method: regula falsi that halves the distance of a limit that is kept twice.
+    middle, was_outside = outside, None
+    for _ in range(_MAX_STEPS):
+        previous, middle = middle, outside + (inside - outside) * distance_outside / (distance_outside - distance_inside)
+        distance = _compute_distance(limit, difference, middle)
+        if abs(middle - previous) < _TOLERANCE or distance == 0:
+            break
+        is_outside = distance > 0
+        if is_outside:
+            outside, distance_outside = middle, distance
+            distance_inside /= 2 if was_outside is True else 1
+        else:
+            inside, distance_inside = middle, distance
+            distance_outside /= 2 if was_outside is False else 1
+        was_outside = is_outside
+    return middle
+
+
+def _compute_distance(limit: Callable[[float], ConfidenceLimits], difference: float, z: float) -> float:
+    """Compute the distance between zero and the nearer limit; negative if the limits contain zero."""
+    low, high = limit(_get_level(z))
+    return low if difference > 0 else -high
 
 
 def _get_level(z: float) -> float:
@@ -310,7 +336,7 @@ def estimate_clustered_proportions(hits: FloatArray, totals: FloatArray) -> Subg
         total, clusters = float(trials.sum()), int((trials > 0).sum())
         if not total:
             return _UNDEFINED
-        limit = partial(compute_clustered_wilson_limits, successes, trials)
+        limit = make_clustered_wilson_limits(successes, trials)
         return PartialValue(float(successes.sum()) / total, clusters, limit)
 
     sums = totals.sum(axis=0)

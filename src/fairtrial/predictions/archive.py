@@ -134,6 +134,7 @@ def _describe_label_source(model: ModelPredictions | None) -> str | None:
     descriptions = {
         "probabilities": "labels are the most probable classes",
         "scores": "labels are the classes with the highest scores",
+        "threshold": "labels are those at a threshold",
     }
     return descriptions.get(model.labels_from, "no labels: scores are cut at zero")
 

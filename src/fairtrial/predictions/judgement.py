@@ -105,6 +105,7 @@ _LABEL_RULES = {
     "labels_from_probabilities": "the most probable class",
     "labels_from_scores": "the class with the highest score",
     "labels_from_signs": "the positive class if the score is above 0",
+    "labels_from_threshold": "the positive class if the score is at least {threshold}",
 }
 
 _INTERVAL_NAMES = {
@@ -401,6 +402,7 @@ class Judgement:
         for note in notes:
             is_binary = note.kind == "labels_from_probabilities" and bool(self.positives.classes)
             rule = "the class with a probability above 0.5" if is_binary else _LABEL_RULES[note.kind]
+            rule = rule.format(threshold=format_number(note.values.get("threshold", 0.5)))
             datasets = {name: value for name, value in note.values.items() if name == "datasets"}
             findings.append(Finding.of("label_rule", models=note["models"], rule=rule, **datasets))
         return tuple(capitalize(text) for text in render_all(findings, "model"))
@@ -711,6 +713,7 @@ def judge(
     margin: float | None = None,
     equivalent: bool = False,
     stream: bool | None = None,
+    threshold: float | None = None,
     **roles: Any,
 ) -> Judgement:
     """Judge predictions of one or more models: measures with intervals, and which model is best.
@@ -738,6 +741,9 @@ def judge(
     stream : bool, optional
         Whether DuckDB streams the rows instead of reading them into memory. Default: only if there are more than 5 million
         lines.
+    threshold : float, optional
+        Score from which a row is predicted positive, if the file has no predicted labels and two classes. Default: the most
+        probable class, or the sign of the score.
     **roles
         Columns, as in `read_predictions`: y_true, prediction, model, scores, dataset, row, weight, subgroup, repeat, fold; and
         `drop_missing` and `scheme`.
@@ -766,10 +772,10 @@ def judge(
     elif equivalent:
         raise InputError(f"equivalent needs a margin, got none: pass {name_argument('margin', '0.01')}")
     options = {"measures": measures, "level": level, "resamples": resamples, "seed": seed, "positive": positive, "alpha": alpha}
-    options |= {"margin": margin, "equivalent": equivalent}
+    options |= {"margin": margin, "equivalent": equivalent, "threshold": threshold}
     if not isinstance(source, PredictionFile):
         options |= {"stream": stream, **roles}
-    with open_models(source, positive, stream, roles) as (file, notes):
+    with open_models(source, positive, stream, roles, threshold) as (file, notes):
         origin = record_origin([] if isinstance(source, PredictionFile) else list_paths(source), options)
         judgement = _judge(file, measures, positive, settings, notes, origin)
         if margin is None or len(judgement.pairs) == 0:
@@ -806,7 +812,11 @@ def _decide_at_margin(
 
 @contextmanager
 def open_models(
-    source: Source | PredictionFile, positive: object, stream: bool | None, roles: Mapping[str, Any]
+    source: Source | PredictionFile,
+    positive: object,
+    stream: bool | None,
+    roles: Mapping[str, Any],
+    threshold: float | None = None,
 ) -> Iterator[tuple[FileStatistics, Notes]]:
     """Open predictions, in memory or streamed, and provide the statistics of their models and the notes on reading them."""
     notes = Notes()
@@ -821,12 +831,16 @@ def open_models(
             raise InputError("stream must be None or False for a frame, got True: write the frame to a file to stream it")
         _check_role_names(roles)
         if stream or (stream is None and paths and is_too_long(paths)):
+            if threshold is not None:
+                raise InputError("threshold needs rows in memory, but the file is streamed: add a column of predicted labels")
             specified = {role: value for role, value in roles.items() if value is not None}
             with StreamedFile(paths, positive=positive, **specified) as file:
                 notes.extend((*file.notes, *file.roles.reasons))
                 yield StreamedModels(file, positive, notes), notes
             return
         source = read_predictions(source, positive=positive, **roles)
+    if threshold is not None:
+        source = source.predict_at(threshold, positive)
     notes.extend(source.notes)
     yield InMemoryModels(source, positive), notes
 

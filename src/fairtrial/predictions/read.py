@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from glob import glob
 from html import escape
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from fairtrial import _check
 from fairtrial._check import FloatArray, IntArray
 from fairtrial._findings import Finding
 from fairtrial._frames import to_pandas
@@ -34,6 +35,7 @@ from fairtrial.predictions.columns import (
 )
 from fairtrial.predictions.validate import (
     EXACT_TOLERANCE,
+    LABEL_NOTES,
     ROUNDING_TOLERANCE,
     SCHEME_COLUMN,
     LabelSource,
@@ -100,7 +102,7 @@ class ModelPredictions:
         Score of each class.
     score_kind : {"probability", "decision"} or None
         Kind of the scores.
-    labels_from : {"file", "probabilities", "scores", "none"}
+    labels_from : {"file", "probabilities", "scores", "threshold", "none"}
         Source of the predicted labels; "none" if all scores have the same sign.
     """
 
@@ -129,6 +131,18 @@ class ModelPredictions:
     def has_repeats(self) -> bool:
         """Whether some row has several predictions."""
         return len(self.first_lines) < len(self.row_indices)
+
+
+def _predict_at(model: ModelPredictions, threshold: float, positive: int) -> ModelPredictions:
+    if model.labels_from == "file" or model.scores is None:
+        has = "predicted labels in the file" if model.labels_from == "file" else "no scores"
+        raise InputError(
+            f"threshold needs models with scores but without labels, but {model.name!r} has {has}: remove one of them"
+        )
+    if model.score_kind == "probability" and not 0 <= threshold <= 1:
+        raise InputError(f"threshold must lie between 0 and 1 for probabilities, got {threshold:g}: pass a probability")
+    prediction = np.where(model.scores[:, positive] >= threshold, positive, 1 - positive)
+    return replace(model, prediction=prediction, labels_from="threshold")
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,6 +216,42 @@ class PredictionFile:
     def models(self) -> tuple[str, ...]:
         """The names of the models, in the order of the file."""
         return tuple(dict.fromkeys(name for dataset in self.datasets for name in dataset.models))
+
+    def predict_at(self, threshold: float, positive: object = None) -> PredictionFile:
+        """Predict the positive class of each row whose score is at least a threshold.
+
+        Parameters
+        ----------
+        threshold : float
+            The threshold.
+        positive : label, optional
+            The positive class, as in `judge`.
+
+        Returns
+        -------
+        PredictionFile
+
+        Raises
+        ------
+        InputError
+            If a model has predicted labels in the file or no scores, there are not exactly two classes, or the threshold of
+            probabilities is not between 0 and 1.
+        """
+        _check.check_number("threshold", threshold)
+        notes = Notes()
+        notes.extend(note for note in self.notes if note.kind not in LABEL_NOTES)
+        datasets = []
+        for dataset in self.datasets:
+            code = dataset.get_positive_index(positive)
+            if code is None or len(dataset.classes) != 2:
+                raise InputError(f"threshold needs two classes, got {len(dataset.classes)} in {dataset.name!r}: remove it")
+            models = {}
+            for name, model in dataset.models.items():
+                models[name] = _predict_at(model, threshold, code)
+                subject = Subject(name, dataset.name if len(self.datasets) > 1 else "")
+                notes.add("labels_from_threshold", subject, threshold=threshold)
+            datasets.append(replace(dataset, models=models))
+        return replace(self, datasets=tuple(datasets), notes=notes.findings)
 
     def frame(self) -> pd.DataFrame:
         """Build one row per data set and model: rows, predictions, classes, labels and scores."""

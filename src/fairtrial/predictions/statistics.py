@@ -92,6 +92,9 @@ _SUBGROUP_BLOCKS = 100
 # With fewer rows of a class, the limits of the jackknife are too narrow.
 _MIN_JACKKNIFE_CASES = 20
 
+# Largest number of rows times blocks that the jackknife computes at once.
+_MAX_CELLS = 1 << 21
+
 _MAX_STORED_COUNTS = 1 << 23
 _MAX_ANSWERS = 1 << 20
 _MEANS_OF_RECALLS = ("balanced_accuracy", "g_mean")
@@ -698,10 +701,26 @@ class InMemoryModel:
             return value, influences, weights
         order = np.random.default_rng(0).permutation(int(units.max()) + 1) % blocks
         block_index = order[units]
-        values = np.array([self.select_rows(rows[block_index != block]).compute_value(measure) for block in range(blocks)])
+        values = self.select_rows(rows)._compute_without(measure, block_index, blocks)
         deviations = np.sqrt((blocks - 1) / blocks) * (values.mean() - values)
         influences[np.unique(block_index, return_index=True)[1]] = np.nan_to_num(deviations)
         return value, influences, weights
+
+    def _compute_without(self, measure: Measure, block_index: IntArray, blocks: int) -> FloatArray:
+        """Compute a measure without the rows of each block."""
+        has_unknown = measure.facts.needs == "labels" and self.has_unknown_labels
+        adapted_measure = allow_unknown_labels(measure) if has_unknown else measure
+        step = max(1, _MAX_CELLS // len(block_index))
+        with ignore_warnings():
+            sample = adapted_measure.read_rows(
+                self.y_true, self.select_input(measure), sample_weight=self.weights, **self.get_measure_options(has_unknown)
+            )
+            return np.concatenate(
+                [
+                    adapted_measure.compute_values(sample, (block_index != omitted[:, None]).astype(np.uint8))
+                    for omitted in np.split(np.arange(blocks), range(step, blocks, step))
+                ]
+            )
 
     def pair_with(self, other: InMemoryModel) -> InMemoryPair:
         """Pair two models on the rows that both predict.

@@ -36,6 +36,10 @@ MIN_SUBGROUP_ROWS, MIN_SUBGROUP_CLASS_ROWS = 20, 5
 # The answer names at most this many gaps in measures other than the main one.
 _MAX_NAMED_GAPS = 3
 
+# Columns that identify a family of gaps.
+_FAMILY = ["dataset", "column", "model", "measure"]
+_ROUNDING = 1e-9
+
 _NEEDS_MEMORY = "needs rows in memory"
 
 _RATES = ("selection_rate", "recall", "fpr", "precision")
@@ -220,10 +224,20 @@ def find_other_gaps(gaps: pd.DataFrame, main: str, alpha: float, if_independent:
 
 
 def select_distinct_gaps(gaps: pd.DataFrame) -> pd.DataFrame:
-    """Select the gaps without mirror images: if a column has two subgroups, only the gaps of the first one."""
-    counts = gaps.groupby(["dataset", "column"])["subgroup"].transform("nunique")
-    first = gaps.groupby(["dataset", "column"])["subgroup"].transform("first")
-    return gaps[(counts != 2) | (gaps["subgroup"] == first)]
+    """Select the gaps without mirror images: if two subgroups are compared with each other, only the gap of the first one."""
+    has_mirror = _has_mirror(gaps) | (gaps.groupby(["dataset", "column"])["subgroup"].transform("nunique") == 2)
+    mirrors = gaps[has_mirror]
+    return gaps.drop(mirrors.index[mirrors.duplicated(_FAMILY)])
+
+
+def _has_mirror(gaps: pd.DataFrame) -> pd.Series[bool]:
+    """Return whether each gap has a mirror image: only two subgroups have a value, and each is the rest of the other.
+
+    A third subgroup may have no value, e.g. no recall without positives.
+    """
+    families = gaps.groupby(_FAMILY)
+    is_opposite = families["difference"].transform("sum").abs() < _ROUNDING
+    return gaps["estimate"].notna() & (families["estimate"].transform("count") == 2) & is_opposite
 
 
 def _list_tested(gaps: pd.DataFrame) -> list[dict[Any, Any]]:
@@ -231,11 +245,10 @@ def _list_tested(gaps: pd.DataFrame) -> list[dict[Any, Any]]:
 
     Of two gaps that are mirror images, only the first one is listed.
     """
-    counts = gaps[gaps["rows"] > 0].groupby(["dataset", "column", "model"])["subgroup"].nunique()
     tested: dict[tuple[str, ...], dict[Any, Any]] = {}
-    for line in sorted(gaps[gaps["p_adjusted"].notna()].to_dict("records"), key=_rate_gap):
-        has_mirror = counts[line["dataset"], line["column"], line["model"]] == 2
-        names = ("dataset", "column", "model", "measure", *(() if has_mirror else ("subgroup",)))
+    lines = gaps.assign(has_mirror=_has_mirror(gaps))[gaps["p_adjusted"].notna()].to_dict("records")
+    for line in sorted(lines, key=_rate_gap):
+        names = (*_FAMILY, *(() if line["has_mirror"] else ("subgroup",)))
         tested.setdefault(tuple(str(line[name]) for name in names), line)
     return list(tested.values())
 

@@ -158,8 +158,8 @@ class ThresholdResult:
     table : DataFrame
         Threshold table: one row per model, threshold and measure, with the numbers of true and false positives and negatives.
     pairs : DataFrame
-        For costs and several models: difference in cost per 1,000 cases (first minus second) on common rows, its unadjusted
-        interval, and the p-value adjusted over all pairs (Holm).
+        For costs and several models: difference in cost per 1,000 cases (first minus second) on common rows, its
+        interval (simultaneous over all pairs, Bonferroni), and the p-value adjusted over all pairs (Holm).
     curves : DataFrame
         For costs: cost per 1,000 cases at many thresholds, with pointwise limits.
     positives : PositiveClasses
@@ -274,7 +274,7 @@ class ThresholdResult:
                     p=line["p_adjusted"],
                     alpha=self.alpha,
                     where="" if has_all_rows else f" on {format_count(line['rows'], 'common row')}",
-                    unadjusted="unadjusted " if is_adjusted else "",
+                    simultaneous="simultaneous " if is_adjusted else "",
                     adjusted="adjusted " if is_adjusted else "",
                 )
             )
@@ -570,8 +570,8 @@ def choose_threshold(
     settings = build_settings(level, resamples, seed, alpha)
     if roles.pop("subgroup", None) is not None:
         raise InputError(
-            "subgroup is not an option of choose_threshold, because one threshold is chosen for all rows: remove it, predict "
-            "labels at the chosen threshold, and pass them to judge with subgroup="
+            "subgroup is not an option of choose_threshold, because one threshold is chosen for all rows: remove it, and "
+            "pass the chosen threshold to judge with threshold= and subgroup="
         )
     with open_models(source, positive, False, roles) as (file, notes):
         models = [model for model in file.models if isinstance(model, InMemoryModel)]
@@ -675,6 +675,11 @@ def _select_label_measures(requested: Any) -> list[LabelMeasure]:
     if not measures:
         raise InputError("measures must name at least one measure, got none")
     for measure in measures:
+        if measure.name == "net_benefit":
+            raise InputError(
+                "a threshold table has no column for net_benefit, whose costs depend on the threshold: compute it with "
+                "fairtrial.measures.decision_curve(y_true, y_score, thresholds), or choose a measure of labels, e.g. recall"
+            )
         if not isinstance(measure, LabelMeasure):
             raise InputError(
                 f"measures of a threshold table must be measures of labels, got {measure.name}: choose e.g. recall"
@@ -898,14 +903,15 @@ def _compare_costs(models: Sequence[InMemoryModel], goal: Goal, settings: JudgeS
     """Compare the costs of all pairs of models of a data set on common rows, each model at its own cross-fitted threshold.
 
     A second test compares the models at the thresholds chosen on all rows. The larger p-value of the two tests is reported, or
-    1 if their differences have opposite signs. The interval includes the intervals of both tests.
+    1 if their differences have opposite signs. The interval includes the intervals of both tests. P-values are adjusted over
+    all pairs (Holm), and intervals are simultaneous (Bonferroni).
     """
     import pandas as pd
 
     lines = []
-    for first, second in combinations(models, 2):
-        if first.dataset != second.dataset:
-            continue
+    compared = [(first, second) for first, second in combinations(models, 2) if first.dataset == second.dataset]
+    level = 1 - (1 - settings.level) / max(1, len(compared))
+    for first, second in compared:
         pair = first.pair_with(second)
         if not pair.rows or len(np.unique(pair.first.y_true == pair.first.positive)) < 2:
             continue
@@ -914,7 +920,7 @@ def _compare_costs(models: Sequence[InMemoryModel], goal: Goal, settings: JudgeS
         same = [(cases.index <= goal.choose(cases.tally.pos, cases.tally.neg)).astype(np.float64) for cases in both]
         if crossed[0] is None or crossed[1] is None:
             continue
-        outcome = _combine(*(_test_costs(both, alerts, goal, settings.level) for alerts in (crossed, same)))
+        outcome = _combine(*(_test_costs(both, alerts, goal, level) for alerts in (crossed, same)))
         effect = outcome.effect
         assert effect is not None
         lines.append(

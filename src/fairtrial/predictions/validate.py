@@ -12,7 +12,9 @@ from fairtrial._text import join_names
 from fairtrial.errors import InputError
 from fairtrial.predictions.columns import find_usual_positive, format_label
 
-LabelSource = Literal["file", "probabilities", "scores", "none"]
+LabelSource = Literal["file", "probabilities", "scores", "threshold", "none"]
+
+LABEL_NOTES = ("labels_from_probabilities", "labels_from_scores", "labels_from_signs", "no_labels")
 
 # Rounding each probability to two digits may move the sum by this much per class.
 ROUNDING_TOLERANCE = 0.005 + 1e-9

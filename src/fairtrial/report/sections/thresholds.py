@@ -203,8 +203,8 @@ def _build_section(result: ThresholdResult, key: str, title: str, notes: tuple[s
 _CHOICE_COLUMNS = ("quantity", "chosen", "CI", "current", "alert nobody", "alert everybody")
 _PAIR_NUMBERS = ("first cost", "second cost", "difference", "low", "high")
 _PAIR_NOTE = (
-    "Each pair is compared on its common rows. Low and high: confidence limits, not adjusted for the number of pairs. "
-    "Significance is decided by the adjusted p-value (Holm)."
+    "Each pair is compared on its common rows. Low and high: simultaneous confidence limits of all pairs "
+    "(Bonferroni). Significance is decided by the adjusted p-value (Holm)."
 )
 
 
