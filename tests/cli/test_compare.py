@@ -112,7 +112,7 @@ def test_compare_writes_the_report(run, table, tmp_path):
     assert result.exit_code == 0, result.output
     assert str(page) in result.output
     text = page.read_text(encoding="utf-8")
-    assert "<h1>Comparison on scores.csv</h1>" in text
+    assert "<title>Comparison on scores.csv</title>" in text
     assert "tree has the best mean rank" in text
     result = run("compare", table, "--report", tmp_path / "page.pdf")
     assert result.exit_code == 2

@@ -10,7 +10,7 @@ def test_a_report_with_its_tables(run, finished, tmp_path):
     assert told.stderr == ""
     assert told.stdout.splitlines()[0] == f"written: {page}"
     assert told.stdout.splitlines()[1] == f"written: {tables} ({len(os.listdir(tables))} files)"
-    assert "<h1>Iris &amp; wine</h1>" in page.read_text(encoding="utf-8")
+    assert "<title>Iris &amp; wine</title>" in page.read_text(encoding="utf-8")
 
 
 def test_a_report_is_refused_in_one_sentence(run, finished, tmp_path):

@@ -15,6 +15,7 @@ FIXED = re.compile(
     r"|\bp < 0\.001\b|\b0(?= of \d)"  # small p-values, counts of nothing
     r"|\b(?:18|19|20)\d\d\b(?=[);,])"  # years of references
     r"|\b[A-Z]{2,8}\d{3}\b"  # numbers of checks
+    r"|\bfairtrial \d+\.\d+\.\w+"  # version
     r"|\.632\+?|\bfrom 0\b|\brecall of 0\.8\b"  # bootstrap, first index, recall at which precision is compared
 )
 WORD_WITH_DIGIT = re.compile(r"[^\s,;:()'\"]*\d[^\s,;:()'\"]*")

@@ -118,7 +118,7 @@ def test_file_is_complete_and_the_only_one(results, gathered, tmp_path, monkeypa
     path = write_report(results, tmp_path / "x.html", title="My <title>")
     text = path.read_text(encoding="utf-8")
     assert text.rstrip().endswith("</html>")
-    assert "<h1>My &lt;title&gt;</h1>" in text
+    assert "<title>My &lt;title&gt;</title>" in text
     assert describe_source(results).subtitle == "2 data sets, 2 conditions, 4 learners, 80 trials"
     assert os.listdir(tmp_path) == ["x.html"]
     assert "could not be built" not in text

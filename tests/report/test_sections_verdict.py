@@ -7,9 +7,10 @@ from scipy.stats import binomtest, rankdata, wilcoxon
 
 from fairtrial import compare, judge
 from fairtrial.report.judgement import build_tests_frame, order_pairs_best_first, rank_judged_models
+from fairtrial.report.report import build_sections as report_sections
 from fairtrial.report.section import Section
 from fairtrial.report.sections import pairs, ranks, verdict
-from fairtrial.report.sections.pairs import build_judgement_section
+from fairtrial.report.sections.pairs import build_dataset_section, build_judgement_section
 from fairtrial.report.sections.verdict import (
     VerdictContext,
     build_comparisons_frame,
@@ -306,8 +307,9 @@ def test_p_values_are_those_of_the_tests_adjusted():
 
 def test_significant_pairs_are_counted():
     found = sections("two classes")["pairs"]
-    assert found.sentences[0].names == ("Adjusted DeLong test", "AUC")
-    assert [number.value for number in found.sentences[0].numbers] == [3, 2, 0.05]
+    assert found.sentences[0].text.startswith("2 of 3 pairs of models differ significantly in AUC")
+    assert found.sentences[1].names == ("Adjusted DeLong test", "AUC")
+    assert [number.value for number in found.sentences[1].numbers] == [3, 2, 0.05]
     counts = next(table for table in found.tables if table.key == "pairs-counts").frame
     assert counts.loc["adjusted DeLong test", "primary"] == "yes"
     assert counts.loc["McNemar test", "primary"] == "no"
@@ -317,19 +319,19 @@ def test_significant_pairs_are_counted():
 def test_only_the_primary_test_is_described():
     found = sections("many sets")["pairs"]
     assert found.tables[1].frame["test"].nunique() == 2
-    assert [sentence.names for sentence in found.sentences] == [("Adjusted DeLong test", "AUC")]
-    assert [sentence.names for sentence in sections("labels only")["pairs"].sentences] == [("McNemar test", "accuracy")]
+    assert [sentence.names for sentence in found.sentences[1:]] == [("Adjusted DeLong test", "AUC")]
+    assert [sentence.names for sentence in sections("labels only")["pairs"].sentences[1:]] == [("McNemar test", "accuracy")]
 
 
 def test_pairs_that_cannot_be_decided_are_counted():
     table = pd.concat([two_classes(60).assign(dataset="large"), two_classes(5).assign(dataset="small")], ignore_index=True)
     judgement = judge(table[["dataset", "row", "truth", "forest_proba", "tree_proba"]], measures="accuracy", resamples=20)
-    found = build_judgement_section(describe_source(judgement))
+    found = next(section for section in report_sections(judgement) if section.key == "pairs")
     frame = found.tables[1].frame.query("primary == 'yes'").set_index("data set")
     assert judgement.pairs["outcome"].tolist()[1] == frame.loc["small", "significant"] == "cannot be decided"
     assert frame["note"].tolist() == judgement.pairs["note"].tolist()
     assert found.tables[0].frame.loc["McNemar test", "undecided"] == 1
-    assert "1 cannot be decided" in found.sentences[0].text
+    assert any("1 cannot be decided" in sentence.text for sentence in found.sentences)
 
 
 def test_one_model_has_no_pairs():
@@ -345,10 +347,15 @@ def test_models_that_cannot_be_paired(tmp_path):
 
 
 def test_title_counts_the_drawn_pairs(monkeypatch):
-    judgement = judge(many_sets(8), resamples=20)
-    assert len(build_judgement_section(describe_source(judgement)).figures[0].frame) == 8
-    monkeypatch.setattr(pairs, "_MAX_DRAWN", 5)
-    assert build_judgement_section(describe_source(judgement)).figures[0].title.endswith("5 of 8 pairs)")
+    source = describe_source(judged("two classes"))
+    assert len(build_judgement_section(source).figures[0].frame) == 3
+    monkeypatch.setattr(pairs, "_MAX_DRAWN", 2)
+    assert build_judgement_section(source).figures[0].title.endswith("2 of 3 pairs)")
+
+
+def test_pairs_on_several_data_sets_are_drawn_by_data_set():
+    figures = build_dataset_section(describe_source(judge(many_sets(8), resamples=20))).figures
+    assert [figure.when["dataset"] for figure in figures] == [f"set {i}" for i in range(len(figures))]
 
 
 def test_p_values_are_adjusted_over_all_data_sets():

@@ -311,16 +311,17 @@ def make_scores(learners=3, sets=12, gap=0.05):
 def test_numbers_of_the_text_are_in_tables(learners, options):
     verdict = compare(make_scores(learners), **options)
     sections = build_sections(verdict)
-    assert [section.key for section in sections] == ["answer", "verdict", "checks", "references"]
+    assert [section.key for section in sections] == ["answer", "setup", "verdict", "checks", "references"]
     assert check_numbers(sections, verdicts=[verdict]) > 3
-    assert "<h1>Scores</h1>" in render(sections, "Scores")
+    assert "<title>Scores</title>" in render(sections, "Scores")
 
 
 def test_answer_and_facts_are_those_of_the_verdict():
     table = make_scores()
     verdict = compare(table, measure="accuracy")
     assert (verdict.ranking.best, verdict.ranking.worse) == (("learner0",), ("learner1", "learner2"))
-    assert build_sections(verdict)[0].sentences[0].text == verdict.summarize("learner", "")
+    headline = build_sections(verdict)[0].sentences[0].text
+    assert headline == verdict.summarize("learner", "").split(" (accuracy")[0] + "."
     facts = build_section(describe_source(verdict)).tables[0].frame
     assert facts.loc["p", "value"] == iman_davenport(table.set_index("dataset")).p_value
     assert facts.loc["significantly different", "value"] == sum(p <= 0.05 for *_, p in verdict.comparisons)
@@ -336,7 +337,7 @@ def test_splits_of_one_data_set():
 def test_report_of_a_verdict_is_written(tmp_path):
     verdict = compare(make_scores(), measure="accuracy")
     page = write_report(verdict, tmp_path / "x.html")
-    assert f"<h1>{describe_source(verdict).title}</h1>" in page.read_text(encoding="utf-8")
+    assert f"<title>{describe_source(verdict).title}</title>" in page.read_text(encoding="utf-8")
 
 
 def test_excluded_data_sets_are_named():
@@ -345,7 +346,7 @@ def test_excluded_data_sets_are_named():
     verdict = compare(table)
     sections = build_sections(verdict)
     assert VerdictContext.from_scores(verdict).basis.left_out == ("set 3",)
-    assert any("set 3" in sentence.text for sentence in sections[0].sentences)
+    assert any("set 3" in highlight.title for highlight in sections[0].highlights)
     assert describe_source(verdict).subtitle == "4 learners, 9 of 10 data sets"
     check_numbers(sections, describe_source(verdict).subtitle, ["set 3"], [verdict])
     complete = VerdictContext.from_scores(compare(make_scores(4, 10), better="max"))
@@ -355,7 +356,7 @@ def test_excluded_data_sets_are_named():
 def test_excluded_learners_and_splits_are_named():
     table = make_scores(3, 10)
     table.loc[2:8, "learner2"] = np.nan
-    assert any("learner2" in sentence.text for sentence in build_sections(compare(table))[0].sentences)
+    assert any("learner2" in highlight.title for highlight in build_sections(compare(table))[0].highlights)
     folds = make_scores(2, 10).rename(columns={"dataset": "fold"}).assign(fold=range(10))
     folds.loc[4, "learner0"] = np.nan
     verdict = compare(folds, test_fraction=0.1)

@@ -60,7 +60,8 @@ def write_report(results: Reportable, path: str | os.PathLike[str], *, title: st
     ...     fairtrial.write_report(verdict, f"{folder}/page.html", title="Tree and bayes").name
     'page.html'
     """
-    return write_page(build_sections(results), check_page_path(Path(path)), title, describe_source(results))
+    target, source = check_page_path(Path(path)), describe_source(results)
+    return write_page(build_sections(results), target, title, source)
 
 
 def write_files(
