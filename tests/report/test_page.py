@@ -192,6 +192,22 @@ def test_selectors_show_one_alternative_and_the_default_view_needs_no_script():
     assert len(Reader(render([section], "Title", selected={"measure": "unknown"})).all("select")) == 1
 
 
+def test_findings_follow_the_selectors():
+    sentences = [Sentence(f"{name} is best.", when={"measure": name}) for name in ("AUC", "cost")] + [
+        Sentence("By this method.")
+    ]
+    section = Section("a", "A", tuple(sentences), pages.curves()[:1], question="size")
+    reader = Reader(
+        render([section, replace(section, key="b", figures=(), question="size")], "Title", selected={"measure": "cost"})
+    )
+    for tag, name in (("p", "finding"), ("span", "finding-line")):
+        findings = [each for each in reader.all(tag) if each.get("class") == name]
+        assert [(json.loads(each["data-when"]), "hidden" in each) for each in findings] == [
+            ({"measure": "AUC"}, True),
+            ({"measure": "cost"}, False),
+        ]
+
+
 def test_drawings_have_unique_ids_and_follow_the_theme():
     section = Section("a", "A", figures=tuple(replace(figure, lead=True) for figure in pages.curves()))
     page = render([section], "Title")

@@ -7,7 +7,7 @@ import hashlib
 import json
 import zlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import version
@@ -23,7 +23,7 @@ from fairtrial._text import capitalize, format_number
 from fairtrial.errors import InputError
 from fairtrial.report.charts import COLOURS, adapt_to_page, can_fill_column, draw_svg, read_vega_lite_version, to_vega_lite
 from fairtrial.report.explorer import Explorer
-from fairtrial.report.section import QUESTIONS, Figure, ReportTable, Section
+from fairtrial.report.section import QUESTIONS, Figure, ReportTable, Section, Sentence
 from fairtrial.significance.scores import round_noise
 
 if TYPE_CHECKING:
@@ -232,8 +232,9 @@ def _collect_selectors(sections: Sequence[Section]) -> dict[str, list[str]]:
     values: dict[str, dict[str, None]] = {name: {} for name in SELECTORS}
     for section in sections:
         for part in section.walk():
-            for when in (part.when, *(figure.when for figure in part.figures), *(table.when for table in part.tables)):
-                for name, value in when.items():
+            items: Iterable[Section | Sentence | Figure | ReportTable] = (part, *part.sentences, *part.figures, *part.tables)
+            for item in items:
+                for name, value in item.when.items():
                     values.setdefault(name, {})[value] = None
     return {name: list(texts) for name, texts in values.items() if texts}
 
@@ -277,23 +278,30 @@ class _Describer:
         """Describe a question. The finding and the lead figures are those of its first section."""
         first, *others = sections
         lead = _select_lead_figures(first)
-        rest = self.section(replace(first, sentences=first.sentences[1:]), without=lead)
+        findings, sentences = _split_findings(first)
+        rest = self.section(replace(first, sentences=sentences), without=lead)
         return {
             "key": key,
             "title": title,
-            "finding": first.sentences[0].text if first.sentences else "",
+            "findings": [self.sentence(sentence) for sentence in findings],
             "highlights": first.highlights,
             "figures": self.group([self.figure(figure, visible=True) for figure in lead]),
             "section": first.key,
             "explorer": self.explorer(first.explorer),
             "slider": self.slider(first),
             "rest": rest if _has_content(rest) else None,
-            "others": [
-                self.section(replace(section, sentences=section.sentences[1:]))
-                | {"finding": section.sentences[0].text if section.sentences else ""}
-                for section in others
-            ],
+            "others": [self.collapsed_section(section) for section in others],
         }
+
+    def collapsed_section(self, section: Section) -> dict[str, Any]:
+        """Describe a section of which only the title and the finding are visible."""
+        findings, sentences = _split_findings(section)
+        described = self.section(replace(section, sentences=sentences))
+        return described | {"findings": [self.sentence(sentence) for sentence in findings]}
+
+    def sentence(self, sentence: Sentence) -> dict[str, Any]:
+        """Describe a sentence."""
+        return {"text": sentence.text, **self.choice(sentence.when)}
 
     def slider(self, section: Section) -> dict[str, Any] | None:
         """Describe the slider of a section: its selector, its values and the selected one."""
@@ -316,7 +324,7 @@ class _Describer:
         return {
             "key": section.key,
             "title": section.title,
-            "sentences": section.sentences,
+            "sentences": [self.sentence(sentence) for sentence in section.sentences],
             "notes": section.notes,
             "code": section.code,
             "highlights": section.highlights,
@@ -361,6 +369,15 @@ class _Describer:
         """Group adjacent alternatives, of which a selector shows one."""
         groups = groupby(items, key=lambda item: item["selectors"])
         return [{"selectors": selectors, "items": list(members)} for selectors, members in groups]
+
+
+def _split_findings(section: Section) -> tuple[list[Sentence], tuple[Sentence, ...]]:
+    """Split off the first sentence, with its alternatives for the values of selectors."""
+    if not section.sentences:
+        return [], ()
+    first = section.sentences[0]
+    findings = [each for each in section.sentences if each is first or (first.when and each.when.keys() == first.when.keys())]
+    return findings, tuple(sentence for sentence in section.sentences if sentence not in findings)
 
 
 def _select_lead_figures(section: Section) -> list[Figure]:

@@ -48,11 +48,15 @@ class Number:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence, with the inserted names (of data sets, learners or measures) and numbers."""
+    """A sentence, with the inserted names (of data sets, learners or measures) and numbers.
+
+    `when` maps selectors of the page, e.g. `{"measure": "AUC"}`, to the values for which the sentence is visible.
+    """
 
     text: str
     names: tuple[str, ...] = ()
     numbers: tuple[Number, ...] = ()
+    when: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return self.text
@@ -176,9 +180,10 @@ class Highlight:
 class Section:
     """A section of a report. Its parts, in reading order, are sentences, figures, tables, code, notes and subsections.
 
-    The first sentence states what was found. `code` is preformatted text, e.g. a file or a command. `when` is as in
-    `ReportTable`. `question` is the key of the question that the section answers, or empty. `explorer` is shown above the
-    lead figures if the section is the first one of its question, and so is `slider`: a selector of the page and its values.
+    The first sentence, or its alternatives for the values of a selector, states what was found. `code` is preformatted text,
+    e.g. a file or a command. `when` is as in `ReportTable`. `question` is the key of the question that the section answers, or
+    empty. `explorer` is shown above the lead figures if the section is the first one of its question, and so is `slider`: a
+    selector of the page and its values.
     """
 
     key: str
