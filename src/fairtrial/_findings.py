@@ -61,6 +61,8 @@ class PairDifference:
     p_is_bound: bool = False
     is_reversed: bool = False
     """Whether `other` is ahead in this comparison, which may cover fewer rows than the ranking."""
+    is_simultaneous: bool = False
+    """Whether the limits hold for all comparisons of the ranking together."""
 
 
 @dataclass(frozen=True)

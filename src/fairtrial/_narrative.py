@@ -145,8 +145,8 @@ def render_certainty(ranking: Ranking) -> str:
 
     >>> pairs = (PairDifference("forest", "tree", 0.004, 0.03, 0.01, 0.05), PairDifference("forest", "bayes", 0.3, 0.01))
     >>> ranking = Ranking(("forest", "bayes", "tree"), (0.9, 0.89, 0.87), "AUC", pairs, measure="AUC", tests=("DeLong test",))
-    >>> render_certainty(ranking)[:84]
-    "forest's AUC is 0.01 above bayes (adjusted p = 0.3) and 0.03 above tree (95 % CI 0.0"
+    >>> render_certainty(ranking)[:85]
+    'The AUC of forest is 0.01 higher than that of bayes (adjusted p = 0.3) and 0.03 highe'
     """
     if len(ranking.names) < 2 or ranking.undecidable is not None:
         return ""
@@ -155,11 +155,14 @@ def render_certainty(ranking: Ranking) -> str:
     if not comparisons:
         return ""
     p_values = [_describe_p(ranking, [pair]) for pair in comparisons]
-    p_values[-1] = _append_test(p_values[-1], ranking)
+    if ranking.tests:  # otherwise, a sentence about the test follows
+        p_values[-1] = _append_test(p_values[-1], ranking)
+    if ranking.criterion == "mean rank":  # a test of ranks says nothing about the difference of means
+        return f"The mean rank of {ranking.names[0]} is {_describe_rank_distances(ranking, comparisons, p_values)}."
     if not ranking.measure or not all(isfinite(pair.difference) for pair in comparisons):
-        parts = [f"from {pair.other}: {p}" for pair, p in zip(comparisons, p_values, strict=True)]
-        return f"{capitalize('; '.join(parts))}."
-    return f"{ranking.names[0]}'s {ranking.measure} is {_describe_distances(ranking, comparisons, p_values)}."
+        return f"{_describe_significance(ranking, comparisons, p_values)}."
+    mean = "mean " if ranking.criterion.startswith("mean ") else ""
+    return f"The {mean}{ranking.measure} of {ranking.names[0]} is {_describe_distances(ranking, comparisons, p_values)}."
 
 
 def render_exceptions(ranking: Ranking) -> str:
@@ -175,13 +178,13 @@ def render_size(ranking: Ranking) -> str:
 
     >>> pairs = (PairDifference("forest", "tree", 0.004, 0.03, 0.01, 0.05),)
     >>> render_size(Ranking(("forest", "tree"), (0.9, 0.87), "AUC", pairs, measure="AUC", interval=(0.85, 0.94)))
-    "forest's AUC is 0.9 (95 % CI 0.85 to 0.94): 0.03 above tree (95 % CI 0.01 to 0.05)."
+    'The AUC of forest is 0.9 (95 % CI 0.85 to 0.94): 0.03 higher than that of tree (95 % CI 0.01 to 0.05).'
     """
     if not ranking.names:
         return render_ranking(ranking)
     interval = "" if ranking.interval is None else f" ({format_interval(*ranking.interval, ranking.level)})"
     value = format_distinct(ranking.values[0], ranking.values)
-    text = f"{ranking.names[0]}'s {ranking.criterion} is {value}{interval}"
+    text = f"The {ranking.criterion} of {ranking.names[0]} is {value}{interval}"
     names = list(dict.fromkeys((ranking.names[1], ranking.names[-1]))) if len(ranking.names) > 1 else []
     comparisons = [pair for name in names if (pair := ranking.find_pair(ranking.names[0], name)) and isfinite(pair.difference)]
     return f"{text}: {_describe_distances(ranking, comparisons)}." if comparisons else f"{text}."
@@ -192,11 +195,37 @@ def _describe_distances(ranking: Ranking, pairs: Sequence[PairDifference], detai
     parts = []
     for position, pair in enumerate(pairs):
         distance = format_number(abs(pair.difference))
-        relation = f"{distance} {'above' if pair.difference > 0 else 'below'}" if pair.difference else "equal to that of"
-        interval = [format_interval(pair.low, pair.high, ranking.level)] if isfinite(pair.low) and isfinite(pair.high) else []
+        side = "higher" if pair.difference > 0 else "lower"
+        relation = f"{distance} {side} than that of" if pair.difference else "equal to that of"
+        interval = [_describe_interval(ranking, pair)] if isfinite(pair.low) and isfinite(pair.high) else []
         inside = ", ".join([*interval, *details[position : position + 1]])
         parts.append(f"{relation} {pair.other}" + (f" ({inside})" if inside else ""))
     return " and ".join(parts)
+
+
+def _describe_rank_distances(ranking: Ranking, pairs: Sequence[PairDifference], p_values: Sequence[str]) -> str:
+    """Write by how much the mean rank of the first name is better than others, with p-values."""
+    values = dict(zip(ranking.names, ranking.values, strict=True))
+    parts = []
+    for pair, p in zip(pairs, p_values, strict=True):
+        name = pair.other if pair.better == ranking.names[0] else pair.better
+        distance = abs(values[name] - ranking.values[0])
+        relation = f"{format_number(distance)} better than that of" if distance else "equal to that of"
+        parts.append(f"{relation} {name} ({p})")
+    return " and ".join(parts)
+
+
+def _describe_significance(ranking: Ranking, pairs: Sequence[PairDifference], p_values: Sequence[str]) -> str:
+    """Write from which names the first one differs significantly."""
+    parts: list[str] = []
+    for pair, p in zip(pairs, p_values, strict=True):
+        name = pair.other if pair.better == ranking.names[0] else pair.better
+        is_significant = ranking.is_significant(pair)
+        verb = "is significant" if is_significant else "is not significant"
+        if parts and parts[-1].startswith("the difference") and is_significant != ranking.is_significant(pairs[0]):
+            verb = "is" if is_significant else "is not"
+        parts.append(f"the difference from {name} {verb} ({p})")
+    return capitalize("; ".join(parts))
 
 
 def _render_undecidable(ranking: Ranking, scope: str, noun: str) -> str:
@@ -213,12 +242,13 @@ def render_open_question(ranking: Ranking, noun: str = "learner") -> tuple[str, 
     """Write which is best, if no pair can be decided, and the reason for this.
 
     >>> reason = Finding.of("posthoc_cannot_decide", n=4, smallest=0.38, alpha=0.05)
-    >>> render_open_question(Ranking(("a", "b", "c"), (1.2, 1.8, 3.0), "mean rank", (), undecidable=reason))[0]
-    'a has the best mean rank (1.2), but the differences cannot be decided.'
+    >>> render_open_question(Ranking(("a", "b", "c"), (1.2, 1.8, 3.0), "mean rank", (), n=4, undecidable=reason))[0]
+    'a has the best mean rank (1.2), but 4 data sets are too few to show a significant difference.'
     """
     assert ranking.undecidable is not None
     scope = f"{capitalize(ranking.scope)}, " if ranking.scope else ""
-    head = f"{_render_head(ranking, scope)}, but the differences cannot be decided."
+    units, verb = format_count(ranking.n, ranking.unit), "is" if ranking.n == 1 else "are"
+    head = f"{_render_head(ranking, scope)}, but {units} {verb} too few to show a significant difference."
     return head, render(ranking.undecidable, noun)
 
 
@@ -400,8 +430,9 @@ def _describe_differences(ranking: Ranking, pairs: Sequence[PairDifference]) -> 
         return ""
     if len(pairs) == 1:
         pair = pairs[0]
-        has_interval = isfinite(pair.low) and isfinite(pair.high)
-        interval = f", {format_interval(pair.low, pair.high, ranking.level)}" if has_interval else ""
+        # With several data sets, the answers would be too long.
+        has_interval = isfinite(pair.low) and isfinite(pair.high) and not (pair.is_simultaneous and ranking.scope)
+        interval = f", {_describe_interval(ranking, pair)}" if has_interval else ""
         return f"{ranking.measure} {format_difference(pair.difference)}{interval}"
     if len(pairs) <= _MAX_LISTED_DIFFERENCES and len({pair.better for pair in pairs}) == 1:
         return f"{ranking.measure} {join_names([format_difference(difference) for difference in differences])}"
@@ -409,10 +440,15 @@ def _describe_differences(ranking: Ranking, pairs: Sequence[PairDifference]) -> 
     return f"{ranking.measure} {low}" if low == high else f"{ranking.measure} {low} to {high}"
 
 
+def _describe_interval(ranking: Ranking, pair: PairDifference) -> str:
+    simultaneous = "simultaneous " if pair.is_simultaneous else ""
+    return simultaneous + format_interval(pair.low, pair.high, ranking.level)
+
+
 def _describe_p(ranking: Ranking, pairs: Sequence[PairDifference]) -> str:
     largest = max(pairs, key=lambda pair: pair.p_adjusted)
     is_bound = len(pairs) > 1 or largest.p_is_bound
-    adjusted = "adjusted " if len(ranking.pairs) > 1 else ""
+    adjusted = "adjusted " if len(ranking.pairs) > 1 or largest.is_simultaneous else ""
     return adjusted + format_p_value(largest.p_adjusted, ranking.alpha, at_most=is_bound)
 
 
@@ -480,12 +516,24 @@ TEMPLATES |= {
     "pair_difference": (
         "the mean difference is {difference:number} ({interval:interval}); {first} is better on {wins} of {units}."
     ),
+    "pair_difference_ranks": (
+        "the difference is {difference:number} (Hodges-Lehmann estimate, {interval:interval}); {first} is better on {wins} of "
+        "{units}."
+    ),
     "rank_kept": "{first} also ranks first {where}.",
-    "pair_undecidable": "whether {first} and {second} differ cannot be decided with {units}.",
-    "no_pair_decidable": "no pair of {nouns} can be decided with {units}.",
+    "pair_undecidable": "{units} are too few to show a difference between {first} and {second}.",
+    "pair_needs": (
+        "even the smallest possible p-value ({smallest:.2g}) is not significant; at least {needed} data sets with different "
+        "scores are needed."
+    ),
+    "no_pair_decidable": "with {units}, no pair of {nouns} can differ significantly.",
     "pairs_different": "{significant} of {pairs:count pair} of {nouns} {significant:is} significantly different: {wins}.",
     "many_pairs_different": "{significant} of {pairs:count pair} of {nouns} are significantly different.",
     "no_pair_different": "no pair of {nouns} is significantly different (0 of {pairs}, smallest adjusted {p:p}).",
+    "other_measure": (
+        "the study declares {measure} for its verdict. Tests of other measures are exploratory: their p-values are not "
+        "adjusted for the number of measures."
+    ),
     "no_variation": "the differences do not vary, so no test is possible.",
     "p_value_meaning": (
         "The p-value is the probability of differences at least this large if all {nouns} were equally good. "
@@ -727,6 +775,7 @@ TEMPLATES |= {
         "the interval is not."
     ),
     "inverted_pair": "no difference from {models} can be decided, because the scores of {models} look inverted.",
+    "labels_of_file": "the predicted labels of {models} come from the file.",
     "label_rule": "predicted labels of {models}{datasets:on}: {rule}.",
     "labels_from_probabilities": "no predicted labels for {models}{datasets:on}: using the most probable class.",
     "labels_from_scores": "no predicted labels for {models}{datasets:on}: using the class with the highest score.",
@@ -740,7 +789,7 @@ TEMPLATES |= {
     "gap_undefined": "{measure} of the {subject} is undefined because {reason}",
     "gap_without_limits": "no limits: {measure} has no standard error here",
     "gaps_in_other_measures": (
-        "{condition}other measures differ significantly (p adjusted for {measures:count measure}): {gaps}{more}."
+        "{condition}there are significant gaps in other measures (p adjusted over {measures:count measure}): {gaps}{more}."
     ),
     "gaps_none": "{condition}no subgroup differs significantly from the rest in {measure} (largest {tested}: {gap}).",
     "gaps_significant": "{condition}{measure} differs significantly from the rest for {gap}{counts}.",
@@ -946,55 +995,62 @@ TEMPLATES |= {
     "one_dataset_posterior": "the folds of one data set do not generalize to other data sets.",
     "pair_independence": "the pairs are assumed to be independent; use corrected_resampled_t for overlapping training sets.",
     "pairs_differ": "{significant:,} of {pairs:count pair} of {nouns} differ{significant:s} significantly in {measure}{named}.",
-    "pair_differs": "{better} is significantly better than {worse} in {measure} ({p:p}).",
-    "pair_similar": "{better} and {worse} do not differ significantly in {measure} ({p:p}).",
+    "pair_differs": "{better} is significantly better than {worse} in {measure} ({adjusted}{p:p}).",
+    "pair_similar": "{better} and {worse} do not differ significantly in {measure} ({adjusted}{p:p}).",
     "pairs_similar": "no pair of {nouns} differs significantly in {measure} (0 of {pairs:,}).",
-    "best_by_dataset": "the best {measure} ranges from {low:number} ({first} {where}) to {high:number} ({last} {there}).",
+    "best_by_dataset": "the {best}{measure} ranges from {low:number} ({first} {where}) to {high:number} ({last} {there}).",
+    "measure_best": "{first} has the best {measure} ({low:number}{interval}); {last} has the worst ({high:number}).",
+    "measure_range": "the {measure} ranges from {low:number} ({first}) to {high:number} ({last}).",
+    "measure_single": "the {measure} of {first} is {low:number}{interval}.",
     "corp_band": (
         "CORP calibration curves show the observed frequency against the predicted probability. The curve of a calibrated "
-        "model lies in the shaded band with a probability of {level:percent} at each point. Dashed: perfect calibration."
+        "model lies in the shaded band with a probability of {level:percent} at each point (pointwise). Dashed: perfect "
+        "calibration. The test of calibration detects only probabilities that are too high, too low or wrongly spread, so a "
+        "curve may leave its band although the test is not significant."
     ),
-    "miscalibrated_counts": "the probabilities are significantly miscalibrated: {counts}.",
-    "calibrated": "{model}: no significant miscalibration{where}{condition} ({adjusted}{p:p}).",
+    "miscalibrated_counts": "significantly miscalibrated: {counts}.",
+    "never_miscalibrated": "no {noun} is significantly miscalibrated on any of the {n_datasets:count data set}.",
+    "calibrated": "{model} is not significantly miscalibrated{where}{condition} ({p_text}).",
     "calibrated_slope": (
-        "{model}: no significant miscalibration{where}{condition} (calibration slope {slope:number}, {interval:interval}, "
-        "{adjusted}{p:p}{note})."
+        "{model} is not significantly miscalibrated{where}{condition} (calibration slope {slope:number}, {interval:interval}"
+        "{bias}, {p_text}{note})."
     ),
     "calibrated_jointly": (
-        "{model}: no significant miscalibration{where}{condition} (joint test of intercept and slope: {adjusted}{p:p}; "
+        "{model} is not significantly miscalibrated{where}{condition} (joint test of intercept and slope: {p_text}; "
         "calibration slope {slope:number}{note})."
     ),
+    "calibration_few_rows": "there are too few rows to judge the calibration of {model}{where}{detail}.",
     "calibration_untested": "{model}{where}: {reason}",
     "ranking_reversed": (
         "the ranking of {model} is reversed{where}{condition} (calibration slope {slope:number}, {interval:interval}, "
-        "{adjusted}{p:p}{note}): check the {remedy}."
+        "{p_text}{note}): check the {remedy}."
     ),
     "overconfident": (
-        "{model} is overconfident{where}{condition} (calibration slope {slope:number}, {interval:interval}, "
-        "{adjusted}{p:p}{note})."
+        "{model} is overconfident{where}{condition} (calibration slope {slope:number}, {interval:interval}{bias}, "
+        "{p_text}{note})."
     ),
     "underconfident": (
-        "{model} is underconfident{where}{condition} (calibration slope {slope:number}, {interval:interval}, "
-        "{adjusted}{p:p}{note})."
+        "{model} is underconfident{where}{condition} (calibration slope {slope:number}, {interval:interval}{bias}, "
+        "{p_text}{note})."
     ),
     "probabilities_too_low": (
-        "the probabilities of {model} are too low{where}{condition} (O:E ratio {ratio:number}, {interval:interval}, "
-        "{adjusted}{p:p})."
+        "the probabilities{of_class} of {model} are too low{where}{condition} (O:E ratio {ratio:number}, {interval:interval}, "
+        "{p_text})."
     ),
     "probabilities_too_high": (
-        "the probabilities of {model} are too high{where}{condition} (O:E ratio {ratio:number}, {interval:interval}, "
-        "{adjusted}{p:p})."
+        "the probabilities{of_class} of {model} are too high{where}{condition} (O:E ratio {ratio:number}, "
+        "{interval:interval}, {p_text})."
     ),
-    "miscalibrated": "{model} is miscalibrated{where}{condition} ({adjusted}{p:p}){reason}.",
-    "useful_thresholds": (
-        "{model} has a significantly higher net benefit than treating all rows or none at each threshold from {low:.2f} to "
-        "{high:.2f}."
+    "miscalibrated": "{model} is miscalibrated{where}{condition} ({p_text}){reason}.",
+    "useful_ranges": (
+        "Thresholds at which the net benefit is significantly higher than that of treating all rows or none{where}: {ranges} "
+        "(pointwise limits)."
     ),
-    "useful_thresholds_within": (
-        "{model} has a significantly higher net benefit than treating all rows or none at some thresholds from {low:.2f} to "
-        "{high:.2f}."
+    "useful_thresholds": "{model} from {low:.2f} to {high:.2f}",
+    "useful_thresholds_within": "{model} at some thresholds between {low:.2f} and {high:.2f}",
+    "no_useful_threshold": (
+        "{models} {models:is} not significantly better than treating all rows or none at any threshold{where}."
     ),
-    "no_useful_threshold": "{model} is not significantly better than treating all rows or none at any threshold.",
     "net_benefit_threshold": "net benefit is computed at threshold {threshold:g}{comparison}.{more}",
     "compared_by_other": (
         "models are compared by {main}, because the best {measure} is {target:g}, neither the largest nor the smallest."
@@ -1174,9 +1230,9 @@ TEMPLATES |= {
         "{interval:interval}"
     ),
     "gate_undecidable": "{candidate} cannot be compared with {baseline}: {measure} {difference}, no reliable interval",
-    "gate_details_superior": "{sample}, {test} ({p:p}{adjustment})",
-    "gate_details_worse": "{sample}, {test}; the loss is significant ({p:p}{adjustment})",
-    "gate_details_open": "{sample}, {test}; superiority is not shown ({p:p}{adjustment})",
+    "gate_details_superior": "the gain is significant ({test}, {sample}, {p:p}{adjustment})",
+    "gate_details_worse": "the loss is significant ({test}, {sample}, {p:p}{adjustment})",
+    "gate_details_open": "superiority is not shown ({test}, {sample}, {p:p}{adjustment})",
     "gate_needed_rows": (
         "inconclusive: about {needed:count row} would decide if the difference and its variance remained the same"
     ),
@@ -1200,44 +1256,45 @@ TEMPLATES |= {
 
 # Thresholds
 
-_COSTS = "{lead}at FP = {fp:number}, FN = {fn:number} use {threshold}: cost {cost:number} per 1,000 cases"
+_COSTS = "use {threshold} for {model}: it costs {cost:number} per 1,000 cases"
+_ERRORS = " (false positive {fp:number}, false negative {fn:number})"
 _RATES = "recall {recall:number}, precision {precision:number}, {alerts:number} alerts per 1,000 cases"
 TEMPLATES |= {
-    "threshold_costs": _COSTS,
-    "threshold_costs_less": _COSTS + ", {saving:percent} less than at {current:number}",
+    "threshold_costs": _COSTS + _ERRORS,
+    "threshold_costs_less": _COSTS + ", {saving:percent} less than at {current:number}" + _ERRORS,
     "threshold_no_gain": (
-        "{lead}at FP = {fp:number}, FN = {fn:number} no threshold is shown to cost less than {current:number} "
-        "(cost {current_cost:number} per 1,000 cases); the best on these rows is {threshold}, estimated cost {cost:number}"
+        "{model}: no threshold is shown to cost less than {current:number} (cost {current_cost:number} per 1,000 cases); the "
+        "best on these rows is {threshold}, estimated cost {cost:number}" + _ERRORS
     ),
-    "threshold_costs_equal": (
-        "At equal costs, {model} has its lowest cost at a threshold of {threshold}: {cost:number} per 1,000 cases."
-    ),
+    "threshold_costs_equal": ("At equal costs, {model} has its lowest cost at {threshold}: {cost:number} per 1,000 cases."),
     "threshold_costs_less_equal": (
-        "At equal costs, {model} costs {saving:percent} less at a threshold of {threshold} than at {current:number}: "
+        "At equal costs, {model} costs {saving:percent} less at {threshold} than at {current:number}: "
         "{cost:number} per 1,000 cases."
     ),
     "threshold_no_gain_equal": (
-        "At equal costs, no threshold of {model} is shown to cost less than {current:number}, which costs "
-        "{current_cost:number} per 1,000 cases."
+        "At equal costs, {model} costs {current_cost:number} per 1,000 cases at {current:number}; no other threshold is shown "
+        "to be cheaper."
     ),
     "threshold_nobody_equal": (
         "At equal costs, no threshold of {model} is cheaper than alerting nobody, which costs {nobody:number} per 1,000 cases."
     ),
     "threshold_useless_equal": (
-        "At equal costs, no threshold of {model} is significantly cheaper than alerting {rival}: difference "
-        "{difference:difference} per 1,000 cases, {interval:interval}, {p:p}."
+        "At equal costs, the cross-fitted best threshold of {model} is not significantly cheaper than alerting {rival} "
+        "(difference {difference:difference} per 1,000 cases, {interval:interval}, {p:p})."
     ),
-    "threshold_recall": "{lead}for a recall of at least {value:g} on these rows use {threshold}: " + _RATES,
-    "threshold_precision": "{lead}for a precision of at least {value:g} on these rows use {threshold}: " + _RATES,
-    "threshold_alerts": "{lead}for at most {value:g} alerts per 1,000 cases use {threshold}: " + _RATES,
-    "threshold_limits": "{level:percent} CI: {parts}",
+    "threshold_recall": ("for a recall of at least {value:g}, use {threshold} for {model}. Cross-fitted estimates: " + _RATES),
+    "threshold_precision": (
+        "for a precision of at least {value:g}, use {threshold} for {model}. Cross-fitted estimates: " + _RATES
+    ),
+    "threshold_alerts": "for at most {value:g} alerts per 1,000 cases, use {threshold} for {model}. Estimates: " + _RATES,
+    "threshold_limits": "{level:percent} CIs{subject}: {parts}",
     "threshold_nobody": (
-        "{lead}at FP = {fp:number}, FN = {fn:number} no threshold is cheaper than alerting nobody, which costs {nobody:number} "
-        "per 1,000 cases"
+        "no threshold of {model} is cheaper than alerting nobody, which costs {nobody:number} per 1,000 cases" + _ERRORS
     ),
     "threshold_useless": (
-        "{lead}at FP = {fp:number}, FN = {fn:number} no threshold is significantly cheaper than alerting {rival}: the best is "
-        "{threshold} with cost {cost:number} per 1,000 cases, difference {difference:difference}, {interval:interval}, {p:p}"
+        "the cross-fitted best threshold of {model} is not significantly cheaper than alerting {rival} (difference "
+        "{difference:difference} per 1,000 cases, {interval:interval}, {p:p}); the best on these rows is {threshold}, "
+        "estimated cost {cost:number}" + _ERRORS
     ),
     "threshold_alternatives": (
         "alerting nobody costs {nobody:number} per 1,000 cases, and alerting everybody {everybody:number}"

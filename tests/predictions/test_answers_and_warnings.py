@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import expit
 
 from fairtrial import judge
 from fairtrial.errors import InputError
@@ -101,3 +102,12 @@ def test_labels_in_another_coding_are_not_reported_as_missing(judge_file):
     table = pd.DataFrame({"id": range(40), "y_true": y_true, "a": (y_true == "dog").astype(int)})
     with pytest.raises(InputError, match="must be labels of 'y_true' \\(cat and dog\\), got 0 and 1 in column 'a'"):
         judge_file(table)
+
+
+def test_the_p_value_of_one_pair_of_several_data_sets_is_called_adjusted():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 180)
+    table = pd.DataFrame({"dataset": np.repeat(["a", "b", "c"], 60), "y_true": y})
+    table = table.assign(**{f"{name}_proba": expit(y + rng.normal(size=180)) for name in ("tree", "rule")})
+    summary = judge(table, dataset="dataset", resamples=20).summary
+    assert all("adjusted p " in text for text in summary[:3])

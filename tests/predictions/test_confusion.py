@@ -10,6 +10,8 @@ from typer.testing import CliRunner
 
 from fairtrial import draw, judge, write_report
 from fairtrial.cli import app
+from fairtrial.measures import evaluate
+from fairtrial.predictions import choose_threshold
 
 CLASSES = ["ant", "bee", "cat", "dog", "eel", "fox", "gnu", "hen"]
 
@@ -185,3 +187,19 @@ def test_draw_draws_every_model():
     cells = max(chart["datasets"].values(), key=len)
     assert [cell["count"] for cell in cells] == get_matrix(judgement, "tree").ravel().tolist()
     assert [cell["low"] for cell in cells] == pytest.approx(get_matrix(judgement, "tree", "low").ravel().tolist())
+
+
+@pytest.mark.parametrize("positive", ["no", "yes"])
+def test_probabilities_of_one_half_are_positive_at_every_threshold_of_one_half(judge_table, positive):
+    other = {"no": "yes", "yes": "no"}[positive]
+    p = [0.5] * 3 + [0.5] * 4 + [0.25] * 3 + [0.75] * 3 + [0.9]
+    table = pd.DataFrame({"y_true": [positive] * 3 + [other] * 7 + [positive] * 4, f"p_{positive}": p})
+    judgement = judge_table(table, positive=positive)
+    cells = judgement.confusion.set_index(["true", "predicted"])["count"].to_dict()
+    assert [cells[true, positive] for true in (positive, other)] == [7, 4]
+    if judgement.predictions is not None:
+        at_half = judge(table, positive=positive, threshold=0.5, resamples=20)
+        pd.testing.assert_frame_equal(at_half.confusion, judgement.confusion)
+        result = choose_threshold(table, costs=(1, 1), positive=positive, thresholds=[0.5])
+        assert set(result.table["tp"]) == {7}
+    assert evaluate(table["y_true"], y_score=p, positive=positive, measures="recall")["recall"].estimate == 1

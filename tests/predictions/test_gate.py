@@ -13,6 +13,8 @@ from typer.testing import CliRunner
 import fairtrial
 from fairtrial.cli import app
 from fairtrial.errors import InputError, UnknownNameError
+from fairtrial.report.sections.gate import build_section
+from fairtrial.report.source import describe_source
 from fairtrial.significance.margins import decide_margin
 from fairtrial.testing import assert_non_inferior
 
@@ -508,3 +510,13 @@ def test_assert_non_inferior():
     assert assert_non_inferior(frame, candidate="new", baseline="old", margin=0.02).passed
     with pytest.raises(AssertionError, match=r"AUC .* 95 % CI"):
         assert_non_inferior(make_frame(8000, loss=0.5), candidate="new", baseline="old", margin=0.02)
+
+
+def test_the_page_names_the_worst_decision_about_several_candidates():
+    frame = make_frame()
+    frame["weak_score"] = make_frame(loss=1.0)["new_score"]
+    result = fairtrial.gate(frame, candidate=["new", "weak"], baseline="old", margin=0.05)
+    decisions = {comparison.candidate: comparison.result.decision for comparison in result.comparisons}
+    assert decisions["weak"] == "inferior"
+    first, *_ = build_section(describe_source(result)).sentences
+    assert first.text.startswith("The gate does not pass. 1 of 2 comparisons passed; weak is inferior in AUC.")

@@ -10,6 +10,7 @@ from scipy.optimize import brentq
 from sklearn.metrics import average_precision_score, log_loss
 
 from fairtrial import judge
+from fairtrial._narrative import render_certainty
 from fairtrial.errors import InputError
 from fairtrial.measures import get_measure
 from fairtrial.predictions import streamed
@@ -527,3 +528,30 @@ def test_suspected_clusters_make_the_answer_conditional(judge_table):
     declared = judge_table(table, measures="auc", cluster="patient").summary[0]
     assert "It beats poor" in declared
     assert "independent" not in declared
+
+
+@pytest.mark.parametrize(("measure", "test"), [("auc", "auc_test"), ("accuracy", "mcnemar"), ("brier", "permutation_test")])
+def test_simultaneous_limits_do_not_contradict_adjusted_p_values(measure, test):
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 300)
+    scores = {f"m{i}_proba": 1 / (1 + np.exp(-(2 * y - 1) - (1 + 0.15 * i) * rng.normal(size=300))) for i in range(6)}
+    judgement = judge({"y_true": y, **scores}, measures=measure, resamples=200)
+    pairs = judgement.pairs
+    unadjusted, simultaneous = ((pairs[f"{kind}low"] > 0) | (pairs[f"{kind}high"] < 0) for kind in ("", "simultaneous_"))
+    assert set(pairs["test"]) == {test}
+    assert (unadjusted & ~pairs["significant"]).any()
+    assert not (simultaneous & ~pairs["significant"]).any()
+    # Bonferroni: a pair whose p-value is below alpha / 15 has an interval without zero.
+    assert (simultaneous == (pairs["p_value"] <= 0.05 / 15)).all()
+    assert "(simultaneous 95 % CI " in render_certainty(judgement.findings[0])
+
+
+def make_two():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 100)
+    return {"y_true": y, **{f"{name}_proba": 1 / (1 + np.exp(-y + rng.normal(size=100))) for name in ("tree", "rule")}}
+
+
+def test_the_limits_of_a_single_pair_are_not_widened():
+    pairs = judge(make_two(), resamples=50).pairs
+    assert pairs["simultaneous_low"].tolist() == pairs["low"].tolist()

@@ -160,9 +160,9 @@ def test_a_gate_refuses_a_measure_with_a_target(frame):
 def test_the_page_shows_both_sections(judgement):
     source = describe_source(judgement)
     shown = calibration.build_judgement_section(source)
-    assert {figure.title for figure in shown.figures} == {"good", "sharp", "Ten bins: class 1"}
+    assert {figure.title for figure in shown.figures} == {"good", "sharp", "Calibration in ten bins: class 1"}
     assert str(shown.sentences[0]).startswith("sharp is overconfident (slope ")
-    assert "; no significant miscalibration of good (slope " in str(shown.sentences[0])
+    assert "; good is not significantly miscalibrated (slope " in str(shown.sentences[0])
     assert str(shown.sentences[2]).startswith("sharp is overconfident (calibration slope")
     table = shown.tables[0].frame
     assert len(table) == 2 * 7  # intercept, slope, O:E ratio, three parts and the Brier score, each with limits
@@ -170,7 +170,9 @@ def test_the_page_shows_both_sections(judgement):
     decisions = decision_curves.build_judgement_section(source)
     assert [figure.title for figure in decisions.figures] == ["Decision curves: class 1"]
     assert set(decisions.tables[1].frame["second"]) == {"sharp", "treat all"}
-    assert "net benefit than treating all rows or none at" in str(decisions.sentences[0])
+    assert "net benefit is significantly higher than that of treating all rows or none: good from " in str(
+        decisions.sentences[0]
+    )
 
 
 def test_a_sentence_without_significance_has_no_interval_that_excludes_1():
@@ -186,7 +188,7 @@ def test_a_sentence_without_significance_has_no_interval_that_excludes_1():
             assert f"calibration slope {limits.estimate:.3g})." in texts[-1]
             break
     assert len(texts) == 1
-    assert texts[0].startswith("a: no significant miscalibration (joint test of intercept and slope: p = 0.")
+    assert texts[0].startswith("a is not significantly miscalibrated (joint test of intercept and slope: p = 0.")
     assert "CI" not in texts[0]
 
 
@@ -213,3 +215,46 @@ def test_explain_says_for_each_model_why_calibration_is_not_tested(frame, tmp_pa
     assert printed.exit_code == 0
     text = " ".join(printed.output.split())
     assert f"good: {reason} sharp: {reason}" in text
+
+
+def describe_calibration(table, **options):
+    judgement = judge(table, resamples=20, **options)
+    return judgement, calibration.build_judgement_section(describe_source(judgement)).sentences
+
+
+def make_outcomes(rows, seed=0, shift=0.0, slope=1.0):
+    """Outcomes with calibrated log odds, and probabilities with shifted and stretched log odds."""
+    rng = np.random.default_rng(seed)
+    logit = rng.normal(-1, 1.2, rows)
+    return {"y_true": (rng.random(rows) < expit(logit)).astype(int), "net_proba": expit(slope * logit + shift)}
+
+
+def test_a_biased_overconfident_model_is_described_by_slope_and_ratio():
+    table = make_outcomes(3000, slope=1.8, shift=-0.5)
+    judgement, (first, *_) = describe_calibration(table)
+    ratio = table["y_true"].sum() / table["net_proba"].sum()
+    assert ratio > 1.2
+    assert first.text.startswith("net is overconfident (calibration slope 0.")
+    assert f"; O:E ratio {ratio:.3g}, 95 % CI 1." in first.text
+    # The statistic is far beyond every simulated one, so the simulated p-value is an upper bound.
+    assert judgement.calibration_tests["at_minimum"].all() == ("p <=" in first.text or "p < 0.001" in first.text)
+    two = {**table, "other_proba": table["net_proba"] ** 1.01}
+    assert describe_calibration(two)[1][0].text.startswith(
+        "net and other are overconfident, with probabilities too low on average (slopes 0."
+    )
+
+
+def test_few_rows_do_not_show_calibration():
+    (first, *_) = describe_calibration(make_outcomes(14, seed=2), positive=1)[1]
+    assert first.text.startswith("There are too few rows to judge the calibration of net")
+
+
+def test_calibrated_models_on_several_data_sets_are_not_called_miscalibrated():
+    parts = [pd.DataFrame(make_outcomes(200, seed)).assign(dataset=f"d{seed}") for seed in range(3)]
+    table = pd.concat(parts, ignore_index=True).assign(flat_proba=lambda part: part["net_proba"])
+    judgement, (first, *_) = describe_calibration(table, dataset="dataset", positive=1)
+    assert (judgement.calibration_tests["p_adjusted"] > 0.05).all()
+    assert first.text == "No model is significantly miscalibrated on any of the 3 data sets."
+    table.loc[table["dataset"] == "d1", "net_proba"] = 0.9
+    first = describe_calibration(table, dataset="dataset", positive=1)[1][0]
+    assert first.text == "Significantly miscalibrated: net on 1 of 3 data sets."

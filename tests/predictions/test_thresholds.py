@@ -9,6 +9,7 @@ import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 from hypothesis import given, settings, strategies as st
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import confusion_matrix, f1_score, make_scorer, matthews_corrcoef
@@ -358,9 +359,9 @@ def test_too_few_cases_have_no_honest_estimate():
 def test_the_answer_comes_first_and_fits():
     result = choose_threshold(make_frame(), costs=(1, 10), positive=1)
     lines = str(result).splitlines()
-    assert lines[0].startswith(f"tree: at FP = 1, FN = 10 use {result.choices[0].label}: cost ")
+    assert lines[0].startswith(f"Use a threshold of {result.choices[0].label} for tree: it costs ")
     assert " ".join(lines[:2]).find("% less than at 0.5") > 0
-    assert any(line.startswith("95 % CI: threshold ") for line in lines[1:3])
+    assert any(line.startswith("95 % CIs: threshold ") for line in lines[1:3])
     assert len(lines) <= 16
     assert max(map(len, lines)) <= 80
     assert isinstance(result, ThresholdResult)
@@ -372,7 +373,7 @@ def test_the_command_prints_writes_and_refuses(tmp_path):
     make_frame(200, separations=(1.6, 0.8), names=("tree", "rule")).to_csv(path, index=False)
     shown = run(path, "--cost-fp", 1, "--cost-fn", 10, "--at", 0.2, "--measure", "recall", "--json", document, "--report", page)
     assert shown.exit_code == 0, shown.output
-    assert shown.output.startswith("tree: at FP = 1, FN = 10 use ")
+    assert shown.output.startswith("Use a threshold of ")
     assert max(map(len, shown.output.splitlines()[:-2])) <= 80
     result = json.loads(document.read_text())
     jsonschema.validate(result, json.loads((files("fairtrial") / "result.schema.json").read_text()))
@@ -426,7 +427,7 @@ def test_each_model_is_described_when_the_goal_does_not_rank_models():
     swapped = frame[["id", "y_true", "poor_proba", "good_proba"]]
     texts, other = (choose_threshold(data, recall=0.9, positive=1).list_texts() for data in (frame, swapped))
     assert set(texts) == set(other)
-    assert sum(text.startswith(("good: ", "poor: ")) for text in texts) == 2
+    assert sum(" for good. " in text or " for poor. " in text for text in texts) == 2
     assert texts[-1] == "The models are in the order of the file; this goal does not rank them"
 
 
@@ -444,7 +445,7 @@ def test_unused_columns_and_few_clusters_are_noted(tmp_path):
     frame.loc[3, "good"] = "high"
     frame.assign(site=np.arange(400) % 6).to_csv(tmp_path / "p.csv", index=False)
     shown = run(tmp_path / "p.csv", "--recall", 0.8, "--cluster", "site", "--positive", 1).output
-    assert shown.startswith("poor: for a recall")
+    assert shown.startswith("For a recall of at least 0.8, use a threshold of ")
     assert "! Column 'good' contains numbers but is not used" in shown
     assert "read as: true labels y_true, scores poor, clusters site" in shown
     assert "! There are only 6 clusters: intervals were checked with 20 or more" in shown
@@ -467,19 +468,31 @@ def test_the_costs_of_alerting_nobody_and_everybody_are_reported():
     assert (costs["cost_nobody"], costs["cost_everybody"]) == pytest.approx((10 * positives, 1000 - positives))
     assert f"Alerting nobody costs {10 * positives:,} per 1,000 cases, and alerting everybody {1000 - positives}" in str(result)
     assert result.choices[0].is_useful(0.05)
-    assert " use " in result.list_texts()[0]
+    assert result.list_texts()[0].startswith("Use ")
 
 
 def test_a_threshold_that_is_not_cheaper_than_alerting_nobody_is_not_recommended():
     frame = make_frame(1000, prevalence=0.1, separations=(0.9,))
     frame.loc[frame["tree_proba"].nlargest(3).index, "y_true"] = 1  # a threshold that is cheaper by chance
     text = choose_threshold(frame, costs=(1, 1), positive=1).list_texts()[0]
-    assert text.startswith("tree: at FP = 1, FN = 1 no threshold is significantly cheaper than alerting nobody")
+    assert text.startswith("The cross-fitted best threshold of tree is not significantly cheaper than alerting nobody (")
     constant = {"y_true": [0, 0, 0, 1] * 10, "probability": [0.4] * 40}
     assert (
-        "no threshold is cheaper than alerting nobody, which costs 250"
+        "No threshold of model is cheaper than alerting nobody, which costs 250"
         in choose_threshold(constant, costs=(1, 1)).list_texts()[0]
     )
+
+
+def test_a_current_threshold_that_is_cheaper_than_alerting_nobody_is_not_called_useless():
+    frame = make_frame(300, prevalence=0.4, separations=(0.9,), seed=6)
+    result = choose_threshold(frame, costs=(1, 1), positive=1)
+    alert, is_positive = frame["tree_proba"] >= 0.5, frame["y_true"] == 1
+    gains = 1.0 * (alert != is_positive) - is_positive  # cost of each case at 0.5, minus its cost if nobody is alerted
+    assert scipy.stats.ttest_1samp(gains, 0).pvalue < 0.04
+    assert gains.mean() < 0
+    assert result.choices[0].is_useful(0.05) is False
+    assert result.choices[0].is_current_useful(0.05)
+    assert "no threshold is shown to cost less than 0.5" in result.list_texts()[0]
 
 
 def test_useless_scores_are_seldom_called_useful():
@@ -530,7 +543,7 @@ def test_a_threshold_without_a_significant_saving_is_not_recommended(seed, tmp_p
     cost = 1000 * ((frame["tree_proba"] >= 0.5) != frame["y_true"]).mean()
     answer = result.list_texts()[0]
     assert f"no threshold is shown to cost less than 0.5 (cost {cost:.3g} per 1,000 cases); the best on these rows is" in answer
-    assert not any(word in answer for word in (" use ", " % less", " % more"))
+    assert not any(word in answer for word in ("Use ", " % less", " % more"))
     assert json.loads(result.to_json())["answer"].startswith(answer)
     page = tmp_path / "page.html"
     fairtrial.write_report(result, page)
@@ -623,7 +636,7 @@ def test_limits_of_the_threshold_narrow_with_the_confidence_level():
 
 @pytest.mark.parametrize("goal", ["recall", "precision"])
 def test_a_goal_is_said_to_be_reached_on_these_rows(goal):
-    assert f"for a {goal} of at least 0.5 on these rows use" in choose_threshold(make_frame(), **{goal: 0.5}).list_texts()[0]
+    assert f"For a {goal} of at least 0.5, use a threshold" in choose_threshold(make_frame(), **{goal: 0.5}).list_texts()[0]
 
 
 def test_net_benefit_in_the_threshold_table_is_refused_with_a_remedy():

@@ -490,3 +490,31 @@ def test_links_open_the_part_they_name(show, request, kind):
     page.goto(f"{page.url.split('#')[0]}#{key}")
     page.reload()
     assert target.get_attribute("open") is not None
+
+
+def test_invalid_addresses_give_the_default_view(show, judgement_page):
+    page = show(judgement_page, viewport={"width": 1280, "height": 900})
+    default = page.locator("[data-selector=measure]").first.input_value()
+    for address in ("#learner=nobody", "#measure=%zz", "#%", "#measure=nonsense&learner=nobody", "#nowhere"):
+        page.goto(f"{judgement_page.as_uri()}{address}")
+        page.reload()
+        drawn(page)
+        assert page.locator("[data-selector=measure]").first.input_value() == default
+        assert page.locator("[style*='opacity']").count() == 0
+        assert "#" not in page.url
+
+
+def test_back_undoes_a_selection_and_links_keep_it(show, judgement_page):
+    page = show(judgement_page, viewport={"width": 1280, "height": 900})
+    selector = page.locator("[data-selector=measure]").first
+    before = selector.input_value()
+    selector.select_option(index=2)
+    after = selector.input_value()
+    page.locator("nav a").last.click()
+    assert page.url.endswith("&question-how")
+    page.wait_for_timeout(900)
+    assert page.locator("nav a").last.get_attribute("aria-current") == "true"
+    page.go_back()
+    assert selector.input_value() == after
+    page.go_back()
+    assert selector.input_value() == before != after

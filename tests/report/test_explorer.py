@@ -91,8 +91,7 @@ def test_each_data_set_has_its_own_curves():
 def test_the_finding_claims_no_saving_that_is_not_shown(section):
     first = section.sentences[0].text
     cost = compute_cost(count(make_frame(), "tree", 0.5))
-    assert first.startswith("At equal costs, no threshold of tree is shown to cost less than 0.5")
-    assert f"{cost:.3g} per 1,000 cases" in first
+    assert first == f"At equal costs, tree costs {cost:.3g} per 1,000 cases at 0.5; no other threshold is shown to be cheaper."
 
 
 def read_matrix(shown):
@@ -209,3 +208,15 @@ def test_the_url_keeps_the_state_and_impossible_values_become_the_nearest(browse
         assert texts in shown.locator("#explorer-sentence").inner_text()
     assert json.loads(shown.locator("#explorer-threshold").get_attribute("data-values"))[-1] == "1"
     shown.close()
+
+
+def test_the_data_set_and_the_unit_are_named():
+    built = build_judgement_section(describe_source(judged("many sets")))
+    described = built.explorer.describe({"dataset": "set 1"})
+    assert (described["texts"]["where"], described["unit"]) == (" on set 1", "Rows")
+    assert [sentence.when for sentence in built.sentences[:3]] == [{"dataset": f"set {number}"} for number in range(3)]
+    assert all(f" on set {number}" in built.sentences[number].text for number in range(3))
+    assert {figure.title for figure in built.figures if figure.when == {"dataset": "set 1"}} >= {"ROC curves on set 1"}
+    frame = make_frame().assign(weight=2.0)
+    weighted = build_judgement_section(describe_source(judge(frame, positive="ill", weight="weight", resamples=20)))
+    assert weighted.explorer.describe({})["unit"] == "Sum of weights"

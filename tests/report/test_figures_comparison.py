@@ -311,7 +311,7 @@ class TestDiagram:
     def test_the_control_is_named_and_bold(self):
         chart = draw_critical_difference(RANKS, [("tree", "bayes")], control="tree")
         assert chart.to_dict()["title"]["subtitle"] == [
-            "Mean ranks; 1 is best. The bar joins tree and learners without a significant difference from it"
+            "Mean ranks; 1 is best. The bar joins tree and learners that do not differ significantly from it"
         ]
         bold = [layer for layer in chart.to_dict()["layer"] if layer["mark"].get("fontWeight") == "bold"]
         assert [row["learner"] for row in chart.to_dict()["datasets"][bold[0]["data"]["name"]]] == ["tree"]
@@ -485,3 +485,12 @@ def test_chosen_corners_hide_less_than_one_corner_for_all():
         return sum(_compute_overlap(boxes[i], boxes[j]) for i in range(9) for j in range(i))
 
     assert hidden(choose_corners(points, names, 420)) < min(hidden([corner] * 9) for corner in CORNERS)
+
+
+def test_more_learners_than_colours_differ_in_shape():
+    names = [f"learner {i}" for i in range(12)]
+    chart = comparison.draw_dataset_scores(pd.DataFrame([np.linspace(0.5, 0.9, 12)], columns=names, index=["iris"])).to_dict()
+    points = next(layer for layer in chart["layer"] if "shape" in layer["encoding"])["encoding"]
+    looks = list(zip(points["color"]["scale"]["range"], points["shape"]["scale"]["range"], strict=True))
+    assert len(set(looks)) == len(names)
+    assert points["shape"]["scale"]["domain"] == names

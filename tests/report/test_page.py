@@ -20,7 +20,7 @@ from fairtrial.report.figures import robustness
 from fairtrial.report.figures.base import PALE
 from fairtrial.report.page import render
 from fairtrial.report.report import build_sections
-from fairtrial.report.section import Section, Sentence
+from fairtrial.report.section import Figure, Section, Sentence
 from tests.report import pages
 from tests.report.report_numbers import list_figures, list_tables
 
@@ -83,7 +83,7 @@ def test_data_cannot_end_its_script_and_comes_back_as_it_was(read):
     charts = unpack(data["charts"])["charts"]
     assert set(charts) == {"curves-roc", "curves-cost", "ranks-box"}
     assert pages.IMAGE in json.dumps(charts, ensure_ascii=False).replace('\\"', '"')
-    assert json.loads(data["lines-grid-long"])["rows"] == 1000
+    assert unpack(data["lines-grid-long"])["rows"] == 1000
 
 
 def unpack(text):
@@ -190,6 +190,21 @@ def test_selectors_show_one_alternative_and_the_default_view_needs_no_script():
     assert [each.get("data-selector") for each in reader.all("select")] == ["measure"]
     assert [("selected" in each) for each in reader.all("option")] == [False, True]
     assert len(Reader(render([section], "Title", selected={"measure": "unknown"})).all("select")) == 1
+
+
+def test_the_data_of_a_figure_are_its_frame():
+    frame = pd.DataFrame({"learner": ["tree", "bayes"], "mean rank": [1.25, 1.75], "first": [True, False]})
+    chart = robustness.draw_levels(
+        pd.DataFrame({"level": [0, 0.2], "learner": "tree", "mean": [0.9, 0.8], "low": [0.8, 0.7], "high": [1, 0.9]})
+    )
+    figure = Figure("ranks", "Ranks", chart, "Ranks.", frame)
+    page = render([Section("s", "S", (Sentence("a."),), (figure,))], "page")
+    packed = re.search(r'<script type="text/plain" id="charts">([^<]*)</script>', page)[1]
+    frames = json.loads(zlib.decompress(base64.b64decode(packed)))["frames"]
+    columns = frames["ranks"]["columns"]
+    assert columns["mean rank"] == [1.25, 1.75]
+    assert [columns["learner"]["texts"][code] for code in columns["learner"]["codes"]] == ["tree", "bayes"]
+    assert [columns["first"]["texts"][code] for code in columns["first"]["codes"]] == ["yes", "no"]
 
 
 def test_findings_follow_the_selectors():

@@ -53,8 +53,9 @@ def test_answer_has_the_verdict_and_what_changes_under_noise():
     texts = list_texts(results)
     assert texts[0] == main.verdict.summarize(scope=main.scope)
     p = f"p = {2 / 2**8:.2g}"  # the Wilcoxon test of eight differences with the same sign
-    assert (
-        texts[2] == f"Under class-noise 0.2, poor ranks first and good falls to second; this difference is significant ({p})."
+    assert texts[2] == (
+        "Under class-noise 0.2, poor ranks first and good falls to second; the difference between the two is significant "
+        f"({p})."
     )
 
 
@@ -93,9 +94,46 @@ def test_intervals_of_the_headline_figures_are_t_intervals():
     assert means["shaded"].to_dict() == {"good": True, "fair": True, "poor": False}
     wide = cases()["two apart"].wide("error_rate")
     difference = build_answer(cases()["two apart"]).figures[0].frame.iloc[0]
-    expected = stats.ttest_1samp(wide["poor"] - wide["good"], 0).confidence_interval()
-    assert (difference["low"], difference["high"]) == pytest.approx(tuple(expected))
+    differences = np.sort(wide["poor"] - wide["good"])
+    averages = np.sort([(one + other) / 2 for i, one in enumerate(differences) for other in differences[i:]])
+    assert difference["estimate"] == pytest.approx(np.median(averages))
+    # With 8 differences, the fourth smallest and the fourth largest average are the 95 % limits (Hollander and Wolfe 1999).
+    assert (difference["low"], difference["high"]) == pytest.approx((averages[3], averages[-4]))
     assert difference["p"] == pytest.approx(stats.wilcoxon(wide["poor"], wide["good"], method="exact").pvalue)
+
+
+def test_interval_of_two_learners_agrees_with_the_wilcoxon_test():
+    old = np.linspace(0.6, 0.8, 12)
+    gains = np.array([0.004, 0.005, 0.006, 0.007, 0.008, 0.009, 0.01, 0.011, 0.012, 0.013, 0.014, 0.3])
+    section = build_answer(compare(pd.DataFrame({"new": old + gains, "old": old}), rows="datasets", measure="accuracy"))
+    assert stats.ttest_1samp(gains, 0).confidence_interval().low < 0  # the t interval contradicts p < 0.001
+    assert "p < 0.001" in section.sentences[0].text
+    averages = np.sort([(one + other) / 2 for i, one in enumerate(gains) for other in gains[i:]])
+    low, high = averages[13], averages[-14]  # the table of the signed-rank test has 13 for n = 12 and 0.05
+    assert section.figures[0].frame.iloc[0][["low", "high"]].tolist() == pytest.approx([-high, -low])
+    assert f"95 % CI {low:.3g} to {high:.3g}" in section.sentences[1].text
+    assert "The differences are strongly asymmetric" in [highlight.title for highlight in section.highlights]
+
+
+def test_certainty_of_a_rank_test_is_a_difference_of_mean_ranks():
+    results = cases()["apart"]
+    mean_ranks = results.wide("accuracy").rank(axis=1, ascending=False).mean()
+    text = build_answer(results).sentences[1].text
+    assert text.startswith(
+        f"The mean rank of good is {mean_ranks['fair'] - mean_ranks['good']:.3g} better than that of fair (adjusted p = "
+    )
+    assert f"and {mean_ranks['poor'] - mean_ranks['good']:.3g} better than that of poor (adjusted p " in text
+    assert text.count("data sets") == 1
+
+
+def test_data_of_the_critical_difference_diagram_are_ranks_and_groups():
+    section = build_answer(cases()["apart"])
+    frame = section.figures[0].frame
+    assert list(frame.columns) == ["learner", "mean rank", "group"]
+    shared = set(frame["group"].iloc[0].split()) & set(frame["group"].iloc[1].split())
+    assert shared
+    assert not shared & set(frame["group"].iloc[2].split())
+    assert section.figures[0].title == "Mean ranks: accuracy"
 
 
 def test_answer_of_a_comparison_has_figures_and_what_was_left_out():
@@ -300,7 +338,8 @@ def test_the_answer_states_the_ranking_then_its_certainty():
     assert texts[0].endswith(" It beats tree and rule.")
     assert "%" not in texts[0]
     pair = ranking.find_pair("forest", ranking.names[1])
-    assert texts[1].startswith(f"forest's AUC is {pair.difference:.3g} above {ranking.names[1]} (95 % CI {pair.low:.3g} to ")
+    certainty = f"The AUC of forest is {pair.difference:.3g} higher than that of {ranking.names[1]} (simultaneous 95 % CI "
+    assert texts[1].startswith(f"{certainty}{pair.low:.3g} to ")
     assert texts[1].endswith("adjusted DeLong test, Holm over 3 pairs, 160 rows).")
     assert len(texts) == 2, "a gap that is not significant is not part of the answer"
 
@@ -310,7 +349,12 @@ def test_the_figures_of_the_answer_are_the_values_and_the_differences_from_the_b
     values = {name: auc(table["truth"] == "yes", table[f"{name}_proba"]) for name in ("forest", "tree", "rule")}
     ranked = sorted(values, key=values.get, reverse=True)
     forest, differences = sections("two classes")["answer"].figures
-    assert (forest.title, forest.size, differences.title, differences.size) == ("AUC", "half", "Difference from forest", "half")
+    assert (forest.title, forest.size, differences.title, differences.size) == (
+        "AUC",
+        "half",
+        "Difference in AUC from forest",
+        "half",
+    )
     assert forest.frame["label"].tolist() == ranked
     assert forest.frame["estimate"].tolist() == pytest.approx([values[name] for name in ranked])
     assert differences.frame["label"].tolist() == ranked[1:]
@@ -366,7 +410,7 @@ def test_a_significant_gap_in_the_main_measure_is_the_third_sentence():
     wrong = table["sex"] == "m"
     table.loc[wrong, "forest_proba"] = 1 - table.loc[wrong, "forest_proba"]
     texts = [each.text for each in build_section(describe_source(judge(table, resamples=20))).sentences]
-    assert "AUC differs significantly from the rest for sex m (forest, -0." in texts[2]
+    assert "AUC differs significantly from the rest for sex = m (forest, -0." in texts[2]
 
 
 def test_smallest_possible_p_value_is_an_upper_bound():
@@ -423,4 +467,4 @@ def test_gate_has_a_figure_for_each_measure_and_says_how_it_was_done():
 def test_comparison_says_how_it_was_done():
     scores = pd.DataFrame({"a": [0.9, 0.8, 0.9, 0.7], "b": [0.8, 0.9, 0.7, 0.6], "c": [0.7, 0.6, 0.7, 0.8]})
     found = {section.key: section for section in build_sections(compare(scores, rows="datasets"))}
-    assert "3 learners on 4 data sets, Friedman test" in found["setup"].sentences[0].text
+    assert "3 learners on 4 data sets: Friedman test" in found["setup"].sentences[0].text

@@ -10,16 +10,17 @@ from scipy import stats
 from fairtrial.measures import ela, rla
 from fairtrial.report.names import format_measure_name
 from fairtrial.report.page import render
-from fairtrial.report.sections import data_sets, drift, scores
+from fairtrial.report.sections import data_sets, drift, scores, verdict
 from fairtrial.report.sections.drift import build_section as build_section_drift
 from fairtrial.report.sections.folds import build_section as build_section_folds
-from fairtrial.report.sections.robustness import build_section
+from fairtrial.report.sections.robustness import LevelFamily, _describe_change, build_section
 from fairtrial.report.sections.time_memory import build_section as build_section_time_memory
 from fairtrial.report.source import describe_source
 from fairtrial.study.archive import ConditionFacts, DataFacts
+from fairtrial.study.results.selection import format_condition
 from tests.report.drifting import SKILLS, WORN, WORN_ALL, drifting
 from tests.report.report_numbers import check_numbers, list_figures, list_sentences, list_tables
-from tests.report.result_cases import NOISE, build, cases, few_learners, skilled_results
+from tests.report.result_cases import NOISE, build, cases, few_learners, list_verdicts, skilled_results
 from tests.report.test_figures_folds import split_results
 from tests.study.archives import CLEAN, real_results, real_sources
 
@@ -29,7 +30,8 @@ from tests.study.archives import CLEAN, real_results, real_sources
 
 @pytest.mark.parametrize("name", ["several", "two classes", "one learner", "failures", "two apart"])
 def test_section_is_built_for_any_results(name):
-    assert check_numbers([build_section(describe_source(cases()[name]))]) > 0
+    source = describe_source(cases()[name])
+    assert check_numbers([build_section(source), verdict.build_section(source)], verdicts=list_verdicts(name)) > 0
 
 
 @pytest.mark.parametrize("name", ["apart", "noise alone", "all failed"])
@@ -60,7 +62,7 @@ def test_best_learner_at_the_highest_level_is_named():
     last = frame[frame["level"] == 0.3].set_index("learner")
     assert list_sentences([found])[0].names == ("class-noise", last["RLA"].idxmin())
     alt = list_figures([found])[0].alt
-    assert f"level 0.3 {last['ELA'].idxmin()} " in alt
+    assert f"level 0.3, {last['ELA'].idxmin()} " in alt
     assert f"{last['ELA'].min():.3f}" in alt
 
 
@@ -79,12 +81,30 @@ def test_finding_names_the_largest_and_the_smallest_loss_and_the_best_learner():
     section = build_section(describe_source(results))
     changes = results.wide("accuracy", "class-noise", 0.2).mean() - results.wide("accuracy").mean()
     most, least = changes.idxmin(), changes.idxmax()
+    p = (
+        results.verdict(condition="class-noise", level=0.2)
+        .pairs()
+        .set_index(["first", "second"])
+        .loc["one", "two"]["p_adjusted"]
+    )
+    assert p < 0.05
     assert section.sentences[0].text == (
         f"Under class-noise 0.2, accuracy worsens most for {most} ({changes[most]:+.3f}) and least for {least} "
-        f"({changes[least]:+.3f}); the best mean changes from one to two."
+        f"({changes[least]:+.3f}); two has the best mean instead of one; two and one differ significantly "
+        f"(adjusted p = {p:.2g})."
     )
     assert section.slider is None
     assert [figure.when for figure in section.figures] == [{"measure": "accuracy"}]
+
+
+def test_learners_with_the_same_rounded_mean_share_the_best_mean():
+    conditions = (CLEAN, NOISE)
+    lines = [("clean", "one", 0.95), ("clean", "two", 0.9), ("clean", "three", 0.8)]
+    lines += [("class-noise 0.2", "one", 0.7), ("class-noise 0.2", "two", 0.90871), ("class-noise 0.2", "three", 0.90852)]
+    means = pd.DataFrame(lines, columns=["condition", "learner", "mean"]).assign(low=np.nan, high=np.nan)
+    means["change"] = means["mean"] - means["learner"].map(means.set_index("learner")["mean"].groupby(level=0).first())
+    family = LevelFamily("class-noise", "key", "accuracy", conditions, means)
+    assert _describe_change(family).text.endswith("; two and three have the best mean instead of one.")
 
 
 def test_three_noise_levels_give_a_slider():
@@ -99,6 +119,9 @@ def test_three_noise_levels_give_a_slider():
             when = {"measure": format_measure_name(measure), "condition": value}
             drawn = [figure for figure in section.figures if figure.when == when]
             assert [figure.key.rsplit("-", 1)[1] for figure in drawn] == ["levels", "means"]
+    findings = {(each.when["measure"], each.when["condition"]): each.text for each in section.sentences}
+    assert findings["accuracy", "class-noise 0.1"].startswith("Under class-noise 0.1, accuracy worsens most for ")
+    assert findings["accuracy", "clean"] == findings["accuracy", "class-noise 0.3"]
     page = render([replace(section, question="conditions")], "noise", selected={"condition": "class-noise 0.1"})
     assert 'data-selector="condition"' in page
     assert '<output for="slider-robustness">class-noise 0.1</output>' in page
@@ -335,11 +358,12 @@ def test_finding_names_where_the_winner_is_behind():
         f"{behind.idxmax()} ({behind.max():.3g})."
     )
     figure = section.figures[0]
-    assert figure.when == {"measure": "accuracy"}
+    assert figure.when == {"measure": "accuracy", "condition": "clean"}
     assert figure.frame["data set"].iloc[0] == behind.idxmax()
-    assert {frozenset(each.when.items()) for each in section.figures} == {
-        frozenset({("measure", name)}) for name in ("accuracy", "AUC", "log loss")
-    }
+    conditions = {format_condition(condition) for condition in results.archive.conditions}
+    shown = {(each.when["measure"], each.when["condition"]) for each in section.figures}
+    assert shown == {(name, condition) for name in ("accuracy", "AUC", "log loss") for condition in conditions}
+    assert [sentence.when for sentence in section.sentences] == [each.when for each in section.figures]
 
 
 def test_balanced_data_sets_have_no_imbalance_ratio_in_the_text():

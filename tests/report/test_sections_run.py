@@ -363,9 +363,9 @@ def test_models_in_memory_and_streamed(tmp_path):
 @pytest.mark.parametrize(
     ("name", "missing"),
     [
-        ("labels only", ["curves", "calibration", "subgroups", "comparison"]),
-        ("one model", ["subgroups", "paired tests"]),
-        ("folded", ["subgroups"]),
+        ("labels only", ["curves", "Calibration", "subgroup", "comparison"]),
+        ("one model", ["subgroup", "paired tests"]),
+        ("folded", ["subgroup"]),
     ],
 )
 def test_missing_sections_are_explained(name, missing):

@@ -3,8 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import sem, t
+from scipy.stats import binomtest, sem, t
 from sklearn.metrics import accuracy_score, confusion_matrix, recall_score
+from statsmodels.stats.multitest import multipletests
 
 from fairtrial import judge
 from fairtrial.measures import auc, efficiency, log_loss, projection
@@ -306,8 +307,39 @@ def test_the_best_value_and_its_distances_are_described():
     table = two_classes()
     best = auc(table["truth"] == "yes", table["forest_proba"])
     worst = auc(table["truth"] == "yes", table[f"{ranking.names[-1]}_proba"])
-    assert sentence.text.startswith(f"forest's AUC is {best:.3g} (95 % CI ")
-    assert f"and {best - worst:.3g} above {ranking.names[-1]} (95 % CI " in sentence.text
+    assert sentence.text.startswith(f"The AUC of forest is {best:.3g} (95 % CI ")
+    assert f"and {best - worst:.3g} higher than that of {ranking.names[-1]} (simultaneous 95 % CI " in sentence.text
+
+
+@pytest.mark.parametrize("key", ["measures", "pairs", "subgroups"])
+def test_each_selected_figure_has_its_own_finding(key):
+    found = sections("two classes")[key]
+    selected = [figure.when for figure in found.figures if figure.lead]
+    findings = [sentence.when for sentence in found.sentences if sentence.when]
+    assert {"measure": "accuracy"} in findings
+    assert all(findings.count(when) == 1 for when in selected)
+    assert found.sentences[0].when == {"measure": "AUC"}
+
+
+def test_the_finding_about_accuracy_is_about_accuracy():
+    table = two_classes()
+    truth = table["truth"] == "yes"
+    correct = {model: ((table[f"{model}_proba"] >= 0.5) == truth) for model in ("forest", "tree", "rule")}
+    best = max(correct, key=lambda model: correct[model].mean())
+    texts = {
+        key: next(
+            sentence.text for sentence in sections("two classes")[key].sentences if sentence.when == {"measure": "accuracy"}
+        )
+        for key in ("measures", "pairs")
+    }
+    assert texts["measures"].startswith(f"The accuracy of {best} is {correct[best].mean():.3g} (95 % CI ")
+    p_values = []
+    for first, second in (("forest", "tree"), ("forest", "rule"), ("tree", "rule")):
+        only_one = [int((correct[a] & ~correct[b]).sum()) for a, b in ((first, second), (second, first))]
+        p_values.append(binomtest(only_one[0], sum(only_one)).pvalue)
+    n_significant = int(multipletests(p_values, method="holm")[0].sum())
+    expected = f"{n_significant} of 3 pairs" if n_significant else "No pair"
+    assert texts["pairs"].startswith(f"{expected} of models differ")
 
 
 def test_measures_are_ordered_from_best_to_worst():
@@ -459,7 +491,7 @@ def test_a_significant_gap_is_named():
     judgement = judge(table, resamples=RESAMPLES)
     found = build_judgement_section_groups(describe_source(judgement))
     assert "AUC differs significantly from the rest for sex" in found.sentences[0].text
-    assert "for sex m (forest, -0." in found.sentences[0].text
+    assert "for sex = m (forest, -0." in found.sentences[0].text
     assert found.sentences[0].text in [sentence.text for sentence in build_sections(judgement)[0].sentences]
     assert "No subgroup differs significantly" in sections("two classes")["subgroups"].sentences[0].text
 
@@ -508,7 +540,7 @@ def test_the_figures_show_the_measures_with_significant_gaps():
     assert (by_measure["AUC"].frame["text"] == "").all()
     assert set(found.tables[0].frame["measure"]) >= {"AUC", "selection rate", "false positive rate"}
     assert "No subgroup differs significantly from the rest in AUC" in found.sentences[0].text
-    assert "false positive rate +" in found.sentences[0].text
+    assert "false positive rate for region = west, +" in found.sentences[0].text
 
 
 # --- Pairs ---
@@ -516,11 +548,9 @@ def test_the_figures_show_the_measures_with_significant_gaps():
 
 def test_significant_pairs_are_named():
     pairs = sections("two classes")["pairs"]
-    assert (
-        pairs.sentences[0].text
-        == "2 of 3 pairs of models differ significantly in AUC: forest is better than tree and forest is better than rule."
-    )
-    (figure,) = pairs.figures
+    assert pairs.sentences[0].text == "2 of 3 pairs of models differ significantly in AUC: forest is better than tree and rule."
+    figure, accuracy = pairs.figures
+    assert (figure.when, accuracy.when) == ({"measure": "AUC"}, {"measure": "accuracy"})
     assert (figure.lead, figure.size) == (True, "wide")
     assert figure.frame["label"].iloc[0].startswith("forest - ")
     assert "forest is significantly better than tree in accuracy (p " in sections("labels only")["pairs"].sentences[0].text
@@ -529,10 +559,11 @@ def test_significant_pairs_are_named():
 def test_significant_pairs_are_counted_over_data_sets():
     n = int(judged("many sets").pairs["significant"].sum())
     pairs = sections("many sets")["pairs"]
-    assert pairs.sentences[0].text == (
-        f"{n} of 5 pairs of models differ significantly in AUC: forest is better than tree on {n} data sets."
-    )
+    (overall,) = [sentence.text for sentence in pairs.sentences if sentence.text[0].isdigit()]
+    assert overall == (f"{n} of 5 pairs of models differ significantly in AUC: forest is better than tree on {n} data sets.")
     assert [figure.when for figure in pairs.figures] == [{"dataset": f"set {number}"} for number in range(5)]
+    assert [sentence.when for sentence in pairs.sentences[:5]] == [figure.when for figure in pairs.figures]
+    assert all(f" in AUC on set {number} (adjusted p" in pairs.sentences[number].text for number in range(5))
 
 
 def test_pairs_without_a_significant_difference():
@@ -571,7 +602,7 @@ def test_calibration_curves_are_small_multiples():
 def test_confusion_matrices_and_gaps_state_where_the_labels_come_from():
     for key in ("classes", "subgroups"):
         assert (
-            "Predicted labels of forest, tree and rule: the class with a probability above 0.5."
+            "Predicted labels of forest, tree and rule: the positive class if the score is at least 0.5."
             in sections("two classes")[key].notes
         )
-    assert any(note.endswith("those of the file.") for note in sections("labels only")["classes"].notes)
+    assert any(note.endswith(" come from the file.") for note in sections("labels only")["classes"].notes)

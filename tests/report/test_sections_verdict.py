@@ -24,8 +24,8 @@ from fairtrial.significance import adjust, auc_test
 from fairtrial.significance.names import get_display_name
 from fairtrial.significance.posthoc import POSTHOC_METHODS
 from tests.report.judgement.cases import judged, many_sets, sections, two_classes
-from tests.report.report_numbers import check_numbers, list_figures, list_tables
-from tests.report.result_cases import build, cases, few_learners, list_verdicts, skilled_results
+from tests.report.report_numbers import check_numbers, list_figures, list_sentences, list_tables
+from tests.report.result_cases import NOISE, build, cases, few_learners, list_verdicts, skilled_results
 from tests.report.test_figures import count_drawings
 from tests.study.archives import CLEAN
 
@@ -51,8 +51,11 @@ def test_ranking_separates_worse_learners_from_others():
     assert {tuple(pair) for pair in pairs} == {("good", "poor"), ("fair", "poor")}
     ranking = results.verdict().ranking
     assert (ranking.best, ranking.not_worse, ranking.worse) == (("good",), ("fair",), ("poor",))
-    first, second = build_section(results).sentences[:2]
-    assert first.text == "2 of 3 pairs of learners are significantly different: good beats poor; fair beats poor."
+    section = build_section(results)
+    pairs = "2 of 3 pairs of learners are significantly different: good and fair beat poor."
+    assert section.sentences[0].text == f"In accuracy, {pairs}"
+    first, second = section.subsections[0].sentences[:2]
+    assert first.text == pairs
     assert second.text == results.verdict().summarize()
 
 
@@ -66,6 +69,44 @@ def test_each_condition_has_a_subsection():
     assert {figure.key: figure.when for figure in section.figures}["verdict-class-noise-0-2-pairs"] == section.subsections[
         1
     ].when
+
+
+def test_findings_and_figures_follow_the_measure_and_the_condition():
+    results = few_learners(["bayes", "tree", "near"])
+    section = build_section(results)
+    measures, conditions = ["accuracy", "AUC"], [condition.name for condition in results.archive.conditions]
+    whens = [sentence.when for sentence in section.sentences]
+    assert len(whens) == len(measures) * len(conditions)
+    assert {when["measure"] for when in whens} == set(measures)
+    pairs = {figure.key: figure for figure in section.figures if figure.key.endswith("-pairs")}
+    for measure in ("accuracy", "auc"):
+        display_name = {"accuracy": "accuracy", "auc": "AUC"}[measure]
+        figure = next(each for each in pairs.values() if each.when == {"measure": display_name, "condition": "clean"})
+        assert figure.title == f"Pairwise differences: {display_name}, clean"
+        expected = results.wide(measure).mean()
+        line = figure.frame.iloc[0]
+        assert line["difference"] == pytest.approx(expected[line["first"]] - expected[line["second"]])
+    others = [part for part in section.subsections if part.when["measure"] == "AUC"]
+    assert all("exploratory" in part.notes[0] for part in others)
+
+
+def test_finding_under_noise_is_that_of_the_noise():
+    good = {"clean": 0.95, "class-noise": 0.75}
+    skills = {"good": good, "fair": {"clean": 0.75, "class-noise": 0.75}, "poor": {"clean": 0.6, "class-noise": 0.75}}
+    results = skilled_results(skills, sets=10, conditions=(CLEAN, NOISE))
+    findings = {sentence.when["condition"]: sentence for sentence in reversed(build_section(results).sentences)}
+    clean, noisy = findings["clean"], findings["class-noise 0.2"]
+    significant = results.verdict(condition="class-noise", level=0.2).pairs()["significant"].sum()
+    assert "good beats fair and poor" in clean.text
+    assert not significant
+    assert "under class-noise 0.2, no pair of learners is significantly different" in noisy.text
+
+
+def test_many_alternatives_leave_only_the_measure_of_the_verdict(monkeypatch):
+    monkeypatch.setattr(verdict, "MAX_ALTERNATIVES", 2)
+    section = build_section(few_learners(["bayes", "tree", "near"]))
+    assert all("measure" not in sentence.when for sentence in section.sentences)
+    assert all("accuracy" in figure.title for figure in section.figures)
 
 
 @pytest.mark.filterwarnings("ignore::fairtrial.errors.UndefinedMeasureWarning")
@@ -95,7 +136,7 @@ def test_only_figures_of_the_section_are_drawn(name, monkeypatch):
 def test_learners_without_scores_are_named():
     context = VerdictContext.list_for_study(cases()["no probabilities"])[0]
     assert any("ridge" in finding.values.values() or ("ridge",) in finding.values.values() for finding in context.exclusions)
-    assert any("ridge" in sentence.text for sentence in build(verdict, "no probabilities").sentences)
+    assert any("ridge" in sentence.text for sentence in list_sentences([build(verdict, "no probabilities")]))
 
 
 def test_effect_is_that_of_the_pair_with_the_smallest_p():
@@ -133,7 +174,9 @@ def test_figures_of_many_learners_show_the_best():
 
 
 def test_pairs_that_differ_are_counted_or_the_reason_is_given():
-    assert build(verdict, "several").sentences[0].text == "On clean data, no pair of learners can be decided with 3 data sets."
+    assert build(verdict, "several").sentences[0].text == (
+        "In accuracy on clean data, with 3 data sets, no pair of learners can differ significantly."
+    )
     scores = pd.DataFrame({"a": [0.9, 0.8, 0.7, 0.6] * 3, "b": [0.8, 0.9, 0.6, 0.7] * 3, "c": [0.85, 0.85, 0.65, 0.65] * 3})
     section = verdict.build_section(describe_source(compare(scores, rows="datasets")))
     assert section.sentences[0].text.startswith(
@@ -205,20 +248,31 @@ def test_section_needs_two_learners_and_its_numbers_are_in_tables(name):
         check_numbers([found])
 
 
+def test_measure_that_is_finite_on_few_data_sets_has_no_rank():
+    results = few_learners(["bayes", "tree", "near"])
+    wide = results.wide("log_loss")
+    assert np.isfinite(wide).all(axis=1).sum() < len(wide) / 2
+    means, left_out = ranks.compute_measure_means(results, ["accuracy", "log_loss"])
+    assert (list(means.index), left_out) == (["accuracy"], ["log_loss"])
+    section = ranks.build_section(describe_source(results))
+    counted = next(table for table in section.tables if table.key == "ranks-means").frame["data sets"]
+    assert counted["accuracy"] == len(wide)
+
+
 def test_ranks_are_those_of_the_means():
     results = cases()["several"]
     table = next(each for each in list_tables([build(ranks, "several")]) if each.key == "ranks-measures").frame
     assert table.loc["accuracy"].tolist() == rankdata(-results.wide("accuracy").mean(), method="min").tolist()
     given = results.wide("brier").mean().drop("ridge")
-    assert table.loc["brier"].drop("ridge").tolist() == rankdata(given, method="min").tolist()
-    assert np.isnan(table.loc["brier", "ridge"])
-    assert "log_loss" not in table.index
+    assert table.loc["Brier score"].drop("ridge").tolist() == rankdata(given, method="min").tolist()
+    assert np.isnan(table.loc["Brier score", "ridge"])
+    assert "log loss" not in table.index
 
 
 def test_learners_that_rank_first_are_counted():
     frame = pd.DataFrame({"tree": [1, 2, 1], "bayes": [2, 1, 1], "rule": [3, 3, 3]}, index=["auc", "brier", "mcc"])
     facts, firsts = ranks.build_rank_facts(frame), ranks.count_firsts(frame)
-    assert facts["value"].to_dict() == {"learners": 3, "measures": 3, "learners first under some measure": 2}
+    assert facts["value"].to_dict() == {"learners": 3, "measures": 3, "learners that rank first under at least one measure": 2}
     assert firsts["first under"].to_dict() == {"tree": 2, "bayes": 2, "rule": 0}
 
 

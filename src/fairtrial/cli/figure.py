@@ -45,11 +45,13 @@ FileArgument = Annotated[
     typer.Argument(help="Results file (*.fairtrial), table of scores (as for `compare`) or predictions (as for `judge`)."),
 ]
 Condition = Annotated[str | None, typer.Option(help="Condition of the study. Default: clean.")]
-NoiseLevel = Annotated[float | None, typer.Option(help="Level of the condition, if it has several.")]
+NoiseLevel = Annotated[float | None, typer.Option(help="Noise level, if the condition has several.")]
 Positive = Annotated[str | None, typer.Option(metavar="LABEL", help="Positive class.")]
 Alpha = Annotated[float | None, typer.Option(help="Significance level. Default: 0.05, or that of the study.")]
-Rows = Annotated[str | None, typer.Option(metavar="datasets|folds|seeds", help="What the rows of a table of scores are.")]
-Better = Annotated[str | None, typer.Option(help="max if larger scores of a table of scores are better, else min.")]
+Rows = Annotated[str | None, typer.Option(metavar="datasets|folds|seeds", help="Meaning of the rows in a table of scores.")]
+Better = Annotated[
+    str | None, typer.Option(help="Whether larger (max) or smaller (min) scores are better, for a table of scores.")
+]
 YTrue = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of true labels in a file of predictions.")]
 Cluster = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of clusters in a file of predictions.")]
 Resampling = Annotated[str | None, typer.Option(metavar="NAME", help="Resampling scheme of the study. Default: the first.")]
@@ -60,9 +62,7 @@ StudyName = Annotated[str | None, typer.Option(help="Name of the study, if the r
 def figure(
     name: Annotated[str | None, typer.Argument(help="Name of the figure, e.g. critical-difference; see --list.")] = None,
     file: FileArgument = None,
-    out: Annotated[
-        Path | None, typer.Option(help="File that ends in .pdf, .svg, .png, .html or .json. Default: NAME.svg.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Output file (.pdf, .svg, .png, .html or .json). Default: NAME.svg.")] = None,
     list_all: Annotated[bool, typer.Option("--list", help="List all figures.")] = False,
     measure: Annotated[str | None, typer.Option(help="Measure. Default: the main measure.")] = None,
     condition: Condition = None,
@@ -81,7 +81,7 @@ def figure(
     ] = None,
     title: Annotated[str | None, typer.Option(help="Title. Use --title '' for a figure without a title.")] = None,
     width: Annotated[
-        float | None, typer.Option(help="Largest width in mm: 160 (default) for a page, about 85 for one of two columns.")
+        float | None, typer.Option(help="Maximum width in mm. Default: 160 (full page); about 85 fits one of two columns.")
     ] = None,
     rows: Rows = None,
     better: Better = None,
@@ -144,12 +144,10 @@ def table(
     context: typer.Context,
     name: Annotated[str | None, typer.Argument(help="scores, ranks, pairs or wins; see --list.")] = None,
     file: FileArgument = None,
-    latex: Annotated[bool, typer.Option("--latex", help="LaTeX, for the package booktabs.")] = False,
-    csv: Annotated[bool, typer.Option("--csv", help="CSV with all digits.")] = False,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Markdown.")] = False,
-    out: Annotated[
-        Path | None, typer.Option(help="File that ends in .tex, .csv, .md or .txt. Default: print the table.")
-    ] = None,
+    latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX (requires booktabs).")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="CSV with full precision.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Output file (.tex, .csv, .md or .txt). Default: print the table.")] = None,
     list_all: Annotated[bool, typer.Option("--list", help="List all tables.")] = False,
     measure: Annotated[str | None, typer.Option(help="Measure. Default: the main measure.")] = None,
     condition: Condition = None,
@@ -162,7 +160,9 @@ def table(
     ] = None,
     positive: Positive = None,
     alpha: Alpha = None,
-    digits: Annotated[int | None, typer.Option(help="Decimal places of the scores. Default: at most 3 or 4.")] = None,
+    digits: Annotated[
+        int | None, typer.Option(help="Decimal places. Default: those of the data, at most 4 (3 with deviations).")
+    ] = None,
     rows: Rows = None,
     better: Better = None,
     y_true: YTrue = None,

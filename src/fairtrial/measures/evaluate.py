@@ -164,13 +164,13 @@ def evaluate(
     Examples
     --------
     >>> y = [0, 0, 1, 1, 0, 1, 1, 0]
-    >>> print(evaluate(y, y_score=[0.1, 0.3, 0.7, 0.9, 0.2, 0.4, 0.8, 0.5], measures=["accuracy", "auc", "brier"], seed=1))
+    >>> print(evaluate(y, y_score=[0.1, 0.3, 0.7, 0.9, 0.2, 0.4, 0.8, 0.45], measures=["accuracy", "auc", "brier"], seed=1))
     measure    estimate        95 % CI        better  method
     accuracy     0.8750     0.5291    0.9776  higher  wilson
     auc          0.9375     0.4447    0.9965  higher  score
-    brier        0.1112     0.0475    0.2188  lower   bca
+    brier        0.1053     0.0478    0.2133  lower   bca
     8 rows, positive class 1, 95 % confidence intervals
-    predicted labels: the positive class if its probability is above 0.5
+    predicted labels: the positive class if its probability is at least 0.5
     """
     _check.check_one_of("interval", interval, ("auto", "bca", "percentile", None))
     _check.check_between("level", level, 0, 1)
@@ -260,8 +260,8 @@ class _EvaluationInput:
             self.notes.append("predicted labels: the most probable class of each row")
         elif len(rows.classes) == 2:
             positive_code = 0 if rows.classes.positive == 0 else 1
-            predicted_codes = np.where(rows.scores > 0.5, positive_code, 1 - positive_code)
-            self.notes.append("predicted labels: the positive class if its probability is above 0.5")
+            predicted_codes = np.where(rows.scores >= 0.5, positive_code, 1 - positive_code)
+            self.notes.append("predicted labels: the positive class if its probability is at least 0.5")
         else:
             return
         self.columns["y_pred"] = rows.classes.names[predicted_codes]

@@ -150,6 +150,11 @@ _MAX_CLUSTER_CELLS = 1 << 26
 _MAX_LEVEL = 1 - 1e-9
 _ONE_CLUSTER = "all rows are in one cluster, so the limits are undefined"
 
+WITHOUT_LIMITS = {
+    "calibration_error": "no limits, because the estimate is biased upwards and bootstrap samples are biased even more"
+}
+"""Measures without confidence limits, and the reason. Bootstrap limits of the calibration error do not cover it."""
+
 METHODS = ("auto", "bca", "percentile", "wilson", "clopper-pearson", "score", "delong", "newcombe")
 _METHOD_NAMES = {
     "bca": "BCa bootstrap",
@@ -633,6 +638,8 @@ def compute_bootstrap_intervals(
 def _build_bootstrap_interval(
     name: str, estimate: float, values: FloatArray, jackknife: FloatArray | None, plan: IntervalPlan
 ) -> Interval:
+    if name in WITHOUT_LIMITS:
+        return Interval(name, estimate, float("nan"), float("nan"), plan.level, "none", WITHOUT_LIMITS[name])
     if plan.clusters is not None and not plan.clusters.any():
         warn_undefined_limits(f"{name}: {_ONE_CLUSTER}")
         return Interval(name, estimate, float("nan"), float("nan"), plan.level, "none", _ONE_CLUSTER)

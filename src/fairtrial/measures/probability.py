@@ -351,23 +351,6 @@ def _build_sets(rows: ProbabilityRows, threshold: float) -> npt.NDArray[np.bool_
     return np.asarray(rows.probabilities >= threshold - _SET_TOLERANCE)
 
 
-def resample_calibration_error(rows: ProbabilityRows, resamples: int, seed: int, bins: int = 10) -> FloatArray:
-    """Draw calibration errors (default settings) of bootstrap samples of very many rows without drawing rows.
-
-    A bootstrap sample has a multinomial number of rows in each bin. The sum of their differences between prediction and outcome
-    is nearly normal.
-    """
-    predicted, is_true = get_predicted_probabilities(rows)
-    bin_index = assign_bins(predicted, bins, "uniform", rows.base)
-    gaps = predicted - is_true
-    counts = np.bincount(bin_index, minlength=bins)
-    means, squares = (np.bincount(bin_index, values, minlength=bins) / np.maximum(counts, 1) for values in (gaps, gaps**2))
-    generator = np.random.default_rng(seed)
-    drawn = generator.multinomial(len(gaps), counts / len(gaps), size=resamples)
-    errors = np.sqrt(drawn * np.maximum(squares - means**2, 0.0)) * generator.standard_normal(drawn.shape)
-    return np.asarray(np.abs(drawn * means + errors).sum(axis=1) / len(gaps))
-
-
 def _build_binnings(rows: ProbabilityRows, bins: int, strategy: str) -> tuple[Binning, Binning]:
     """Bin the rows twice: the first binning sums prediction minus outcome, the second counts rows."""
     predicted, is_true = get_predicted_probabilities(rows)

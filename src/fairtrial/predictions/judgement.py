@@ -78,7 +78,7 @@ from fairtrial.predictions.tables import (
     format_confusion,
     order_best_first,
 )
-from fairtrial.predictions.validate import Notes, Subject
+from fairtrial.predictions.validate import USUAL_THRESHOLD, Notes, Subject
 from fairtrial.significance import Verdict
 from fairtrial.significance.compare import compare
 from fairtrial.significance.margins import check_margin
@@ -202,6 +202,8 @@ class Judgement:
     pairs : DataFrame
         One row per pair of models: difference in the main measure with limits, deciding test, p-value, p-value adjusted over
         all pairs (Holm), and outcome of the first model: better, worse, no significant difference or cannot be decided.
+        The limits `low` and `high` are not adjusted; `simultaneous_low` and `simultaneous_high` hold for all pairs together
+        (Bonferroni).
     tests : DataFrame
         One row per pair of models and test, including tests of accuracy and AUC if they are not the main measure.
     classes : DataFrame
@@ -398,11 +400,11 @@ class Judgement:
         notes = [note for note in self.notes if note.kind in _LABEL_RULES]
         derived = {model for note in notes for model in note["models"]}
         from_file = tuple(model for model in dict.fromkeys(self.confusion["model"]) if model not in derived)
-        findings = [Finding.of("label_rule", models=from_file, rule="those of the file")] if from_file else []
+        findings = [Finding.of("labels_of_file", models=from_file)] if from_file else []
         for note in notes:
             is_binary = note.kind == "labels_from_probabilities" and bool(self.positives.classes)
-            rule = "the class with a probability above 0.5" if is_binary else _LABEL_RULES[note.kind]
-            rule = rule.format(threshold=format_number(note.values.get("threshold", 0.5)))
+            kind = "labels_from_threshold" if is_binary else note.kind
+            rule = _LABEL_RULES[kind].format(threshold=format_number(note.values.get("threshold", USUAL_THRESHOLD)))
             datasets = {name: value for name, value in note.values.items() if name == "datasets"}
             findings.append(Finding.of("label_rule", models=note["models"], rule=rule, **datasets))
         return tuple(capitalize(text) for text in render_all(findings, "model"))
@@ -742,8 +744,8 @@ def judge(
         Whether DuckDB streams the rows instead of reading them into memory. Default: only if there are more than 5 million
         lines.
     threshold : float, optional
-        Score from which a row is predicted positive, if the file has no predicted labels and two classes. Default: the most
-        probable class, or the sign of the score.
+        Score from which a row is predicted positive, if the file has no predicted labels and two classes. Default: 0.5
+        for probabilities, the sign of other scores.
     **roles
         Columns, as in `read_predictions`: y_true, prediction, model, scores, dataset, row, weight, subgroup, repeat, fold; and
         `drop_missing` and `scheme`.
@@ -1208,8 +1210,8 @@ def rank_by_rows(
         names = tuple(map(str, ranked["model"]))
         dataset_pairs = pairs[pairs["dataset"] == dataset]
         deciding = dataset_pairs[dataset_pairs["test"] != ""]
-        differences = _order_differences(deciding, names, lower_is_better)
         n_tested = int(pairs["p_adjusted"].notna().sum())
+        differences = _order_differences(deciding, names, lower_is_better, n_tested > 1)
         is_open = (deciding["outcome"] != UNDECIDED).any()
         reasons = [obstacles[index] for index in dataset_pairs.index if index in obstacles]
         rows = set(deciding["rows"]) if len(deciding) else set(ranked["rows"])
@@ -1244,12 +1246,17 @@ def _get_chance(ranked: pd.DataFrame) -> float | None:
     return None if not len(ranked) or np.isnan(ranked["chance"].iloc[0]) else float(ranked["chance"].iloc[0])
 
 
-def _order_differences(pairs: pd.DataFrame, names: Sequence[str], lower_is_better: bool) -> tuple[PairDifference, ...]:
-    """Order each comparison by the ranking, even if the other model is better on the rows that both predict."""
+def _order_differences(
+    pairs: pd.DataFrame, names: Sequence[str], lower_is_better: bool, is_adjusted: bool
+) -> tuple[PairDifference, ...]:
+    """Order each comparison by the ranking, even if the other model is better on the rows that both predict.
+
+    Limits are simultaneous, so that they do not contradict the adjusted p-values.
+    """
     differences = []
     for line in pairs.to_dict("records"):
         better, other = str(line["first"]), str(line["second"])
-        difference, low, high = line["difference"], line["low"], line["high"]
+        difference, low, high = line["difference"], line["simultaneous_low"], line["simultaneous_high"]
         if better not in names or other not in names:
             continue
         if names.index(better) > names.index(other):
@@ -1265,6 +1272,7 @@ def _order_differences(pairs: pd.DataFrame, names: Sequence[str], lower_is_bette
                 high,
                 bool(line["at_minimum"]),
                 bool(is_reversed),
+                is_simultaneous=is_adjusted,
             )
         )
     return tuple(differences)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Collection, Iterable, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from itertools import combinations
@@ -39,11 +40,11 @@ if TYPE_CHECKING:
 
 PAIR_COLUMNS = (
     *("dataset", "first", "second", "measure", "difference", "low", "high", "test", "p_value", "p_adjusted"),
-    *("significant", "outcome", "rows", "at_minimum", "note"),
+    *("significant", "outcome", "rows", "at_minimum", "note", "simultaneous_low", "simultaneous_high"),
 )
 TEST_COLUMNS = (
     *("dataset", "first", "second", "test", "measure", "statistic", "p_value", "p_adjusted", "difference", "low", "high"),
-    *("rows", "primary", "at_minimum", "note"),
+    *("rows", "primary", "at_minimum", "note", "simultaneous_low", "simultaneous_high"),
 )
 BETTER, WORSE, SIMILAR, UNDECIDED = "better", "worse", "no significant difference", "cannot be decided"
 
@@ -120,12 +121,14 @@ def build_pair_tables(
             if suspects:
                 decision = decision._replace(obstacle=Finding.of("inverted_pair", models=suspects))
             tests = comparison.list_tests(decision)
+            wide_effects = comparison.list_simultaneous_effects(decision, tests)
         test_rows += [
-            _build_test_row(first, second, outcome, measure, outcome is decision.outcome) for outcome, measure in tests
+            _build_test_row(first, second, outcome, measure, outcome is decision.outcome) | _name_limits(wide_effects[measure])
+            for outcome, measure in tests
         ]
         if decision.obstacle is not None:
             obstacles[len(pair_rows)] = decision.obstacle
-        pair_rows.append(_build_pair_row(first, second, decision, main))
+        pair_rows.append(_build_pair_row(first, second, decision, main) | _name_limits(wide_effects[main.name]))
         if decision.outcome is None and decision.obstacle is None:
             notes.add("no_test", measure=main.display_name)
         for outcome, _ in tests:
@@ -264,6 +267,33 @@ class _Comparison:
             tests.append((self._test_ranks(self.contrast), "auc"))
         return tests
 
+    def list_simultaneous_effects(self, decision: Decision, tests: Sequence[tuple[Outcome, str]]) -> dict[str, Effect | None]:
+        """List the effect of each measure with limits that hold for all pairs together (Bonferroni).
+
+        Bootstrap limits are not resampled: their distances from the estimate are multiplied by a ratio of normal quantiles.
+        """
+        effects = {measure: outcome.effect for outcome, measure in tests} | {self.main.name: decision.effect}
+        if self.pairs == 1:
+            return effects
+        level, alpha = (1 - (1 - self.settings.level) / self.pairs, self.settings.alpha / self.pairs)
+        wide = copy(self)  # shares the counts and the contrast that are already computed
+        wide.settings = replace(self.settings, level=level, alpha=alpha)
+        ratio = compute_normal_quantile(level) / compute_normal_quantile(self.settings.level)
+        simultaneous: dict[str, Effect | None] = {}
+        outcomes = {measure: outcome for outcome, measure in tests}
+        for measure, effect in effects.items():
+            outcome = outcomes.get(measure)
+            if effect is None or outcome is None:
+                simultaneous[measure] = None if effect is None else _stretch(effect, ratio, level)
+            elif outcome.test == "mcnemar" and self.labels is not None:
+                labels_effect = wide._test_labels(self.labels, get_measure(measure)).effect
+                simultaneous[measure] = wide._make_consistent(outcome, labels_effect).effect
+            elif outcome.test == "auc_test" and self.contrast is not None:
+                simultaneous[measure] = wide._test_ranks(self.contrast, 2.0 if measure == "gini" else 1.0).effect
+            else:
+                simultaneous[measure] = wide._make_consistent(outcome, _stretch(effect, ratio, level)).effect
+        return simultaneous
+
     def _permute(self, measure: Measure) -> Outcome | None:
         """Run the permutation test with enough permutations to separate this many pairs."""
         fewest = math.ceil(_RESOLUTION * self.pairs / self.settings.alpha)
@@ -392,6 +422,17 @@ class _Comparison:
             low, high = min(low, effect.low), max(high, effect.high)
         effect = replace(effect, low=low, high=high, note="test-based")
         return Decision(replace(outcome, effect=effect), effect)
+
+
+def _stretch(effect: Effect, ratio: float, level: float) -> Effect:
+    """Multiply the distances of the limits from the estimate by a ratio."""
+    low, high = (effect.estimate + ratio * (limit - effect.estimate) for limit in (effect.low, effect.high))
+    return replace(effect, low=low, high=high, level=level)
+
+
+def _name_limits(effect: Effect | None) -> dict[str, float]:
+    low, high = (math.nan, math.nan) if effect is None else (effect.low, effect.high)
+    return {"simultaneous_low": low, "simultaneous_high": high}
 
 
 def _limit_p_value(outcome: Outcome) -> float:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtrial._findings import Finding
+from fairtrial._text import format_interval, format_number, format_p_value
 from fairtrial.measures.calibration import build_uncertainty, compute_corp_curve
 from fairtrial.measures.intervals import Interval
 from fairtrial.measures.net_benefit import DEFAULT_THRESHOLD, DEFAULT_THRESHOLDS, compute_sample_curve
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 # Above this number of rows, the band of the CORP curve is simulated with fewer resamples.
 _MANY_ROWS, _FEW_RESAMPLES, _RESAMPLES = 50_000, 200, 500
+
+# If the interval of the slope is wider, or if there is none for so few rows, calibration cannot be judged.
+_MAX_SLOPE_WIDTH, _FEW_ROWS = 1.5, 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,12 +99,13 @@ def _describe_model(
     adjusted: bool,
 ) -> Finding:
     """Describe the calibration of a model by its slope or its O:E ratio, or say why calibration cannot be tested."""
-    p, model = float(line["p_adjusted"]), str(line["model"])
+    p, model, label = float(line["p_adjusted"]), str(line["model"]), str(line["class"])
     if np.isnan(p):
         note = str(line["note"])
         return Finding.of("calibration_untested", model=model, where=where, reason=note[:1].lower() + note[1:])
     condition = " if the rows are independent" if if_independent else ""
-    common = {"model": model, "where": where, "p": p, "condition": condition, "adjusted": "adjusted " if adjusted else ""}
+    p_text = ("adjusted " if adjusted else "") + format_p_value(p, alpha, at_most=bool(line["at_minimum"]))
+    common: dict[str, Any] = {"model": model, "where": where, "p": p, "condition": condition, "p_text": p_text}
     measures = {
         name: (scores[name]["estimate"], (scores[name]["low"], scores[name]["high"], level))
         for name in ("calibration_slope", "oe_ratio")
@@ -109,13 +114,20 @@ def _describe_model(
     slope, ratio = measures.get("calibration_slope"), measures.get("oe_ratio")
     note = "" if slope is None else scores["calibration_slope"]["note"]
     with_slope = {} if slope is None else {"slope": slope[0], "interval": slope[1], "note": f"; {note}" if note else ""}
+    bias = {} if ratio is None or ratio[1][0] <= 1 <= ratio[1][1] else {"ratio": ratio[0], "ratio_interval": ratio[1]}
+    rows = max((values["rows"] for values in scores.values()), default=0)
+    if p > alpha and (slope[1][1] - slope[1][0] > _MAX_SLOPE_WIDTH if slope is not None else rows < _FEW_ROWS):
+        detail = "" if slope is None else f" (calibration slope {format_number(slope[0])}, {format_interval(*slope[1])})"
+        return Finding.of("calibration_few_rows", model=model, where=where, detail=detail)
     if slope is not None and (p > alpha or not slope[1][0] <= 1 <= slope[1][1]):
-        return _describe_slope(common | with_slope, p > alpha, str(line["class"]))
+        bias_text = f"; O:E ratio {format_number(ratio[0])}, {format_interval(*ratio[1])}" if bias and ratio else ""
+        return _describe_slope(common | with_slope | bias | {"bias": bias_text}, p > alpha, label)
     if p > alpha:
         return Finding.of("calibrated", **common)
-    if ratio is not None and not ratio[1][0] <= 1 <= ratio[1][1]:
+    if ratio is not None and bias:
         kind = "probabilities_too_low" if ratio[0] > 1 else "probabilities_too_high"
-        return Finding.of(kind, **common, ratio=ratio[0], interval=ratio[1])
+        of_class = " of the predicted class" if label == "most probable" else ""
+        return Finding.of(kind, **common, ratio=ratio[0], interval=ratio[1], of_class=of_class)
     reason = f": {line['note']}" if line["note"] else ""
     return Finding.of("miscalibrated", **common, reason=reason.removesuffix("."))
 

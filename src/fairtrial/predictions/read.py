@@ -38,6 +38,7 @@ from fairtrial.predictions.validate import (
     LABEL_NOTES,
     ROUNDING_TOLERANCE,
     SCHEME_COLUMN,
+    USUAL_THRESHOLD,
     LabelSource,
     Notes,
     Subject,
@@ -788,7 +789,8 @@ class _DatasetBuilder:
             if model_columns.label is None
             else _encode_as_classes(self.columns.labels[model_columns.label], classes)[lines]
         )
-        prediction, source = resolve_labels(labels, scores, subject, self.notes)
+        positive_index = classes.index(str(positive)) if len(classes) == 2 and str(positive) in classes else None
+        prediction, source = resolve_labels(labels, scores, subject, self.notes, positive_index)
         matrix, kind = (None, None) if scores is None else (scores.values, scores.kind)
         predictions = ModelPredictions(name, row_indices, repeat, fold, prediction, matrix, kind, source)
         if model_columns.label is not None and source == "file":
@@ -915,17 +917,21 @@ def build_scores(
 
 
 def resolve_labels(
-    labels: IntArray | None, scores: PredictedScores | None, subject: Subject, notes: Notes
+    labels: IntArray | None, scores: PredictedScores | None, subject: Subject, notes: Notes, positive: int | None = None
 ) -> tuple[IntArray, LabelSource]:
     """Return predicted classes, from the file or else from the scores, and their source.
 
-    If a model labels only some rows, the other rows count as abstentions (-1).
+    If a model labels only some rows, the other rows count as abstentions (-1). With two classes, the positive one is predicted
+    if its probability is at least `USUAL_THRESHOLD`.
     """
     if labels is not None and not (labels < 0).all():
         return labels, "file"
     if scores is None:
         raise InputError(f"{subject} must have predicted labels or scores, got neither: drop its lines")
-    predicted = scores.values.argmax(axis=1).astype(np.intp)
+    if scores.kind == "probability" and positive is not None:
+        predicted = np.where(scores.values[:, positive] >= USUAL_THRESHOLD, positive, 1 - positive).astype(np.intp)
+    else:
+        predicted = scores.values.argmax(axis=1).astype(np.intp)
     source = note_label_source(
         scores.kind, scores.single_column, scores.single_column and len(np.unique(predicted)) < 2, subject, notes
     )

@@ -21,9 +21,15 @@ from fairtrial.measures import Measure, auc, calibration_curve, decision_differe
 from fairtrial.measures.auc_inference import AucContrast, contrast_aucs
 from fairtrial.measures.bootstrap import compute_bca_limits, compute_distances, compute_percentile_limits
 from fairtrial.measures.confusion import Cells, Confusion
-from fairtrial.measures.intervals import BoundMeasure, Interval, IntervalPlan, count_effective_rows, read_clusters
+from fairtrial.measures.intervals import (
+    WITHOUT_LIMITS,
+    BoundMeasure,
+    Interval,
+    IntervalPlan,
+    count_effective_rows,
+    read_clusters,
+)
 from fairtrial.measures.measure import LabelMeasure, OutcomeMeasure, ScoreMeasure, average_over_classes, registry
-from fairtrial.measures.probability import resample_calibration_error
 from fairtrial.measures.rows import DrawCounts, OutcomeSample, ProbabilityRows
 from fairtrial.measures.subgroup_gaps import (
     SubgroupValues,
@@ -366,8 +372,8 @@ class PositiveClasses:
         'positive class yes'
         >>> PositiveClasses({"a": ("yes", "no"), "b": ("1", "0")}).summary
         'positive class yes on a, 1 on b'
-        >>> PositiveClasses({"a": ("fraud", "legit")}, reasons={"a": "usual name of a positive class"}).summary
-        'positive class fraud (usual name of a positive class)'
+        >>> PositiveClasses({"a": ("fraud", "legit")}, reasons={"a": "inferred from its name"}).summary
+        'positive class fraud (inferred from its name)'
         """
         labels = list(dict.fromkeys(label for label, _ in self.classes.values()))
         if len(labels) < 2:
@@ -798,10 +804,8 @@ class InMemoryModel:
                 deviation = float(losses.std(ddof=1))
                 results.append(intervals.from_mean(measure.name, self.compute_value(measure), deviation, len(losses)))
             elif measure.name == "calibration_error":
-                rows = measure.read_rows(self.y_true, self.select_input(measure), **self.get_measure_options())
-                values = resample_calibration_error(rows, settings.resamples, settings.seed)
-                limits = compute_percentile_limits(values, settings.level)
-                results.append(Interval(measure.name, self.compute_value(measure), *limits, settings.level, "percentile"))
+                nan, reason = float("nan"), WITHOUT_LIMITS[measure.name]
+                results.append(Interval(measure.name, self.compute_value(measure), nan, nan, settings.level, "none", reason))
         return results
 
     def _evaluate_intervals(self, measures: list[Measure], method: str, settings: JudgeSettings) -> tuple[Interval, ...]:

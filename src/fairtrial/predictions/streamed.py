@@ -74,6 +74,7 @@ from fairtrial.predictions.validate import (
     EXACT_TOLERANCE,
     ROUNDING_TOLERANCE,
     SCHEME_COLUMN,
+    USUAL_THRESHOLD,
     Notes,
     Subject,
     check_classes,
@@ -1108,6 +1109,8 @@ class StreamedModels:
             )
         elif scores is not None:
             label = scores.label
+            if scores.kind == "probability" and positive is not None:
+                label = f"(CASE WHEN {scores.values[positive]} >= {USUAL_THRESHOLD} THEN {positive} ELSE {1 - positive} END)"
             note_label_source(scores.kind, scores.single_column, label is None, raw_model.subject, self.notes)
         y_true = _build_code_sql(str(self.file.roles.get("y_true")), class_names, true_labels)
         rows = self.file.fetch_rows(f"SELECT count(*) FROM judged WHERE {raw_model.where}")[0][0]

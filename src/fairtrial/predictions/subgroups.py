@@ -123,19 +123,23 @@ def build_gaps(
 ) -> pd.DataFrame:
     """Build one row per data set, subgroup column, measure, model and subgroup, with the difference from the rest.
 
-    For each measure, limits and adjusted p-values cover all subgroups, columns, models and data sets.
+    Limits and adjusted p-values cover all subgroups, columns, models and data sets. The first measure is the main one; those
+    of the other measures also cover all these measures together (Bonferroni).
     """
     import pandas as pd
 
     chosen = {key: names for key, names in subgroups.items() if len(names) > 1}
     families = sum(model.dataset == dataset for dataset, _ in chosen for model in models)
+    by_dataset = {dataset: [model for model in models if model.dataset == dataset] for dataset, _ in chosen}
+    selected = {dataset: _select_measures(dataset_models, measures) for dataset, dataset_models in by_dataset.items()}
+    n_others = len({measure.name for chosen_measures in selected.values() for measure in chosen_measures} - {measures[0].name})
     lines: list[dict[str, Any]] = []
     for (dataset, column), names in chosen.items():
-        dataset_models = [model for model in models if model.dataset == dataset]
-        for measure in _select_measures(dataset_models, measures):
-            for model in dataset_models:
+        for measure in selected[dataset]:
+            n_families = families * (1 if measure is measures[0] else n_others)
+            for model in by_dataset[dataset]:
                 common = {"dataset": dataset, "column": column, "model": model.name, "measure": measure.name}
-                lines += [common | line for line in _build_gap_rows(model, measure, column, names, families, settings)]
+                lines += [common | line for line in _build_gap_rows(model, measure, column, names, n_families, settings)]
     return pd.DataFrame(lines, columns=list(GAP_COLUMNS))
 
 
@@ -197,29 +201,24 @@ def find_gaps(gaps: pd.DataFrame, measure: str, level: float, alpha: float, if_i
 
 
 def find_other_gaps(gaps: pd.DataFrame, main: str, alpha: float, if_independent: bool = False) -> Finding | None:
-    """Find the worst significant gaps in measures other than the main one; None if there are none.
-
-    The p-values are also adjusted for the number of these measures (Bonferroni).
-    """
-    tested = _list_tested(gaps[gaps["measure"] != main])
-    measures = len({line["measure"] for line in tested})
-    lines = [line | {"p_adjusted": min(1.0, measures * line["p_adjusted"])} for line in tested]
-    lines = [line for line in lines if line["p_adjusted"] <= alpha]
+    """Find the worst significant gaps in measures other than the main one; None if there are none."""
+    others = gaps[gaps["measure"] != main]
+    lines = [line for line in _list_tested(others) if line["p_adjusted"] <= alpha]
     if not lines:
         return None
-    named: dict[str, list[str]] = {}
+    named = []
     for line in lines[:_MAX_NAMED_GAPS]:
-        owners = ", ".join(_list_owners(line, gaps))
-        subject = f"for {line['column']} {line['subgroup']}" + (f" ({owners})" if owners else "")
-        difference = f"{get_measure(line['measure']).display_name} {format_difference(line['difference'])}"
-        named.setdefault(subject, []).append(f"{difference} ({format_p_value(line['p_adjusted'], alpha)})")
+        owner = _name_owner(line, gaps)
+        subject = f"{get_measure(line['measure']).display_name}{f' of {owner}' if owner else ''} for {_name_subgroup(line)}"
+        difference = format_difference(line["difference"])
+        named.append(f"{subject}, {difference} ({format_p_value(line['p_adjusted'], alpha)})")
     hidden = len(lines) - _MAX_NAMED_GAPS
     return Finding.of(
         "gaps_in_other_measures",
         condition="if the rows are independent, " if if_independent else "",
-        gaps="; ".join(f"{subject}, {', '.join(texts)}" for subject, texts in named.items()),
+        gaps="; ".join(named),
         more=f"; {format_count(hidden, 'more gap')}" if hidden > 0 else "",
-        measures=measures,
+        measures=others["measure"].nunique(),
     )
 
 
@@ -275,15 +274,21 @@ def _explain_untested(gaps: pd.DataFrame, measure: Measure) -> str:
     return text[:1].lower() + text[1:]
 
 
-def _list_owners(line: dict[Any, Any], gaps: pd.DataFrame) -> list[str]:
-    """List the model and the data set of a gap, if there are several."""
-    return [str(line[name]) for name in ("model", "dataset") if gaps[name].nunique() > 1]
+def _name_owner(line: dict[Any, Any], gaps: pd.DataFrame) -> str:
+    """Name the model and the data set of a gap, if there are several."""
+    return " on ".join(str(line[name]) for name in ("model", "dataset") if gaps[name].nunique() > 1)
+
+
+def _name_subgroup(line: dict[Any, Any]) -> str:
+    return f"{line['column']} = {line['subgroup']}"
 
 
 def _describe_gap(line: dict[Any, Any], gaps: pd.DataFrame, level: float | None, alpha: float) -> str:
     """Describe a gap: subgroup, model, difference, limits if a confidence level is given, and adjusted p-value."""
     limits = [] if level is None else [format_interval(line["low"], line["high"], level)]
     difference = format_difference(line["difference"])
-    values = [*_list_owners(line, gaps), difference, *limits, f"adjusted {format_p_value(line['p_adjusted'], alpha)}"]
-    subject = f"{line['column']} {line['subgroup']}"
-    return f"{subject} ({', '.join(values)})" if level is not None else f"{subject}, {', '.join(values)}"
+    owner, subject = _name_owner(line, gaps), _name_subgroup(line)
+    values = [difference, *limits, f"adjusted {format_p_value(line['p_adjusted'], alpha)}"]
+    if level is not None:
+        return f"{subject} ({', '.join(filter(None, (owner, *values)))})"
+    return ", ".join([f"{owner} for {subject}" if owner else subject, *values])

@@ -61,7 +61,7 @@ ASSESSMENT_COLUMNS = {
     "decision_differences": ("dataset", "first", "second", "threshold", "difference", "low", "high"),
     "calibration_tests": (
         *("dataset", "model", "class", "test", "statistic", "p_value", "p_adjusted"),
-        *("uncertainty", "low", "high", "note"),
+        *("uncertainty", "low", "high", "note", "at_minimum"),
     ),
 }
 
@@ -285,7 +285,10 @@ def build_assessments(models: Sequence[ModelStatistics], settings: JudgeSettings
         test, uncertainty = assessment.test, assessment.uncertainty
         line = {**keys, "uncertainty": uncertainty.estimate, "low": uncertainty.low, "high": uncertainty.high}
         note = " ".join(render(finding, "model") for finding in test.caveats)
+        # The smallest p-value that the resamples can give is an upper bound.
+        at_minimum = test.resamples is not None and test.p_value * (1 + test.resamples) <= 1 + 1e-9
         line |= {"test": test.test, "statistic": test.statistic, "p_value": test.p_value, "note": note}
+        line |= {"at_minimum": at_minimum}
         parts["calibration_tests"].append(pd.DataFrame([line]))
         if model.positive is not None:
             assessed.append(model)
@@ -355,7 +358,9 @@ def order_best_first(pairs: pd.DataFrame, scores: pd.DataFrame, main: str | Meas
         get_rank = rank_lookups[str(line["dataset"])]
         if get_rank(str(line["first"])) > get_rank(str(line["second"])):
             line["first"], line["second"] = line["second"], line["first"]
-            line["difference"], line["low"], line["high"] = (0.0 - line[column] for column in ("difference", "high", "low"))
+            line["difference"] = 0.0 - line["difference"]
+            for low, high in (("low", "high"), ("simultaneous_low", "simultaneous_high")):
+                line[low], line[high] = 0.0 - line[high], 0.0 - line[low]
     return pd.DataFrame(lines, columns=list(pairs.columns))
 
 

@@ -33,6 +33,7 @@ from fairtrial.predictions.alerts import RATES, AlertCells, Goal, ScoredCases
 from fairtrial.predictions.judgement import IMPORTANT_NOTES, build_settings, find_inverted, open_models
 from fairtrial.predictions.read import PredictionFile, Source
 from fairtrial.predictions.statistics import MANY_ROWS, InMemoryModel, JudgeSettings, PositiveClasses, ignore_warnings
+from fairtrial.predictions.validate import USUAL_THRESHOLD
 from fairtrial.significance import adjust
 from fairtrial.significance.costs import PER_CASES, check_costs, compute_row_costs
 from fairtrial.significance.outcome import Outcome
@@ -42,9 +43,6 @@ if TYPE_CHECKING:
 
 TABLE_MEASURES = ("recall", "precision", "specificity", "f_score")
 """Default measures of the threshold table."""
-
-USUAL_THRESHOLD = 0.5
-"""Default current threshold of predicted probabilities."""
 
 ALTERNATIVES = {"nobody": 0.0, "everybody": 1.0}
 """The alternatives to a threshold, and the proportion of positive predictions of each."""
@@ -85,6 +83,8 @@ class ThresholdChoice:
         For costs: cost per 1,000 cases of alerting "nobody" and "everybody".
     differences : mapping of str to Outcome
         For costs: test of the cost at the threshold minus the cost of each alternative; empty if there are too few cases.
+    current_differences : mapping of str to Outcome
+        The same tests for the current threshold; empty if there is none.
     folds : int
         Number of folds of cross-fitting; 0 if there was none.
     """
@@ -103,6 +103,7 @@ class ThresholdChoice:
     next_lower: float = float("-inf")
     alternatives: Mapping[str, Interval] = field(default_factory=dict)
     differences: Mapping[str, Outcome] = field(default_factory=dict)
+    current_differences: Mapping[str, Outcome] = field(default_factory=dict)
     folds: int = 0
 
     @property
@@ -118,9 +119,11 @@ class ThresholdChoice:
 
     def is_useful(self, alpha: float) -> bool | None:
         """Whether the threshold costs significantly less than both alternatives; None if this was not tested."""
-        if self.rival is None:
-            return None
-        return all(outcome.statistic < 0 and outcome.p_value <= alpha for outcome in self.differences.values())
+        return None if self.rival is None else _is_cheaper(self.differences, alpha)
+
+    def is_current_useful(self, alpha: float) -> bool:
+        """Whether the current threshold costs significantly less than both alternatives."""
+        return bool(self.current_differences) and _is_cheaper(self.current_differences, alpha)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all values as a dictionary."""
@@ -132,6 +135,10 @@ class ThresholdChoice:
         line |= {} if self.saving is None else _flatten({"saving": self.saving}, "")
         line |= _flatten({f"cost_{name}": cost for name, cost in self.alternatives.items()}, "")
         return line | {f"p_{name}": outcome.p_value for name, outcome in self.differences.items()}
+
+
+def _is_cheaper(differences: Mapping[str, Outcome], alpha: float) -> bool:
+    return all(outcome.statistic < 0 and outcome.p_value <= alpha for outcome in differences.values())
 
 
 def _flatten(intervals: Mapping[str, Interval], prefix: str) -> dict[str, float]:
@@ -251,7 +258,7 @@ class ThresholdResult:
         list of str
         """
         first = self.choices[0]
-        findings = [self.describe_choice(first), self._describe_limits(first)]
+        findings = [self.describe_choice(first), *self._describe_limits(first)]
         if self.goal.kind != "costs" and len(self.choices) > 1:
             findings = [self.describe_choice(choice) for choice in self.choices[:_MAX_MODELS]]
             findings.append(Finding.of("threshold_unranked"))
@@ -294,9 +301,8 @@ class ThresholdResult:
         """
         where = f" on {choice.dataset}" if len({other.dataset for other in self.choices}) > 1 else ""
         model = f"{choice.model}{where}"
-        article = "a threshold " if np.isinf(choice.threshold) else ""
-        threshold = f"{article}{choice.label}"
-        values: dict[str, Any] = {"lead": f"{model}: ", "model": model, "threshold": threshold, "value": self.goal.value}
+        threshold = f"a threshold {'' if np.isinf(choice.threshold) else 'of '}{choice.label}"
+        values: dict[str, Any] = {"model": model, "threshold": threshold, "value": self.goal.value}
         values |= {name: interval.estimate for name, interval in choice.estimates.items()}
         values["alerts"] = PER_CASES * choice.estimates["alert_rate"].estimate
         if self.goal.kind != "costs":
@@ -304,9 +310,7 @@ class ThresholdResult:
         values |= {"fp": self.goal.costs[0], "fn": self.goal.costs[1]}
         if choice.alternatives and np.isinf(choice.threshold):
             return Finding.of("threshold_nobody", **values, nobody=choice.alternatives["nobody"].estimate)
-        lowest = min(cost.low for cost in choice.alternatives.values())
-        is_current_useful = choice.current is not None and choice.current_estimates["cost"].high < lowest
-        if choice.is_useful(self.alpha) is False and not is_current_useful:
+        if choice.is_useful(self.alpha) is False and not choice.is_current_useful(self.alpha):
             assert choice.rival is not None
             outcome = choice.differences[choice.rival]
             assert outcome.effect is not None
@@ -321,16 +325,16 @@ class ThresholdResult:
         current_cost = choice.current_estimates["cost"].estimate
         return Finding.of("threshold_no_gain", **values, current=choice.current, current_cost=current_cost)
 
-    def _describe_limits(self, choice: ThresholdChoice) -> Finding:
-        parts = [f"threshold {format_threshold_limits(choice.low, choice.high)}"]
-        if self.goal.kind == "costs":
-            parts.append(f"cost {_format_limits('cost', choice.estimates['cost']) or 'undefined'}")
-            if choice.saving is not None:
-                parts.append(format_saving(choice.saving))
-        else:
-            name = "alert_rate" if self.goal.kind == "alerts" else self.goal.kind
-            parts.append(f"{_HEADERS[name]} {_format_limits(name, choice.estimates[name]) or 'undefined'}")
-        return Finding.of("threshold_limits", level=self.level, parts=", ".join(parts))
+    def _describe_limits(self, choice: ThresholdChoice) -> list[Finding]:
+        """Describe the defined limits of the threshold, of the goal and of the saving."""
+        parts = [] if np.isnan(choice.low) else [f"threshold {format_threshold_limits(choice.low, choice.high)}"]
+        name = {"costs": "cost", "alerts": "alert_rate"}.get(self.goal.kind, self.goal.kind)
+        limits = _format_limits(name, choice.estimates[name])
+        parts += [f"{_HEADERS[name]} {limits}"] if limits else []
+        parts += [] if choice.saving is None or np.isnan(choice.saving.low) else [format_saving(choice.saving)]
+        subject = f" for {choice.model}" if len(self.choices) > 1 else ""
+        finding = Finding.of("threshold_limits", level=self.level, subject=subject, parts="; ".join(parts))
+        return [finding] if parts else []
 
     def format_lines(self, thresholds: Sequence[float] = ()) -> list[str]:
         """Format the answer for the console.
@@ -481,8 +485,6 @@ def format_threshold_limits(low: float, high: float) -> str:
 
 def format_saving(saving: Interval) -> str:
     """Format the limits of a saving in percent."""
-    if np.isnan(saving.low):
-        return "saving undefined"
     return f"saving {' to '.join(format_percentage(round(limit, 2) + 0.0) for limit in (saving.low, saving.high))}"
 
 
@@ -753,26 +755,30 @@ def _choose(
         at_current,
         saving,
         float(cases.values[chosen + 1]) if chosen + 1 < len(cases.values) else float("-inf"),
-        *_compare_alternatives(cases, goal, alert, on_same_rows, settings.level),
+        *_compare_alternatives(cases, goal, alert, on_same_rows, current, settings.level),
         folds=0 if goal.kind == "alerts" or alert is None else cases.folds,
     )
 
 
 def _compare_alternatives(
-    cases: ScoredCases, goal: Goal, alert: FloatArray | None, on_same_rows: FloatArray, level: float
-) -> tuple[dict[str, Interval], dict[str, Outcome]]:
-    """Estimate the costs of alerting nobody and everybody, and test the cost at the threshold against each."""
+    cases: ScoredCases, goal: Goal, alert: FloatArray | None, on_same_rows: FloatArray, current: float | None, level: float
+) -> tuple[dict[str, Interval], dict[str, Outcome], dict[str, Outcome]]:
+    """Estimate the costs of alerting nobody and everybody, and test the chosen and the current threshold against each."""
     if goal.kind != "costs":
-        return {}, {}
+        return {}, {}, {}
     alerts = {name: np.full(len(cases.index), flag) for name, flag in ALTERNATIVES.items()}
     costs = {name: cases.count_alerts(rows).compute_cost(goal.costs, level) for name, rows in alerts.items()}
     if alert is None or cases.make_units(goal.costs).count < 2:
-        return costs, {}
+        return costs, {}, {}
     both = (cases, cases)
-    return costs, {
+    differences = {
         name: _combine(*(_test_costs(both, (chosen, rows), goal, level) for chosen in (alert, on_same_rows)))
         for name, rows in alerts.items()
     }
+    if current is None:
+        return costs, differences, {}
+    at_current = (cases.index <= cases.find_index(current)).astype(np.float64)
+    return costs, differences, {name: _test_costs(both, (at_current, rows), goal, level) for name, rows in alerts.items()}
 
 
 def _estimate_chosen(

@@ -24,6 +24,9 @@ EXACT_TOLERANCE = 1e-5
 # The column that `fairtrial export` writes for a study with several resampling schemes.
 SCHEME_COLUMN = "resampling"
 
+USUAL_THRESHOLD = 0.5
+"""The probability from which a row of two classes is predicted positive by default."""
+
 # Up to this many unknown labels of a model are noted one by one.
 _MAX_UNKNOWN_NOTES = 3
 
@@ -162,14 +165,14 @@ def choose_positive(texts: Sequence[str], scored_class: str | None) -> tuple[int
     `scored_class` is the class that score columns name. Else a usual name decides, else the sort order.
 
     >>> choose_positive(["fraud", "legit"], None), choose_positive(["a", "b"], "a"), choose_positive(["a", "b"], None)
-    ((0, 'usual name of a positive class'), (0, 'named by the score columns'), (1, 'second in sort order'))
+    ((0, 'inferred from its name'), (0, 'named by the score columns'), (1, 'second in sort order'))
     """
     if len(texts) != 2:
         return None, ""
     if scored_class in texts:
         return list(texts).index(str(scored_class)), "named by the score columns"
     usual = find_usual_positive(texts)
-    return (1, "second in sort order") if usual is None else (list(texts).index(usual), "usual name of a positive class")
+    return (1, "second in sort order") if usual is None else (list(texts).index(usual), "inferred from its name")
 
 
 def resolve_positive_index(texts: Sequence[str], positive: object, dataset: str, scored_class: str | None = None) -> int | None:

@@ -54,6 +54,7 @@ _COLOURED = re.compile(r"^(color|fill|stroke)$|Color$")
 _CARRIES_COLOUR = {"scale", "range", "value", "condition"}
 _TEXT = {"labelColor": "var(--ink)", "titleColor": "var(--ink)"}
 _THEME = {
+    "aria": False,  # the page describes each figure
     "background": "transparent",
     "padding": 2,
     "axis": {**_TEXT, "domainColor": "var(--line)", "tickColor": "var(--line)", "gridColor": "var(--grid)"},

@@ -49,10 +49,11 @@ class ExploredDataset:
 
 @dataclass(frozen=True)
 class Explorer:
-    """The data sets whose thresholds can be explored, and the model that is selected first."""
+    """The data sets whose thresholds can be explored, the model that is selected first, and whether rows have weights."""
 
     datasets: Mapping[str, ExploredDataset]
     model: str
+    weighted: bool = False
 
     @property
     def selected(self) -> dict[str, str]:
@@ -62,7 +63,10 @@ class Explorer:
     def describe(self, state: Mapping[str, str]) -> dict[str, Any]:
         """Describe the explorer for the template: its controls, its data, and the default view for this selection."""
         name = state.get("dataset", "")
-        dataset = self.datasets.get(name) or next(iter(self.datasets.values()))
+        name = name if name in self.datasets else next(iter(self.datasets))
+        dataset = self.datasets[name]
+        described = _describe_operating_point(dataset, self.selected)
+        described["texts"]["where"] = f" on {name}" if len(self.datasets) > 1 or state.get("dataset") else ""
         return {
             "thresholds": json.dumps([f"{threshold:g}" for threshold in THRESHOLDS]),
             "threshold_index": THRESHOLDS.index(float(DEFAULT["threshold"])),
@@ -74,7 +78,8 @@ class Explorer:
             "data": {"thresholds": THRESHOLDS, "datasets": {key: asdict(value) for key, value in self.datasets.items()}},
             "positive": dataset.positive,
             "negative": dataset.negative,
-            **_describe_operating_point(dataset, self.selected),
+            "unit": "Sum of weights" if self.weighted else "Rows",
+            **described,
         }
 
 

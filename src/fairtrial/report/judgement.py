@@ -88,14 +88,32 @@ def build_measures_frame(judgement: Judgement) -> pd.DataFrame:
     return drop_single_dataset(judgement.scores, len(list_datasets(judgement)) > 1)
 
 
-def rank_judged_models(judgement: Judgement, dataset: str) -> list[str]:
-    """Sort the models on a data set by the main measure, best first. Models without a value come last."""
-    return rank_models(judgement.scores, dataset, judgement.main)
+def rank_judged_models(judgement: Judgement, dataset: str, measure: str = "") -> list[str]:
+    """Sort the models on a data set by a measure (default: the main one), best first. Models without a value come last."""
+    return rank_models(judgement.scores, dataset, measure or judgement.main)
 
 
-def order_pairs_best_first(judgement: Judgement) -> pd.DataFrame:
-    """Put the model with the better main measure first in each pair. There is one row per pair, without `outcome`."""
-    return order_best_first(judgement.pairs.drop(columns="outcome"), judgement.scores, judgement.main)
+def list_tested_measures(judgement: Judgement) -> list[str]:
+    """List the main measure and the other measures in which pairs of models were tested and which have scores."""
+    tested = set(map(str, judgement.tests["measure"]))
+    scored = dict.fromkeys(map(str, judgement.scores["measure"]))
+    return [judgement.main, *(name for name in scored if name in tested and name != judgement.main)]
+
+
+def order_pairs_best_first(judgement: Judgement, measure: str = "") -> pd.DataFrame:
+    """Put the model with the better value of a measure (default: the main one) first in each pair, without `outcome`.
+
+    The limits `low` and `high` are simultaneous over all pairs.
+    """
+    pairs = judgement.pairs.drop(columns="outcome")
+    if measure not in ("", judgement.main):
+        pairs = judgement.tests[judgement.tests["measure"] == measure]
+        pairs = pairs.assign(significant=pairs["p_adjusted"] <= judgement.alpha)
+    return _take_simultaneous_limits(order_best_first(pairs, judgement.scores, measure or judgement.main))
+
+
+def _take_simultaneous_limits(pairs: pd.DataFrame) -> pd.DataFrame:
+    return pairs.assign(low=pairs["simultaneous_low"], high=pairs["simultaneous_high"])
 
 
 def build_tests_frame(judgement: Judgement) -> pd.DataFrame:
@@ -103,7 +121,7 @@ def build_tests_frame(judgement: Judgement) -> pd.DataFrame:
 
     The primary test of a pair has the adjusted p-value, the outcome and the note of the pair.
     """
-    tests = order_best_first(_add_decisions(judgement), judgement.scores, judgement.main)
+    tests = _take_simultaneous_limits(order_best_first(_add_decisions(judgement), judgement.scores, judgement.main))
     table = tests.assign(
         test=[get_display_name(name) for name in tests["test"]],
         primary=["yes" if flag else "no" for flag in tests["primary"]],

@@ -32,7 +32,11 @@ if TYPE_CHECKING:
 # Text of a missing value.
 MISSING_TEXT = "–"  # noqa: RUF001
 # Minimum numbers of rows at which a table can be filtered, is collapsed, and is built only when it is opened.
-_FILTER, _FOLD, _LATER = 8, 12, 200
+_FILTER, _FOLD, _LATER = 8, 12, 40
+
+
+_HEADS = {"low": "lower limit", "high": "upper limit", "how": "source", "p at minimum": "p is an upper bound"}
+"""Headers of columns that have another name in the frame."""
 
 
 def build_grid(table: ReportTable) -> dict[str, Any]:
@@ -54,7 +58,7 @@ def build_grid(table: ReportTable) -> dict[str, Any]:
         for line in lines:
             _mark_best(line[1:], table.best)
     heads = [
-        {"text": str(name), "number": any(line[index]["value"] is not None for line in lines)}
+        {"text": _HEADS.get(str(name), str(name)), "number": any(line[index]["value"] is not None for line in lines)}
         for index, name in enumerate(frame.columns)
     ]
     folded = table.long and len(lines) > _FOLD
@@ -213,7 +217,7 @@ def render(
             data=_dump_json(
                 {"selected": state, "colours": {name: colour for colour, name in COLOURS.items() if colour.startswith("#")}}
             ),
-            charts=_compress(_dump_json(_pack_charts(page_charts, charts))) if charts else "",
+            charts=_compress(_dump_json(_pack_charts(page_charts, charts, figures))) if charts else "",
             vega=_compress_vega() if charts else "",
             policy=" ".join(map(_hash_script, [theme, *([_build_vega_script()] if charts else []), *scripts])),
             style=Markup(_read_resource("style.css")),
@@ -337,7 +341,7 @@ class _Describer:
     def table(self, table: ReportTable) -> dict[str, Any]:
         """Describe a table."""
         table_grid = build_grid(table)
-        later = None if table_grid["later"] is None else _dump_json(table_grid["later"])
+        later = None if table_grid["later"] is None else _compress(_dump_json(table_grid["later"]))
         return table_grid | {"later": later, **self.choice(table.when)}
 
     def figure(self, figure: Figure, visible: bool) -> dict[str, Any]:
@@ -376,7 +380,11 @@ def _split_findings(section: Section) -> tuple[list[Sentence], tuple[Sentence, .
     if not section.sentences:
         return [], ()
     first = section.sentences[0]
-    findings = [each for each in section.sentences if each is first or (first.when and each.when.keys() == first.when.keys())]
+    findings = [
+        sentence
+        for sentence in section.sentences
+        if sentence is first or (first.when and sentence.when.keys() == first.when.keys())
+    ]
     return findings, tuple(sentence for sentence in section.sentences if sentence not in findings)
 
 
@@ -396,8 +404,10 @@ def _has_content(section: Mapping[str, Any]) -> bool:
     )
 
 
-def _pack_charts(page_charts: Mapping[str, dict[str, Any]], charts: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
-    """Pack the charts for the script that draws them. Charts with the same style share its settings."""
+def _pack_charts(
+    page_charts: Mapping[str, dict[str, Any]], charts: Mapping[str, dict[str, Any]], figures: Sequence[Figure]
+) -> dict[str, Any]:
+    """Pack the charts for the script that draws them, and the frames that it saves as CSV. Charts share equal settings."""
     configs = list({json.dumps(chart["config"]): chart["config"] for chart in page_charts.values()}.values())
     packed = {
         key: chart
@@ -407,7 +417,24 @@ def _pack_charts(page_charts: Mapping[str, dict[str, Any]], charts: Mapping[str,
         }
         for key, chart in page_charts.items()
     }
-    return {"configs": configs, "charts": packed, "titles": {key: chart["title"] for key, chart in charts.items()}}
+    frames = {figure.key: pack_rows(_list_frame_rows(figure.frame)) for figure in figures if figure.frame is not None}
+    titles = {key: chart["title"] for key, chart in charts.items()}
+    return {"configs": configs, "charts": packed, "titles": titles, "frames": frames}
+
+
+def _list_frame_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """List the rows of a frame as values of JSON. An index without a name that numbers the rows is left out."""
+    plain = frame if frame.index.name is None and list(frame.index) == list(range(len(frame))) else frame.reset_index()
+    return [{str(name): _to_json(value) for name, value in row.items()} for row in plain.to_dict("records")]
+
+
+def _to_json(value: Any) -> Any:
+    """Convert a value to JSON, which has neither NaN nor infinity."""
+    if isinstance(value, (bool, np.bool_)):
+        return "yes" if value else "no"
+    if isinstance(value, (int, float, np.number)):
+        return (int(value) if isinstance(value, (int, np.integer)) else float(value)) if np.isfinite(value) else None
+    return str(value)
 
 
 def _compress(text: str) -> str:

@@ -215,7 +215,7 @@ QUESTIONS = {
     "answer": "The answer",
     "better": "Which is better?",
     "size": "By how much?",
-    "where": "Where does it work less well?",
+    "where": "Where is performance worse?",
     "threshold": "At which threshold and cost?",
     "probabilities": "Are the probabilities trustworthy?",
     "conditions": "Does it hold under noise and drift?",

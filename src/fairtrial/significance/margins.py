@@ -409,12 +409,9 @@ def _decide_by_signed_ranks(
     n, d = len(a), compute_differences(a, b)
     if n > _MAX_SIGNED_RANKS:
         raise InputError(f"method must be 't' for more than {_MAX_SIGNED_RANKS:,} differences, got 'wilcoxon' and {n:,}")
-    i, j = np.triu_indices(n)
-    averages = np.sort(round_noise((d[i] + d[j]) / 2, max(np.abs(a).max(), np.abs(b).max())))
+    averages = _compute_pair_averages(d, max(np.abs(a).max(), np.abs(b).max()))
     cdf = _compute_signed_rank_cdf(n)
-    # The limits are the k-th smallest and the k-th largest average: the test rejects values beyond them.
-    k = int(np.searchsorted(cdf, alpha / 2 * (1 + 1e-12), side="right"))
-    low, high = (float(averages[k - 1]), float(averages[-k])) if k else (-math.inf, math.inf)
+    k, low, high = _find_limits(averages, cdf, alpha)
     decision = decide_margin(
         float(np.median(averages)), low, high, margin, level=1 - alpha, better=better, equivalent=equivalent, units=n
     )
@@ -429,6 +426,32 @@ def _decide_by_signed_ranks(
     tests = tuple(replace(test, p_value=compute_p(test)) for test in decision.tests)
     needed = decision.needed if k else _count_for_finite_limits(a, b, margin, alpha, better, equivalent)
     return replace(decision, tests=tests, needed=needed, test="wilcoxon", n=n)
+
+
+def _compute_pair_averages(differences: FloatArray, scale: float) -> FloatArray:
+    i, j = np.triu_indices(len(differences))
+    return np.sort(round_noise((differences[i] + differences[j]) / 2, scale))
+
+
+def _find_limits(averages: FloatArray, cdf: FloatArray, alpha: float) -> tuple[int, float, float]:
+    """Find the k-th smallest and the k-th largest average: the test rejects values beyond them."""
+    k = int(np.searchsorted(cdf, alpha / 2 * (1 + 1e-12), side="right"))
+    return (k, float(averages[k - 1]), float(averages[-k])) if k else (0, -math.inf, math.inf)
+
+
+def compute_signed_rank_limits(differences: npt.ArrayLike, alpha: float = 0.05) -> tuple[float, float, float]:
+    """Compute the Hodges-Lehmann estimate of differences and the limits that invert the Wilcoxon signed-rank test.
+
+    The limits are NaN if there are too many differences to compute them, and infinite if there are too few.
+
+    >>> [round(value, 4) for value in compute_signed_rank_limits([0.01, 0.02, 0.03, 0.05, 0.04, 0.3])]
+    [0.035, 0.01, 0.3]
+    """
+    d = np.asarray(differences, dtype=np.float64)
+    if len(d) > _MAX_SIGNED_RANKS or not np.isfinite(d).all():
+        return float(np.mean(d)), math.nan, math.nan
+    averages = _compute_pair_averages(d, float(np.abs(d).max()))
+    return float(np.median(averages)), *_find_limits(averages, _compute_signed_rank_cdf(len(d)), alpha)[1:]
 
 
 def _count_for_finite_limits(

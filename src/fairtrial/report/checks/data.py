@@ -82,11 +82,12 @@ def check_imbalance(source: ReportSource) -> CheckAnswer:
     looks_for=f"classes with fewer rows than folds, or with fewer than {MIN_CLASS_ROWS} rows",
     why="Some test sets then lack the class, so measures of the class are undefined there. A rate over a few rows changes by a "
     "large step with each row.",
-    remedy="use fewer folds, pool the test rows of a repeat (scores(..., pooled=True)), add rows, or leave out the class",
+    remedy="add rows or leave out the class; in a study, fewer folds or pooled test rows also help",
     cite="Forman & Scholz 2010",
     texts={
         "passed": "every class has enough rows.",
-        "raised": "some classes of {datasets} are tiny: class {label!r} of {worst} has {rows:count row}.",
+        "raised": "class {label!r} has only {rows:count row}.",
+        "raised many": "some classes of {datasets} are tiny: class {label!r} of {worst} has only {rows:count row}.",
     },
     serves=("study", "judgement"),
 )
@@ -107,6 +108,7 @@ def check_tiny_classes(source: ReportSource) -> CheckAnswer:
     frame = frame if results is not None else frame.drop(columns="folds")
     least = int(frame["rows"].argmin())
     return report_raised(
+        "raised" if len(source.class_counts) == 1 else "raised many",
         details=frame,
         datasets=list_unique(frame["data set"]),
         label=frame["class"].iloc[least],
@@ -131,7 +133,8 @@ def _count_folds(results: Results, dataset: str) -> int:
     cite="Japkowicz & Shah 2011",
     texts={
         "passed": f"every data set has at least {MIN_ROWS} rows.",
-        "raised": "{datasets} {datasets:has} few rows: {worst} has {rows:count row}.",
+        "raised": "the data set has only {rows:count row}.",
+        "raised many": "{datasets} {datasets:has} few rows; the smallest is {worst} ({rows}).",
     },
     serves=("judgement",),
     affects_answer=True,
@@ -147,6 +150,7 @@ def check_few_rows(source: ReportSource) -> CheckAnswer:
     frame = pd.DataFrame(few, columns=["data set", "rows"])
     least = int(frame["rows"].argmin())
     return report_raised(
+        "raised" if len(rows) == 1 else "raised many",
         details=frame,
         datasets=list_unique(frame["data set"]),
         worst=frame["data set"].iloc[least],
@@ -156,7 +160,7 @@ def check_few_rows(source: ReportSource) -> CheckAnswer:
 
 @check(
     "FT005",
-    title="Known-bad data",
+    title="Known corrupted data files",
     looks_for="data sets whose values equal those of published files that are known to be corrupted",
     why="Some files in circulation have lost their decimal points or have wrong classes. Results on them do not apply to the "
     "problem that they are named after.",

@@ -94,9 +94,9 @@ def check_incomplete(source: ReportSource) -> CheckAnswer:
     cite="Pedregosa et al. 2011",
     texts={
         "not applicable": "a file of predictions has no warnings.",
-        "passed": "no learner warned.",
-        "condition": "no learner warned; under {conditions} the condition did: {warning}",
-        "raised": "{learners} warned, most often {worst} (in {trials:count trial}): {warning}",
+        "passed": "no learner issued a warning.",
+        "condition": "no learner issued a warning; under {conditions} the condition did: {warning}",
+        "raised": "{learners} issued warnings, most often {worst} (in {trials:count trial}): {warning}",
     },
 )
 def check_warnings(source: ReportSource) -> CheckAnswer:

@@ -35,7 +35,7 @@ TRIVIAL = ("DummyClassifier",)
     cite="Varma & Simon 2006; Cawley & Talbot 2010",
     texts={
         "not applicable": "a file of predictions does not show how the models were tuned.",
-        "passed": "no class occurs with several settings.",
+        "passed": "no learner class is used with more than one setting.",
         "tuned": "{learners} {learners:is} tuned inside each training set.",
         "raised": "{learners} are settings of one class: choosing the best by this report is tuning on the test set.",
     },

@@ -11,7 +11,7 @@ import numpy as np
 from fairtrial._check import FloatArray
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.measures import get_measure
-from fairtrial.report.cache import get_cached, get_verdict_measure, select_condition
+from fairtrial.report.cache import get_cached, get_verdict_measure, select_best_learners, select_condition
 from fairtrial.report.check import CheckAnswer, check, list_unique, report_not_applicable, report_passed, report_raised
 from fairtrial.report.names import format_measure_name
 from fairtrial.report.selection import get_main_condition
@@ -29,6 +29,8 @@ AREAS = ("auc", "gini", "hand_till")
 MISCALIBRATED = 0.1
 """Threshold for the expected calibration error: an average deviation of ten percentage points."""
 PROBABILITY_MEASURES = ("brier", "rmse", "mae", "log_loss", "information_score", "spherical_score", "calibration_error")
+MOST_CURVES = 20
+"""Number of learners whose curves are compared with each other."""
 UNDEFINED = 0.1
 """Threshold for the proportion of a learner's trials that have no value."""
 
@@ -36,12 +38,12 @@ UNDEFINED = 0.1
 @check(
     "FT010",
     title="ROC curves that cross",
-    looks_for=f"pairs of learners on two-class data sets whose ROC curves each lie above the other by an area of {CROSSED:g} "
-    "or more, and by more than the standard error of AUC, if AUC is a declared measure",
+    looks_for=f"pairs of the {MOST_CURVES} best learners on two-class data sets whose ROC curves each lie above the other by "
+    f"an area of {CROSSED:g} or more, and by more than the standard error of AUC, if AUC is a declared measure",
     why="AUC averages over all thresholds. If curves cross, the better learner depends on costs and class proportions, which "
     "AUC "
     "hides.",
-    remedy="look at the ROC curves and cost curves; use h_measure, partial_auc or the costs of the application",
+    remedy="look at the ROC curves and cost curves; use the H-measure, the partial AUC or the costs of the application",
     cite="Hand 2009; Provost & Fawcett 2001; Drummond & Holte 2006; Hanley & McNeil 1982",
     texts={
         "no area": "no area under the ROC curve is a declared measure.",
@@ -88,10 +90,11 @@ def _find_crossings(results: Results, dataset: str) -> list[tuple[str, str, str,
             curves = results.curves("roc", dataset=dataset, condition=condition.name, level=condition.level)
     except InputError:  # no learner has a curve here
         return []
+    learners = set(select_best_learners(results, MOST_CURVES))
     points = {
         str(name): learner_curve[["fpr", "tpr"]].to_numpy(dtype=np.float64)
         for name, learner_curve in curves.groupby("learner", sort=False)
-        if np.isfinite(learner_curve[["fpr", "tpr"]].to_numpy(dtype=np.float64)).all()
+        if str(name) in learners and np.isfinite(learner_curve[["fpr", "tpr"]].to_numpy(dtype=np.float64)).all()
     }
     counts = next(dataset_facts.counts for dataset_facts in results.archive.datasets if dataset_facts.name == dataset)
     few, many = sorted(int(count) for count in counts if count > 0)
@@ -158,7 +161,7 @@ def _interpolate_height(curve: FloatArray, x: FloatArray, side: str) -> FloatArr
     cite="Fawcett 2006",
     texts={
         "not applicable": "no trial has predictions.",
-        "passed": "every learner gives what the declared measures need.",
+        "passed": "every learner provides the predictions that the declared measures need.",
         "raised one": "{learners} {learners:does} not give the scores or probabilities that {measures} needs.",
         "raised many": "{learners} {learners:does} not give the scores or probabilities that {measures} need.",
     },
@@ -178,7 +181,7 @@ def check_scores(source: ReportSource) -> CheckAnswer:
 
 @check(
     "FT014",
-    title="Badly calibrated probabilities that no measure judges",
+    title="Badly calibrated probabilities that no measure evaluates",
     looks_for=f"learners with a mean expected calibration error of {MISCALIBRATED:g} or more if no measure of probabilities is "
     "declared",
     why="Labels and ranks can be good although the probabilities are far off. Decisions that use them as probabilities, for "
@@ -186,7 +189,7 @@ def check_scores(source: ReportSource) -> CheckAnswer:
     remedy="declare brier or log_loss, and calibrate the learner (CalibratedClassifierCV)",
     cite="Niculescu-Mizil & Caruana 2005; Guo et al. 2017",
     texts={
-        "judged": "the declared measure {measure} judges the probabilities.",
+        "judged": "the declared measure {measure} evaluates the probabilities.",
         "not applicable": "no learner gives probabilities.",
         "passed": "no measure of probabilities is declared, but the probabilities are well calibrated.",
         "raised": (

@@ -22,8 +22,9 @@ Frames = Mapping[str, "pd.DataFrame"]
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
 # The same colours for text: dark enough to be read on white.
 TEXT_PALETTE = ("#005F94", "#A84300", "#00704F", "#9B3F73", "#8A5A00", "#1F6F9F", "#000000", "#6B6400")
-# If there are more learners than colours, the colours are repeated with different dashes.
+# If there are more learners than colours, the colours are repeated with different dashes and shapes.
 DASHES = ((1, 0), (6, 2), (2, 2), (8, 2, 2, 2))
+SHAPES = ("circle", "square", "triangle-up", "diamond")
 GREY = "#6B6B6B"
 INK = "#2B2B2B"
 # A background without text. It becomes dark on a dark page.
@@ -170,6 +171,16 @@ def encode_dash(learners: Iterable[str]) -> alt.StrokeDash:
     positions = [_page_learners.get().get(name, i) for i, name in enumerate(names)]
     scale = alt.Scale(domain=names, range=[list(DASHES[position // len(PALETTE) % len(DASHES)]) for position in positions])
     return alt.StrokeDash("learner:N", scale=scale, title=None, legend=_build_learner_legend(names) if len(names) > 1 else None)
+
+
+def encode_shape(learners: Iterable[str]) -> alt.Shape:
+    """Assign circles or, if there are more learners than colours, also other shapes."""
+    import altair as alt
+
+    names = [str(learner) for learner in learners]
+    positions = [_page_learners.get().get(name, i) for i, name in enumerate(names)]
+    scale = alt.Scale(domain=names, range=[SHAPES[position // len(PALETTE) % len(SHAPES)] for position in positions])
+    return alt.Shape("learner:N", scale=scale, title=None)
 
 
 def _build_learner_legend(names: Sequence[str]) -> alt.Legend:

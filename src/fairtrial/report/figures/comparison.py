@@ -23,6 +23,7 @@ from fairtrial.report.figures.base import (
     build_chart,
     build_title,
     encode_colour,
+    encode_shape,
     format_with_interval,
     get_colour,
     require_columns,
@@ -370,13 +371,19 @@ def draw_dataset_scores(
     scale = alt.Scale(zero=False, nice=True, padding=8)
     hint = [alt.Tooltip("dataset:N", title="data set"), alt.Tooltip("learner:N"), alt.Tooltip("score:Q", format=".4f")]
     n_columns = max(1, SIDE // (7 * max(map(len, learners)) + 40))
-    legend: Any = alt.Legend(orient="bottom", symbolType="circle", symbolOpacity=1, columns=n_columns, labelLimit=SIDE)
+    legend: Any = alt.Legend(orient="bottom", symbolOpacity=1, columns=n_columns, labelLimit=SIDE)
     legend = legend if len(learners) > 1 else None
     spans = build_chart(ends).mark_rule(color=PALE, strokeWidth=5)
     points = build_chart(rows).mark_point(filled=True, size=80, opacity=0.9)
     chart = alt.layer(
         spans.encode(alt.X("low:Q", title=axis_title, scale=scale), y, x2="high:Q"),
-        points.encode(alt.X("score:Q", scale=scale), y, encode_colour(learners).legend(legend), tooltip=hint),
+        points.encode(
+            alt.X("score:Q", scale=scale),
+            y,
+            encode_colour(learners).legend(legend),
+            encode_shape(learners).legend(legend),
+            tooltip=hint,
+        ),
     )
     heading = build_title(title, *[subtitle] * bool(subtitle))
     return style_chart(chart.properties(width=SIDE, height=22 * len(datasets), title=heading))

@@ -86,7 +86,7 @@ def collect_confusion(results: Results, selection: Selection, confidence: float 
     return pd.concat([build_confusion([model], confidence) for model in models], ignore_index=True)
 
 
-def draw_confusion(confusion: Any, *, title: str = "Confusion matrix") -> Any:
+def draw_confusion(confusion: Any, *, title: str = "Confusion matrix", unit: str = "Rows") -> Any:
     """Draw the confusion matrix of each model: counts, and rates within the true class.
 
     Parameters
@@ -95,6 +95,8 @@ def draw_confusion(confusion: Any, *, title: str = "Confusion matrix") -> Any:
         The rows of `Judgement.confusion` for one data set, with columns model, true, predicted, count, rate, low and high.
     title : str
         Title of the chart.
+    unit : str, default "Rows"
+        Meaning of the counts, e.g. "Sum of weights".
 
     Returns
     -------
@@ -114,7 +116,7 @@ def draw_confusion(confusion: Any, *, title: str = "Confusion matrix") -> Any:
     if frame.duplicated(["model", "true", "predicted"]).any():
         raise InputError("confusion must contain each cell of a model once, got several rows for a cell: select one data set")
     panels = {str(model): _draw_matrix(cells) for model, cells in frame.groupby("model", sort=False)}
-    heading = build_title(title, "Rows, and rate within the true class")
+    heading = build_title(title, f"{unit}, and rate within the true class")
     chart = next(iter(panels.values()))
     if len(panels) > 1:
         titled = [panel.properties(title=alt.TitleParams(model, fontSize=14)) for model, panel in panels.items()]

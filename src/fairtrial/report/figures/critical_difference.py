@@ -50,7 +50,7 @@ def draw_critical_difference(
     --------
     >>> chart = draw_critical_difference({"tree": 1.2, "bayes": 1.8, "rule": 3.0}, [("tree", "bayes"), ("rule",)])
     >>> chart.to_dict()["title"]["subtitle"]
-    ['Mean ranks; 1 is best. Bars join learners without a significant difference']
+    ['Mean ranks; 1 is best. Bars join learners that do not differ significantly']
     """
     import altair as alt
 
@@ -149,7 +149,7 @@ def _check_groups(groups: Iterable[Sequence[str]], ranks: Mapping[str, float]) -
 def _format_diagram_subtitle(bars: pd.DataFrame, control: str | None) -> list[str]:
     if len(bars):
         subject = "Bars join learners" if control is None else f"The bar joins {control} and learners"
-        statement = f"{subject} without a significant difference" + (" from it" if control is not None else "")
+        statement = f"{subject} that do not differ significantly" + (" from it" if control is not None else "")
     else:
         statement = "All differ significantly" + (f" from {control}" if control is not None else "")
     lines = [f"Mean ranks; 1 is best. {statement}"]

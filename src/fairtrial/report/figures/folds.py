@@ -275,7 +275,7 @@ def draw_rarest_class(lines: Any, *, title: str = "The rarest class in each fold
 def draw_study_audit(
     results: Results, selection: Selection, data: Any = None, n_permutations: int = 199, random_state: int = 0
 ) -> Any:
-    """Draw the fold audit. Pass the data set as `data`, unless the catalogue contains it under the same name."""
+    """Draw the fold audit of a data set that the catalogue contains under the same name."""
     from fairtrial.resampling.audit import audit as audit_splits
 
     facts = selection.find_dataset(results)

@@ -62,17 +62,19 @@ def draw_margins(comparisons: Any, *, baseline: str = "baseline", title: str = "
         drawn = group.assign(bound=sign * group["margin"], zero=0.0, learner=group["candidate"], text=outcomes)
         rows = to_records(drawn, [*_COLUMNS, "bound", "zero", "learner", "text"])
         panels.append(_draw_panel(rows, group_measure.display_name, baseline, len(lines) > 1))
-    subtitle = "95 % CI; dashed line: the margin. An interval on the better side of the margin passes."
+    sides = {"right" if get_measure(str(name)).facts.direction == "max" else "left" for name in lines["measure"]}
+    side = sides.pop() if len(sides) == 1 else "better side"
+    subtitle = f"Passes if the whole interval lies to the {side} of the dashed line"
     chart = alt.vconcat(*panels, spacing=22) if len(panels) > 1 else panels[0]
-    level = float(lines["level"].iloc[0]) if "level" in lines else 0.95
-    return style_chart(chart.properties(title=build_title(title, subtitle.replace("95", f"{100 * level:.3g}", 1))))
+    return style_chart(chart.properties(title=build_title(title, subtitle)))
 
 
 def _draw_panel(rows: list[dict[str, Any]], measure: str, baseline: str, has_heading: bool) -> Any:
     import altair as alt
 
     y = alt.Y("candidate:N", sort=[row["candidate"] for row in rows], title=None, axis=alt.Axis(ticks=False, domain=False))
-    x_title = f"Difference in {measure}, candidate minus {baseline}"
+    candidates = list(dict.fromkeys(str(row["candidate"]) for row in rows))
+    x_title = f"Difference in {measure}, {candidates[0] if len(candidates) == 1 else 'candidate'} minus {baseline}"
     x = alt.X("low:Q", title=x_title, scale=alt.Scale(zero=False, padding=18), axis=alt.Axis(format="~g"))
     hint = [alt.Tooltip("candidate:N"), alt.Tooltip("decision:N")]
     hint += [alt.Tooltip(f"{name}:Q", format=".3~g") for name in ("difference", "low", "high", "margin")]

@@ -233,11 +233,14 @@ class ConfusionTables:
 
 
 def compute_confusion_tables(
-    results: Results, condition: ConditionFacts, datasets: Iterable[str] | None = None
+    results: Results,
+    condition: ConditionFacts,
+    datasets: Iterable[str] | None = None,
+    learners: Sequence[str] | None = None,
 ) -> ConfusionTables:
     """Sum tables over repeats and folds. Drop learners without a complete data set, then incomplete data sets."""
     dataset_facts = [facts for facts in results.archive.datasets if datasets is None or facts.name in set(datasets)]
-    learners = [learner.name for learner in results.archive.learners]
+    learners = learners or [learner.name for learner in results.archive.learners]
     tables_by_key = {
         (learner, facts.name): _count_confusions(results, facts, condition, learner)
         for facts in dataset_facts

@@ -246,8 +246,7 @@ def draw_loss_surface(frame: Any, *, title: str = "The same accuracies by RLA an
     least = float(min(lines["clean"].min(), lines["noisy"].min()))
     low = max(0.0, np.floor(10 * (least - 0.03)) / 10)
     panels = [_draw_surface_panel(lines, name, low) for name in ("rla", "ela")]
-    subtitle = "Each path is a learner, from no noise to the highest level. Lines: equal loss; "
-    subtitle += "red: larger loss"
+    subtitle = "Each path follows one learner from no noise to the highest noise level. Lines: equal loss; red: larger loss"
     return style_chart(alt.hconcat(*panels, spacing=44).properties(title=build_title(title, subtitle)))
 
 

@@ -190,7 +190,7 @@ def _find_lowest_cost(names: list[str], costs: list[tuple[FloatArray, FloatArray
     return ("learner", names[int(best[0])]) if len(best) == 1 else (TIE, "")
 
 
-def with_winners(chart: Any, winners: pd.DataFrame, learners: Frames) -> Any:
+def with_winners(chart: Any, winners: pd.DataFrame, learners: Frames, noun: str = "learner") -> Any:
     """Add a strip on top of a chart from `draw_cost`. Its colour shows which learner has the lowest cost.
 
     >>> from fairtrial.measures import cost_curve
@@ -220,5 +220,5 @@ def with_winners(chart: Any, winners: pd.DataFrame, learners: Frames) -> Any:
             strip = build_chart(rows).mark_rect(**look)
             positioned_strip = strip.encode(x, x2="end:Q", y=alt.value(-13), y2=alt.value(-3), tooltip=hint)
             chart.layer.append(positioned_strip if shade else positioned_strip.encode(encode_colour(learners)))
-    chart.title.subtitle = [*chart.title.subtitle, "Strip on top: learner with the lowest cost. Grey: no single best learner"]
+    chart.title.subtitle = [*chart.title.subtitle, f"Strip on top: {noun} with the lowest cost. Grey: no single best {noun}"]
     return chart

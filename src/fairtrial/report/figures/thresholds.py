@@ -73,7 +73,10 @@ def draw_costs(curves: Any, choices: Any = None, *, level: float = 0.95, title: 
     hint += [alt.Tooltip(f"{name}:Q", format=",.3~r") for name in ("cost", "low", "high")]
     curve = base.mark_line(strokeWidth=2).encode(x, alt.Y("cost:Q"), color=color, strokeDash=encode_dash(names), tooltip=hint)
     layers = [band, curve]
-    subtitle = f"Band: pointwise {100 * level:.3g} % CI."
+    subtitle = [
+        "Estimated on all rows, so optimistic; the stated cost is cross-fitted.",
+        f"Band: pointwise {100 * level:.3g} % CI.",
+    ]
     if choices is not None:
         marks = require_columns("choices", to_frame(choices), _CHOICE_COLUMNS)
         marks = marks[np.isfinite(marks["threshold"])]
@@ -81,8 +84,8 @@ def draw_costs(curves: Any, choices: Any = None, *, level: float = 0.95, title: 
             chosen = to_records(marks.assign(learner=marks["model"], at=marks["threshold"]), ["learner", "at"])
             rules = build_chart(chosen).mark_rule(strokeDash=[4, 3], strokeWidth=1.4)
             layers.append(rules.encode(x, color=color, tooltip=hint[:2]))
-            subtitle += " Dashed: the chosen threshold."
-    chart = alt.layer(*layers).properties(width=520, height=280, title=build_title(title, subtitle))
+            subtitle[1] += " Dashed: chosen thresholds."
+    chart = alt.layer(*layers).properties(width=520, height=280, title=build_title(title, *subtitle))
     return style_chart(chart)
 
 
@@ -203,7 +206,7 @@ def draw_operating_costs(points: pd.DataFrame) -> Any:
     reference = build_chart([{}]).transform_calculate(cost=trivial)
     reference = reference.mark_rule(color=GREY, strokeDash=[4, 3], strokeWidth=1.2).encode(y=y)
     layers = [reference, lines, _draw_threshold(x), _draw_circles(base, x, y, colour, clip=True), lowest]
-    subtitle = "Diamond: lowest cost. Dashed: every case predicted as the cheaper class"
+    subtitle = "Diamond: lowest cost. Dashed: the same prediction for every case (the cheaper one)"
     return _layer(layers, list(_SELECTED), "Cost by threshold", subtitle)
 
 

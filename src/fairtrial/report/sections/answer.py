@@ -137,7 +137,8 @@ def _build_study_answer(source: ReportSource) -> Section:
     if main.verdict is None:
         sentences, figures = _describe_without_verdict(results, main), _draw_single_means(results)
     else:
-        sentences, figures = main.describe_headline(source.noun, main.scope), draw_answer_figures(main.verdict)
+        condition = format_condition(main.condition) if main.scope and main.condition is not None else ""
+        sentences, figures = main.describe_headline(source.noun, main.scope), draw_answer_figures(main.verdict, condition)
     noise = compare_conditions(main, _select_strongest(others))
     highlights = [] if is_complete else [Highlight(_count_unfinished_trials(trials), section="what-was-run")]
     highlights += [] if main.verdict is None else _list_exclusions(main)
@@ -165,9 +166,11 @@ def _build_comparison_answer(source: ReportSource) -> Section:
 
 
 def _list_exclusions(context: VerdictContext) -> list[Highlight]:
-    """List what was left out of the verdict. Failed trials are counted elsewhere."""
+    """List what was left out of the verdict and what limits its test. Failed trials are counted elsewhere."""
     findings = [finding for finding in context.exclusions if not finding.kind.startswith(_COUNTED_ELSEWHERE)]
-    return [Highlight(render(finding).rstrip("."), section="verdict") for finding in findings]
+    is_asymmetric = any(caveat.kind == "asymmetric_differences" for caveat in context.get_verdict().caveats)
+    asymmetry = [Highlight("The differences are strongly asymmetric", section="verdict")] if is_asymmetric else []
+    return [*(Highlight(render(finding).rstrip("."), section="verdict") for finding in findings), *asymmetry]
 
 
 def list_highlights(source: ReportSource) -> tuple[Highlight, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -48,13 +48,14 @@ _PREDICTED, _OBSERVED = "mean predicted", "observed frequency"
 _LIMITS = ("low", "high")
 _MAX_LEAD, _MAX_LISTED = 6, 3
 _STATES = {
-    "ranking_reversed": "the ranking of {names} {verb} reversed",
-    "overconfident": "{names} {verb} overconfident",
-    "underconfident": "{names} {verb} underconfident",
-    "probabilities_too_low": "the probabilities of {names} are too low",
-    "probabilities_too_high": "the probabilities of {names} are too high",
+    "ranking_reversed": "the ranking of {names} is reversed",
+    "overconfident": "{names} {verb} overconfident{bias}",
+    "underconfident": "{names} {verb} underconfident{bias}",
+    "probabilities_too_low": "the probabilities{of_class} of {names} are too low",
+    "probabilities_too_high": "the probabilities{of_class} of {names} are too high",
     "miscalibrated": "{names} {verb} miscalibrated",
-    "calibrated": "no significant miscalibration of {names}",
+    "calibrated": "{names} {verb} not significantly miscalibrated",
+    "calibration_few_rows": "there are too few rows to judge the calibration of {names}",
     "calibration_untested": "calibration of {names} cannot be tested",
 }
 _SHORT_STATES = {
@@ -64,6 +65,7 @@ _SHORT_STATES = {
     "probabilities_too_low": "probabilities too low",
     "probabilities_too_high": "probabilities too high",
     "miscalibrated": "miscalibrated",
+    "calibration_few_rows": "too few rows to judge",
     "calibration_untested": "not tested",
 }
 _CALIBRATION_NAMES = {"mean_predicted": _PREDICTED, "observed_frequency": _OBSERVED, "weight": "rows"}
@@ -111,34 +113,52 @@ def _summarize_calibration(judgement: Judgement) -> tuple[Sentence, ...]:
         return tuple(map(Sentence, judgement.calibration_summary))
     if len(list_datasets(judgement)) > 1:
         return _count_miscalibrated(judgement)
-    groups: dict[str, list[Finding]] = {}
+    groups: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
         kind = finding.kind if finding.kind in _STATES else "calibrated"
-        groups.setdefault(kind, []).append(finding)
-    parts = [_describe_state(kind, groups[kind]) for kind in _STATES if kind in groups]
+        groups.setdefault((kind, _name_bias(finding)), []).append(finding)
+    order = sorted(groups, key=lambda key: list(_STATES).index(key[0]))
+    parts = [_describe_state(kind, groups[kind, bias]) for kind, bias in order]
     conditions = dict.fromkeys(str(finding.values.get("condition", "")) for finding in findings)
     text = "; ".join(parts) + next((condition for condition in conditions if condition), "")
-    first = next(groups[kind][0]["model"] for kind in _STATES if kind in groups)
+    first = groups[order[0]][0]["model"]
     return (Sentence(f"{text if text.startswith(first) else capitalize(text)}."),)
 
 
 def _describe_state(kind: str, findings: list[Finding]) -> str:
-    """Describe the models in the same state of calibration, with their slopes or O:E ratios."""
+    """Describe the models in the same state of calibration, with their slopes and, if they are biased, their O:E ratios."""
     names = [str(finding["model"]) for finding in findings]
-    text = _STATES[kind].format(names=join_names(names), verb="is" if len(names) == 1 else "are")
-    key = "slope" if all("slope" in finding.values for finding in findings) else "ratio"
-    values = [float(finding[key]) for finding in findings if key in finding.values]
-    if len(values) < len(findings):
-        return text
-    label = "slope" if key == "slope" else "O:E ratio"
+    text = _STATES[kind].format(
+        names=join_names(names),
+        verb="is" if len(names) == 1 else "are",
+        bias=_name_bias(findings[0]),
+        of_class=findings[0].values.get("of_class", ""),
+    )
+    parts = []
+    for key, label in (("slope", "slope"), ("ratio", "O:E ratio")):
+        values = [float(finding[key]) for finding in findings if key in finding.values]
+        # Two intervals would be too long here; the sentences about the models contain them.
+        interval = findings[0].values.get("interval") if not _name_bias(findings[0]) else None
+        parts += [_list_values(label, values, interval)] if len(values) == len(findings) else []
+    return f"{text} ({', '.join(parts)})" if parts else text
+
+
+def _name_bias(finding: Finding) -> str:
+    """Name the direction of the bias of an overconfident or underconfident model; empty if there is none."""
+    if finding.kind not in ("overconfident", "underconfident") or "ratio" not in finding.values:
+        return ""
+    return f", with probabilities too {'low' if finding['ratio'] > 1 else 'high'} on average"
+
+
+def _list_values(label: str, values: list[float], interval: Any) -> str:
+    """List the slopes or O:E ratios of models; a single one has its interval."""
     if len(values) == 1:
-        interval = findings[0].values.get("interval")
         limits = f", {format_interval(*interval)}" if interval else ""
-        return f"{text} ({label} {format_value(values[0])}{limits})"
+        return f"{label} {format_value(values[0])}{limits}"
     listed = join_names([format_value(value) for value in values])
     if len(values) > _MAX_LISTED:
         listed = f"{format_value(min(values))} to {format_value(max(values))}"
-    return f"{text} ({label}s {listed})"
+    return f"{label}s {listed}"
 
 
 def _count_miscalibrated(judgement: Judgement) -> tuple[Sentence, ...]:
@@ -150,7 +170,10 @@ def _count_miscalibrated(judgement: Judgement) -> tuple[Sentence, ...]:
     parts = []
     for model, lines in tested.groupby("model", sort=False):
         count = int((lines["p_adjusted"] <= judgement.alpha).sum())
-        parts.append(f"{model} on {count:,} of {len(lines):,} data sets")
+        parts += [f"{model} on {count:,} of {len(lines):,} data sets"] if count else []
+    if not parts:
+        n_datasets = tested["dataset"].nunique()
+        return (Sentence(render(Finding.of("never_miscalibrated", n_datasets=n_datasets), "model")),)
     return (Sentence(render(Finding.of("miscalibrated_counts", counts=join_names(parts)), "model")),)
 
 
@@ -198,7 +221,12 @@ def _build_test_table(judgement: Judgement, several: bool) -> ReportTable:
     frame = tests[["dataset", "model", "test", "statistic", *names, *notes]].rename(columns=names)
     frame["test"] = [get_display_name(name) if isinstance(name, str) else "none" for name in frame["test"]]
     formats = dict.fromkeys(names.values(), make_p_format(judgement.alpha)) | {"statistic": "{:.3f}"}
-    note = "A small p-value means that the probabilities are not calibrated. P-values are adjusted by Holm's method."
+    if tests["at_minimum"].any():
+        frame = frame.assign(**{"p is an upper bound": ["yes" if flag else "" for flag in tests["at_minimum"]]})
+    note = (
+        "A small p-value means that the probabilities are not calibrated. P-values are adjusted by Holm's method. The smallest "
+        "p-value that the number of resamples allows is an upper bound."
+    )
     return ReportTable("calibration-tests", "Tests of calibration", drop_single_dataset(frame, several), formats, note)
 
 
@@ -213,13 +241,13 @@ def _draw_corp_figures(judgement: Judgement) -> tuple[Figure, ...]:
         for number, (model, key) in enumerate(zip(ranked[:MAX_ROWS], make_unique_keys(ranked[:MAX_ROWS]), strict=True)):
             curve = curves[curves["model"] == model].reset_index(drop=True)
             label = str(curve["class"].iloc[0])
-            about = f"{label} class" if label == MOST_LIKELY else f"class {label}"
+            about = f"the {label} class" if label == MOST_LIKELY else f"class {label}"
             state, value = states.get((dataset, model), (about, ""))
             title = f"{model} on {dataset}" if several else model
-            band = f"shaded: calibrated, {format_percentage(judgement.level)}"
+            band = f"shaded: pointwise {format_percentage(judgement.level)} band for a calibrated model"
             lines = (state, f"{value}; {band}" if value else capitalize(band))
             chart = draw_corp({model: curve}, title=title, subtitle=lines, level=judgement.level, height=200)
-            alt = f"Calibration curve of {title} for the {about}: {', '.join(filter(None, (state, value)))}."
+            alt = f"Calibration curve of {title} for {about}: {', '.join(filter(None, (state, value)))}."
             is_lead = number < (_MAX_LEAD // 2 if several else _MAX_LEAD)
             if several and not is_lead:
                 continue
@@ -312,8 +340,8 @@ def _describe_dataset_calibration(model_rows: pd.DataFrame, dataset: str) -> tup
         sentence = build_sentence(capitalize(template), **(parts | {"first": name}), **numbers)
         return (sentence,)
     numbers["most"] = format_number(model_rows, CALIBRATION_KEY, last, DISTANCE)
-    template = f"{where}{{first}} has the smallest mean distance from observed frequencies ({{least}})"
-    template += ", {last} the largest ({most})."
+    template = f"{where}the predicted probabilities of {{first}} are closest to the observed frequencies "
+    template += "(mean distance {least}); those of {last} are farthest ({most})."
     sentence = build_sentence(capitalize(template), last=str(model_rows.loc[last, "model"]), **parts, **numbers)
     return (sentence,)
 
@@ -334,7 +362,7 @@ def _draw_calibration_figures(judgement: Judgement) -> tuple[Figure, ...]:
         frames = {str(model): part.reset_index(drop=True) for model, part in bins.groupby("model", sort=False)}
         where = f" on {name}" if several else ""
         label = str(bins["class"].iloc[0])
-        title = f"Ten bins{where}: " + (f"{label} class" if label == MOST_LIKELY else f"class {label}")
+        title = f"Calibration in ten bins{where}: " + (f"{label} class" if label == MOST_LIKELY else f"class {label}")
         alt = f"Observed frequency against predicted probability{where}, one line per model. The diagonal means perfect "
         alt += "calibration."
         chart, when = curves.draw_calibration(frames, title=title), {"dataset": name} if several else {}

@@ -33,7 +33,7 @@ def build_section(source: ReportSource) -> Section:
         ReportTable("checks-all", "All checks, raised ones first", build_checks_frame(check_results)),
         ReportTable(_COUNTS, "Checks by outcome", counts),
     )
-    notes = ("The page 'Methodology checks' of the documentation explains every number. Numbers never change.",)
+    notes = ("The page 'Methodology checks' of the documentation explains every check. Check numbers are permanent.",)
     subsections = tuple(
         _build_check_section(check_result) for check_result in check_results if check_result.finding.outcome == "raised"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -83,21 +84,28 @@ def _describe_lowest_recall(table: ReportTable) -> Sentence:
         lead = "The lowest recall of {learner}" if is_only else "{learner} has the highest mean recall; its lowest recall"
         template = lead + " is {recall} for class {label}."
         return build_sentence(template, **parts)
-    template = "The lowest recall is that of {label} on {dataset}: {recall} by {learner}, which has the best mean recall there."
+    template = "On {dataset}, {learner} has the highest mean recall; its lowest recall is {recall} for class {label}."
+    if frame.loc[worst, "recall"] == 0:
+        template = "On {dataset}, {learner} has the highest mean recall but recalls no row of class {label}."
+        parts.pop("recall")
     return build_sentence(template, dataset=frame.loc[worst, "data set"], **parts)
 
 
-def _draw_matrix(cells: pd.DataFrame, subject: str, key: str, when: dict[str, str], lead: bool = False) -> Figure:
+def _draw_matrix(
+    cells: pd.DataFrame, subject: str, key: str, when: dict[str, str], lead: bool = False, unit: str = "Rows"
+) -> Figure:
     """Draw the confusion matrix of a model. Its size follows from the number of classes."""
     is_error = cells["true"].astype(str) != cells["predicted"].astype(str)
     errors: Any = cells[is_error & cells["rate"].notna()]
-    alt = f"Confusion matrix of {subject}: number of rows and rate within the true class."
-    if len(errors):
-        most = errors.loc[errors["rate"].idxmax()]
-        alt += f" The most frequent error: class {most['true']} predicted as {most['predicted']}, rate {most['rate']:.3f}."
+    alt = f"Confusion matrix of {subject}: {unit.lower()} and rate within the true class."
+    most = errors.loc[errors["rate"].idxmax()] if len(errors) else None
+    if most is not None and most["rate"] > 0:
+        alt += f" Highest error rate: class {most['true']} predicted as {most['predicted']} ({most['rate']:.3f})."
+    else:
+        alt += " No errors."
     count = cells["predicted"].nunique()
     size: Literal["wide", "half", "small"] = "half" if lead or 3 < count <= 6 else "small" if count <= 3 else "wide"
-    return Figure(key, subject, draw_confusion(cells, title=subject), alt, cells, lead=lead, size=size, when=when)
+    return Figure(key, subject, draw_confusion(cells, title=subject, unit=unit), alt, cells, lead=lead, size=size, when=when)
 
 
 @section("classes", title="Results by class", order=96, serves=("judgement",), question="threshold")
@@ -116,7 +124,7 @@ def build_judgement_section(source: ReportSource) -> Section:
     table = ReportTable(CLASSES_KEY, "Every class of every model", frame, formats, note, None, True)
     tables = (table, *_build_confusion_table(judgement))
     figures, hidden = _draw_confusion_figures(judgement)
-    notes = (f"Number of confusion matrices that are only in the table: {hidden}.",) if hidden else ()
+    notes = (f"The table contains {hidden} more confusion matrices.",) if hidden else ()
     notes = (*judgement.label_rules, *notes)
     return Section("classes", "Results by class", _describe_classes(judgement, frame), figures, tables, notes)
 
@@ -148,12 +156,13 @@ def _draw_confusion_figures(judgement: Judgement) -> tuple[tuple[Figure, ...], s
     ]
     keys = make_unique_keys([f"{dataset}-{model}" for dataset, model in drawn])
     figures, n_drawn = [], Counter[str]()
+    unit = "Rows" if judgement.roles.get("weight") is None else "Sum of weights"
     for (dataset, model), key in zip(drawn, keys, strict=True):
         is_lead = matrices[dataset, model]["predicted"].nunique() > 2 and n_drawn[dataset] < _MOST_LEADS
         n_drawn[dataset] += 1
         when, subject = ({"dataset": dataset}, f"{model} on {dataset}") if several else ({}, model)
         cells = matrices[dataset, model].reset_index(drop=True)
-        figures.append(_draw_matrix(cells, subject, f"confusion-{key}", when, is_lead))
+        figures.append(_draw_matrix(cells, subject, f"confusion-{key}", when, is_lead, unit))
     hidden = len(matrices) - len(drawn)
     return tuple(figures), str(hidden) if hidden else ""
 
@@ -174,7 +183,9 @@ def _describe_classes(judgement: Judgement, frame: pd.DataFrame) -> tuple[Senten
             (raw["dataset"] == dataset) & (raw["model"] == best) & np.isfinite(raw["recall"].to_numpy(dtype=np.float64))
         ]
         if len(best_rows) > 1:
-            sentences.append(_describe_recall_range(frame, best_rows, dataset if raw["dataset"].nunique() > 1 else ""))
+            several = raw["dataset"].nunique() > 1
+            sentence = _describe_recall_range(frame, best_rows, dataset if several else "")
+            sentences.append(replace(sentence, when={"dataset": dataset} if several else {}))
     return tuple(sentences)
 
 

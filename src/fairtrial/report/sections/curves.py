@@ -29,6 +29,7 @@ from fairtrial.report.selection import (
     make_unique_keys,
     map_unique_keys,
 )
+from fairtrial.study.results.selection import format_condition
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,10 +41,11 @@ if TYPE_CHECKING:
 
     Frames = dict[str, pd.DataFrame]
 
-AREA, HULL, KS, COST, WON = "AUC", "AUC of hull", "KS", "area under cost curve", "lowest cost over"
+AREA, HULL, KS, COST, WON = "AUC", "AUC of hull", "KS", "area under cost curve", "fraction with lowest cost"
 OFF = "calibration error"
 _MOST_DATA_SETS, _MOST_LEARNERS, _MOST_BANDS, _MOST_PANELS = 6, 12, 3, 3
 _LEAD_HEIGHT = 280
+_AREAS_TITLE = "Areas under the curves: "
 _KINDS = ("roc", "roc-hull", "precision-recall", "cost")
 
 
@@ -57,7 +59,7 @@ def build_section(source: ReportSource) -> Section | None:
         frames = {kind: _collect_defined_curves(results, kind, selection) for kind in _KINDS}
         if not frames["roc"]:
             continue
-        name = _describe_curve_subject(facts, selection.positive)
+        name = _describe_curve_subject(results, facts, selection.positive)
         tables[facts.name] = table = _build_learner_areas(frames, f"curves-areas-{key}", name, when)
         counts = count_tested_classes(results, facts, get_main_condition(results), selection.positive)
         figures.append(_draw_roc_figure(frames, table.frame, counts, name, key, when))
@@ -69,7 +71,8 @@ def build_section(source: ReportSource) -> Section | None:
             notes.append(f"No curve for {join_names(absent)} on {facts.name}: {reason}.")
     if not tables:
         return None
-    sentences, summaries = _summarize_areas(tables, "learner", "data set")
+    _, summaries = _summarize_areas(tables, "learner", "data set")
+    sentences = tuple(_describe_study_curves(table) for table in tables.values())
     ordered = [figure for figure in figures if figure.lead] + [figure for figure in figures if not figure.lead]
     return Section("curves", "Curves", sentences, tuple(ordered), (*summaries, *tables.values()), tuple(notes))
 
@@ -88,7 +91,7 @@ def build_calibration_section(source: ReportSource) -> Section | None:
             continue
         errors = {learner: _compute_calibration_offset(curve) for learner, curve in curves.items()}
         lines += [{"data set": facts.name, "learner": learner, OFF: error} for learner, error in errors.items()]
-        name = _describe_curve_subject(facts, selection.positive)
+        name = _describe_curve_subject(results, facts, selection.positive)
         best = min(errors, key=lambda learner: errors[learner])
         alt = f"Calibration curves of {name}. {best} has the lowest calibration error, {errors[best]:.3f}."
         chart = drawings.draw_calibration({learner: curve.round(4) for learner, curve in curves.items()})
@@ -104,31 +107,26 @@ def build_calibration_section(source: ReportSource) -> Section | None:
     frame = pd.DataFrame(lines)
     note = "Mean distance between the predicted probability and the observed frequency of a bin, weighted by its rows."
     table = ReportTable("calibration-errors", "Calibration errors", frame, {OFF: "{:.3f}"}, note, None, True)
-    return Section("calibration", "Calibration", (_describe_calibration(table),), tuple(figures), (table,), tuple(notes))
+    sentences = tuple(_describe_calibration(table, name) for name in dict.fromkeys(frame["data set"]))
+    return Section("calibration", "Calibration", sentences, tuple(figures), (table,), tuple(notes))
 
 
-def _describe_calibration(table: ReportTable) -> Sentence:
-    """Describe the learners with the lowest and highest calibration error, or the range of the lowest over data sets."""
+def _describe_calibration(table: ReportTable, dataset: str) -> Sentence:
+    """Describe the learners with the lowest and the highest calibration error on a data set."""
     frame: Any = table.frame
-    if frame["data set"].nunique() == 1:
-        low, high = frame[OFF].idxmin(), frame[OFF].idxmax()
-        parts = {"best": frame.loc[low, "learner"], "low": format_number(frame, table.key, low, OFF)}
-        if len(frame) == 1:
-            return build_sentence("{best} has a calibration error of {low}.", **parts)
+    lines = frame[frame["data set"] == dataset]
+    low, high = lines[OFF].idxmin(), lines[OFF].idxmax()
+    parts = {"dataset": dataset, "best": frame.loc[low, "learner"], "low": format_number(frame, table.key, low, OFF)}
+    if len(lines) == 1:
+        sentence = build_sentence("On {dataset}, {best} has a calibration error of {low}.", **parts)
+    else:
         parts |= {"worst": frame.loc[high, "learner"], "high": format_number(frame, table.key, high, OFF)}
+        template = "On {dataset}, {best} has the lowest calibration error ({low}), {worst} the highest ({high})."
         if parts["low"].text == parts["high"].text:
-            return build_sentence("All learners have a calibration error of {low}.", low=parts["low"])
-        return build_sentence("{best} has the lowest calibration error ({low}), {worst} the highest ({high}).", **parts)
-    best = frame.loc[frame.groupby("data set", sort=False)[OFF].idxmin()]
-    low, high = best[OFF].idxmin(), best[OFF].idxmax()
-    return build_sentence(
-        "The lowest calibration error ranges from {low} ({first}) to {high} ({last}){leaders}.",
-        leaders=_describe_leaders(best["learner"]),
-        low=format_number(frame, table.key, low, OFF),
-        first=best.loc[low, "data set"],
-        high=format_number(frame, table.key, high, OFF),
-        last=best.loc[high, "data set"],
-    )
+            template = "On {dataset}, all learners have a calibration error of {low}."
+            parts = {name: parts[name] for name in ("dataset", "low")}
+        sentence = build_sentence(template, **parts)
+    return replace(sentence, when={"dataset": dataset} if frame["data set"].nunique() > 1 else {})
 
 
 def _describe_leaders(names: Iterable[str]) -> str:
@@ -175,9 +173,11 @@ def _select_curves(results: Results, facts: DataFacts) -> Selection:
     return replace(selection, positive=selection.find_positive(results, facts))
 
 
-def _describe_curve_subject(facts: DataFacts, label: object) -> str:
+def _describe_curve_subject(results: Results, facts: DataFacts, label: object) -> str:
+    """Name the data set, the class and, if the study has several conditions, the condition of the curves."""
     rest = "" if int((facts.counts > 0).sum()) <= 2 else " against the other classes"
-    return f"{facts.name}, class {label}{rest}"
+    condition = f", {format_condition(get_main_condition(results))}" if len(results.archive.conditions) > 1 else ""
+    return f"{facts.name}, class {label}{rest}{condition}"
 
 
 def _collect_defined_curves(results: Results, kind: str, selection: Selection) -> Frames:
@@ -209,8 +209,16 @@ def _build_learner_areas(frames: dict[str, Frames], key: str, name: str, when: d
         for learner, frame in frames["roc"].items()
     ]
     frame = pd.DataFrame(lines).set_index("learner").sort_values(AREA, ascending=False, kind="stable")
-    title, formats = f"Areas under the curves: {name}", dict.fromkeys(frame.columns, "{:.3f}")
+    title, formats = f"{_AREAS_TITLE}{name}", dict.fromkeys(frame.columns, "{:.3f}")
     return ReportTable(key, title, frame, formats, _format_cost_note("learner"), when=when)
+
+
+def _describe_study_curves(table: ReportTable) -> Sentence:
+    """Describe which learner has the lowest expected cost on a data set or, for one learner, its AUC."""
+    about = f"{table.title.removeprefix(_AREAS_TITLE)}, pooled test rows"
+    sentence = build_curve_sentences(table, "learner")[-1]
+    text = sentence.text if sentence.text.startswith(sentence.names) else f"{sentence.text[:1].lower()}{sentence.text[1:]}"
+    return replace(sentence, text=f"{about}: {text}", names=(*sentence.names, about), when=table.when)
 
 
 def _compute_calibration_offset(curve: pd.DataFrame) -> float:
@@ -266,9 +274,11 @@ def _draw_precision_recall_figure(frames: dict[str, Frames], name: str, key: str
     curves = frames["precision-recall"]
     chart = drawings.draw_precision_recall(reduce_curve_points(curves, ["recall", "precision"], most=120))
     best_precision = {learner: float(frame.loc[frame["recall"] >= 0.8, "precision"].max()) for learner, frame in curves.items()}
-    best = max(best_precision, key=lambda learner: best_precision[learner])
-    extremes = f"{best} has the highest precision at a recall of 0.8 or more, {best_precision[best]:.3f}."
-    alt, title = f"Precision against recall of {name}. {extremes}", f"Precision-recall curves of {name}"
+    highest = max(best_precision.values())
+    best = [learner for learner, value in best_precision.items() if f"{value:.3f}" == f"{highest:.3f}"]
+    has = "has" if len(best) == 1 else "have"
+    extremes = f"{join_names(best)} {has} the highest precision at a recall of 0.8 or more, {highest:.3f}."
+    alt, title = f"Precision against recall on {name}. {extremes}", f"Precision-recall curves of {name}"
     chart.height = _LEAD_HEIGHT
     return Figure(f"curves-precision-recall-{key}", title, chart, alt, lead=True, when=when)
 
@@ -285,14 +295,20 @@ def _draw_cost_figure(frames: dict[str, Frames], areas: pd.DataFrame, name: str,
 
 
 def _format_extremes(frame: pd.DataFrame, column: str, quantity: str, *, highest: bool) -> str:
-    """Describe the best and the worst value of a column."""
+    """Describe the best and the worst value of a column. Names with the same rounded value share it."""
+    texts = {str(name): f"{value:.3f}" for name, value in frame[column].items()}
     values: Any = frame[column]
     first, last = (values.idxmax(), values.idxmin()) if highest else (values.idxmin(), values.idxmax())
     side = ("highest", "lowest") if highest else ("lowest", "highest")
-    if values[first] == values[last]:
-        subject = str(first) if len(frame) == 1 else "All learners"
-        return f"{subject}: {quantity} {values[first]:.3f}."
-    return f"{first} has the {side[0]} {quantity} ({values[first]:.3f}), {last} the {side[1]} ({values[last]:.3f})."
+    best, worst = ([name for name, text in texts.items() if text == texts[str(end)]] for end in (first, last))
+    if best == worst:
+        subject = str(first) if len(frame) == 1 else join_names(best)
+        return f"{subject}: {quantity} {texts[str(first)]}."
+    has = "has" if len(best) == 1 else "have"
+    return (
+        f"{join_names(best)} {has} the {side[0]} {quantity} ({texts[str(first)]}), {join_names(worst)} the {side[1]} "
+        f"({texts[str(last)]})."
+    )
 
 
 @section("curves", title="Curves", order=100, serves=("judgement",), question="threshold")
@@ -421,7 +437,7 @@ def _draw_model_roc_figure(
     if all(min(class_counts) > 0 for class_counts in counts.values()):
         bands = {name: compute_roc_band(curves[name], *counts[name], level=judgement.level) for name in banded}
         chart = with_band(chart, reduce_curve_points(bands, ["fpr", "low", "high"]), thin, level=judgement.level)
-    alt = f"ROC curves of {where}, one line per model. {areas.index[0]} has the highest AUC."
+    alt = f"ROC curves of {where}, one line per model. {_format_extremes(areas, AREA, 'AUC', highest=True)}"
     return Figure(f"curves-roc-{key}", f"ROC curves: {where}", chart, alt)
 
 
@@ -442,7 +458,7 @@ def _draw_model_precision_recall_figure(frames: dict[str, Frames], where: str, k
 def _draw_model_cost_figure(frames: dict[str, Frames], where: str, key: str) -> Figure:
     curves = frames["cost"]
     thin = reduce_curve_points(curves, ["probability_cost", "expected_cost"])
-    chart = with_winners(drawings.draw_cost(thin), find_cost_winners(curves), curves)
+    chart = with_winners(drawings.draw_cost(thin), find_cost_winners(curves), curves, "model")
     alt = f"Cost curves of {where}, one line per model. The strip at the top shows the model with the lowest cost."
     return Figure(f"curves-cost-{key}", f"Cost curves: {where}", chart, alt)
 
@@ -500,11 +516,13 @@ def _describe_cost_winner(table: ReportTable, noun: str) -> Sentence:
     parts: dict[str, Any] = {"leader": leader, "fraction": format_number(table.frame, table.key, leader, WON)}
     others = [str(name) for name in won.index[won > 0] if name != leader]
     if not others:
+        if round(float(won[leader]), 3) == 1:
+            return build_sentence("{leader} has the lowest expected cost over the whole cost range.", leader=leader)
         template = "{leader} has the lowest expected cost over a fraction of {fraction} of the cost range"
         return build_sentence(f"{template}; no other {noun} has the lowest cost anywhere.", **parts)
     template = (
-        "{leader} has the lowest expected cost over the largest fraction of the cost range ({fraction}); "
-        "elsewhere, the lowest cost is that of "
+        f"{{leader}} has the lowest expected cost over a fraction of {{fraction}} of the cost range, more than any other {noun}"
+        "; elsewhere, the lowest cost is that of "
     )
     return build_sentence(template + "{others}.", others=join_names(others, conjunction="or"), **parts)
 

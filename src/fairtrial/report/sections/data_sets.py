@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fairtrial._text import capitalize, join_names
 from fairtrial.data.faults import format_fault
+from fairtrial.errors import InputError
 from fairtrial.measures import get_measure
 from fairtrial.report.cache import compute_verdict
 from fairtrial.report.figures.comparison import draw_dataset_scores
 from fairtrial.report.means import average_by_dataset, compute_scores
 from fairtrial.report.names import format_condition_phrase, format_measure_name, get_verdict_measure_name
 from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number, section
-from fairtrial.report.sections.verdict import MAX_DRAWN
+from fairtrial.report.sections.verdict import MAX_ALTERNATIVES, MAX_DRAWN, MAX_TRIALS
 from fairtrial.report.selection import get_main_condition, map_unique_keys
 from fairtrial.study.archive import ConditionFacts, DataFacts
-from fairtrial.study.results.selection import mask_condition
+from fairtrial.study.results.selection import format_condition, mask_condition
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,17 +51,60 @@ def build_section(source: ReportSource) -> Section | None:
     if best.empty:
         return None
     names = [name for name in names if (main_means["measure"] == name).any()]
-    keys = map_unique_keys(names)
-    scores = {name: results.wide(name, main.name, main.level).rename_axis(index="data set") for name in names}
-    learners = {name: build_learner_frame(scores[name], get_measure(name).facts.direction) for name in names}
-    tables = [_build_learner_table(learners[name], name, keys[name]) for name in names]
-    tables += [_build_wide_table(scores[name], name, keys[name], format_condition_phrase(main)) for name in names]
+    parts = [
+        part for name in names for condition in _list_conditions(results) if (part := _read_scores(results, name, condition))
+    ]
+    parts.sort(key=lambda part: part.condition is not main)
+    tables = [_build_learner_table(part) for part in parts] + [_build_wide_table(part) for part in parts]
     title = f"Best learner on each data set, {format_condition_phrase(main)}"
     tables.append(ReportTable("data-sets-best", title, best, _FORMATS, _BEST_NOTE, None, True))
-    winner = _find_winner(results, learners[names[0]])
-    sentence = _describe_winner(learners[names[0]], winner, names[0], keys[names[0]], main)
-    figures = [figure for name in names if (figure := _draw_scores(scores[name], name, keys[name], winner)) is not None]
-    return Section("data-sets", "Results by data set", sentence, tuple(figures), tuple(tables))
+    figures = [figure for part in parts if (figure := _draw_scores(part)) is not None]
+    sentences = tuple(_describe_winner(part) for part in parts)
+    return Section("data-sets", "Results by data set", sentences, tuple(figures), tuple(tables))
+
+
+@dataclass(frozen=True, eq=False)
+class DatasetScores:
+    """The scores by data set and learner of one measure under one condition, and the learner that is best overall."""
+
+    measure: str
+    condition: ConditionFacts
+    key: str
+    scores: pd.DataFrame
+    learners: pd.DataFrame
+    winner: str
+    when: Mapping[str, str]
+
+    @property
+    def name(self) -> str:
+        """The display name of the measure."""
+        return format_measure_name(self.measure)
+
+
+def _list_conditions(results: Results) -> list[ConditionFacts]:
+    """List the conditions that are shown: all or, if there would be many figures, only the main one."""
+    conditions, measures = list(results.archive.conditions), set(results.measures)
+    return conditions if len(conditions) * len(measures) <= MAX_ALTERNATIVES else [get_main_condition(results)]
+
+
+def _read_scores(results: Results, measure: str, condition: ConditionFacts) -> DatasetScores | None:
+    """Read the scores of a measure under a condition. Return None if no score is finite."""
+    conditions, main = _list_conditions(results), get_main_condition(results)
+    try:
+        scores = results.wide(measure, condition.name, condition.level).rename_axis(index="data set")
+    except InputError:
+        return None
+    if not np.isfinite(scores.to_numpy(dtype=np.float64)).any():
+        return None
+    learners = build_learner_frame(scores, get_measure(measure).facts.direction)
+    is_tested = len(results.trials()) <= MAX_TRIALS or (condition is main and measure == get_verdict_measure_name(results))
+    verdict = compute_verdict(results, measure, condition)[0] if is_tested else None
+    winner = str(learners["best on"].idxmax()) if verdict is None else str(verdict.order[0])
+    key = map_unique_keys(results.measures)[measure]
+    key += "" if condition is main else f"-{map_unique_keys(map(format_condition, conditions))[format_condition(condition)]}"
+    when = {"measure": format_measure_name(measure)}
+    when |= {"condition": format_condition(condition)} if len(conditions) > 1 else {}
+    return DatasetScores(measure, condition, key, scores, learners, winner, when)
 
 
 @section("data-facts", title="Data sets", order=25, serves=("study",), question="how")
@@ -97,29 +142,21 @@ def build_learner_frame(scores: pd.DataFrame, better: str) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=columns).set_index("learner")
 
 
-def _build_learner_table(frame: pd.DataFrame, measure: str, key: str) -> ReportTable:
-    name = format_measure_name(measure)
+def _build_learner_table(part: DatasetScores) -> ReportTable:
     note = "Best and worst include ties. Farthest behind: the largest difference from the best learner of a data set."
-    title, formats = f"Number of data sets on which each learner has the best {name}", {"farthest behind": "{:.4f}"}
-    return ReportTable(f"data-sets-learners-{key}", title, frame, formats, note, when={"measure": name})
+    title, formats = f"Number of data sets on which each learner has the best {part.name}", {"farthest behind": "{:.4f}"}
+    return ReportTable(f"data-sets-learners-{part.key}", title, part.learners, formats, note, when=part.when)
 
 
-def _find_winner(results: Results, learners: pd.DataFrame) -> str:
-    """Find the learner that is best overall by the verdict or, without a verdict, on the most data sets."""
-    verdict = compute_verdict(results)[0]
-    return str(learners["best on"].idxmax()) if verdict is None else str(verdict.order[0])
-
-
-def _describe_winner(
-    frame: pd.DataFrame, winner: str, measure: str, key: str, condition: ConditionFacts
-) -> tuple[Sentence, ...]:
+def _describe_winner(part: DatasetScores) -> Sentence:
     """Describe on how many data sets the winner is best, and where it is farthest behind."""
-    table = f"data-sets-learners-{key}"
-    parts: dict[str, Any] = {"winner": winner, "measure": format_measure_name(measure)}
-    parts |= {"where": capitalize(format_condition_phrase(condition))}
+    frame, winner, table = part.learners, part.winner, f"data-sets-learners-{part.key}"
+    parts: dict[str, Any] = {"winner": winner, "measure": part.name}
+    parts |= {"where": capitalize(format_condition_phrase(part.condition))}
     parts |= {"sets": format_number(frame, table, winner, "data sets", "{:d}")}
     if bool((frame["best on"] == frame["data sets"])[winner]):
-        return (build_sentence("{where}, {winner} has the best {measure} on all {sets} data sets.", **parts),)
+        sentence = build_sentence("{where}, {winner} has the best {measure} on all {sets} data sets.", **parts)
+        return replace(sentence, when=part.when)
     parts |= {
         "best": format_number(frame, table, winner, "best on", "{:d}"),
         "behind": format_number(frame, table, winner, "farthest behind", "{:.3g}"),
@@ -128,16 +165,17 @@ def _describe_winner(
     template = (
         "{where}, {winner} has the best {measure} on {best} of {sets} data sets; it is farthest behind on {dataset} ({behind})."
     )
-    return (build_sentence(template, **parts),)
+    return replace(build_sentence(template, **parts), when=part.when)
 
 
-def _draw_scores(scores: pd.DataFrame, measure: str, key: str, winner: str) -> Figure | None:
+def _draw_scores(part: DatasetScores) -> Figure | None:
     """Draw the scores on each data set. Data sets on which the winner is farthest behind come first."""
+    scores, name, winner = part.scores, part.name, part.winner
     values = scores.to_numpy(dtype=np.float64)
     finite = scores.loc[np.isfinite(values).any(axis=1)]
     if finite.empty:
         return None
-    name, better = format_measure_name(measure), get_measure(measure).facts.direction
+    better = get_measure(part.measure).facts.direction
     gains = finite.astype(np.float64).where(np.isfinite(finite.to_numpy(dtype=np.float64)))
     gains = gains if better == "max" else -gains
     behind = (gains.max(axis=1) - gains[winner]).sort_values(ascending=False, kind="stable") if winner in gains else gains[:0]
@@ -146,12 +184,12 @@ def _draw_scores(scores: pd.DataFrame, measure: str, key: str, winner: str) -> F
     drawn = finite.rename(index=str).loc[names]
     if len(drawn.columns) > MAX_DRAWN:
         drawn = drawn[list(gains.mean().sort_values(ascending=False).index[:MAX_DRAWN])]
-    subtitle = f"Sorted by how far {winner} is behind the best learner"
+    subtitle = f"Sorted by the difference between {winner} and the best learner"
     subtitle += "" if len(names) == len(order) else f"; {len(names)} of {len(order)} data sets"
-    title = f"{capitalize(name)} on each data set"
+    title = f"{capitalize(name)} on each data set, {format_condition_phrase(part.condition)}"
     chart = draw_dataset_scores(drawn, axis_title=capitalize(name), title=title, subtitle=subtitle)
     alt = f"{title}; one point per learner. {winner} is farthest behind on {names[0]}."
-    return Figure(f"data-sets-scores-{key}", title, chart, alt, drawn.reset_index(), size="wide", when={"measure": name})
+    return Figure(f"data-sets-scores-{part.key}", title, chart, alt, drawn.reset_index(), size="wide", when=part.when)
 
 
 def build_facts_frame(datasets: Sequence[DataFacts]) -> pd.DataFrame:
@@ -221,11 +259,11 @@ def build_best_frame(means: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=["data set", "measure", "best", "mean", "low", "high", "ahead by"])
 
 
-def _build_wide_table(frame: pd.DataFrame, measure: str, key: str, where: str) -> ReportTable:
-    name = format_measure_name(measure)
-    formats = dict.fromkeys((str(column) for column in frame.columns), "{:.4f}")
-    title, direction = f"{capitalize(name)} on each data set, {where}", get_measure(measure).facts.direction
-    return ReportTable(f"data-sets-{key}", title, frame, formats, "", direction, True, {"measure": name})
+def _build_wide_table(part: DatasetScores) -> ReportTable:
+    formats = dict.fromkeys((str(column) for column in part.scores.columns), "{:.4f}")
+    title = f"{capitalize(part.name)} on each data set, {format_condition_phrase(part.condition)}"
+    direction = get_measure(part.measure).facts.direction
+    return ReportTable(f"data-sets-{part.key}", title, part.scores, formats, "", direction, True, part.when)
 
 
 def _build_dataset_sentences(facts: pd.DataFrame) -> tuple[Sentence, ...]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairtrial._narrative import render_all
+from fairtrial._findings import Finding
+from fairtrial._narrative import render
 from fairtrial.predictions.probabilities import find_useful_thresholds
 from fairtrial.report.figures.probabilities import draw_decision_curves
-from fairtrial.report.judgement import drop_single_dataset, list_datasets, select_largest_datasets
+from fairtrial.report.judgement import drop_single_dataset, list_datasets, rank_judged_models, select_largest_datasets
 from fairtrial.report.section import Figure, ReportTable, Section, Sentence, section
 from fairtrial.report.selection import make_unique_keys
 
@@ -39,14 +40,14 @@ def build_judgement_section(source: ReportSource) -> Section | None:
             drop_single_dataset(curves, several),
             formats,
             "Net benefit: true positives minus false positives times t / (1 - t), per row, at threshold t. Treating no row has "
-            "a net benefit of 0.",
+            "a net benefit of 0. The limits are pointwise.",
         ),
         ReportTable(
             "decision-curves-differences",
             "Differences in net benefit on the same rows",
             drop_single_dataset(differences, several),
             formats,
-            "Difference: first minus second. The limits hold at each threshold separately.",
+            "Difference: first minus second. The limits are pointwise.",
             None,
             True,
         ),
@@ -59,16 +60,24 @@ def _select_thresholds(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _describe(judgement: Judgement) -> tuple[Sentence, ...]:
-    """Describe, for the largest data sets, at which thresholds each model is useful."""
-    several, texts = len(list_datasets(judgement)) > 1, []
+    """Describe, for the largest data sets, at which thresholds each model is useful, the best model first."""
+    several, sentences = len(list_datasets(judgement)) > 1, []
     for dataset in select_largest_datasets(judgement):
         decisions, differences = (
             frame[frame["dataset"] == dataset] for frame in (judgement.decisions, judgement.decision_differences)
         )
-        names = list(dict.fromkeys(map(str, decisions["model"])))
-        findings = render_all(find_useful_thresholds(decisions, differences, names), "model")
-        texts += [f"On {dataset}, {text}" if several else text for text in findings]
-    return tuple(Sentence(text) for text in texts)
+        names = [name for name in rank_judged_models(judgement, dataset) if name in set(decisions["model"])]
+        findings = find_useful_thresholds(decisions, differences, names)
+        if not findings:
+            continue
+        useful = [finding for finding in findings if finding.kind != "no_useful_threshold"]
+        useless = tuple(str(finding["model"]) for finding in findings if finding.kind == "no_useful_threshold")
+        ranges = [render(finding, "model") for finding in useful]
+        values = {"where": f" on {dataset}" if several else "", "ranges": "; ".join(ranges), "models": useless}
+        kinds = [*(["useful_ranges"] if ranges else []), *(["no_useful_threshold"] if useless else [])]
+        text = " ".join(render(Finding.of(kind, **values), "model") for kind in kinds)
+        sentences.append(Sentence(text, when={"dataset": dataset} if several else {}))
+    return tuple(sentences)
 
 
 def _draw_figures(judgement: Judgement) -> tuple[Figure, ...]:

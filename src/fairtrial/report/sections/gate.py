@@ -6,13 +6,15 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from fairtrial._narrative import render_all
-from fairtrial._text import capitalize, format_count, make_p_format
+from fairtrial._text import capitalize, format_count, join_names, make_p_format
 from fairtrial.report.figures.margin import draw_margins
 from fairtrial.report.names import format_measure_name
 from fairtrial.report.section import Figure, Highlight, ReportTable, Section, Sentence, section
 from fairtrial.report.selection import map_unique_keys
+from fairtrial.significance.names import get_display_name
 
 if TYPE_CHECKING:
+    from fairtrial.predictions.gate import GateResult
     from fairtrial.report.source import ReportSource
 
 
@@ -24,9 +26,26 @@ def build_section(source: ReportSource) -> Section:
     lead = "The gate passes." if result.passed else "The gate does not pass."
     # One text decides: it is part of the headline. The others are details.
     sentences = [f"{lead} {texts[0]}", *texts[1:]] if texts else [lead]
+    if len(result.comparisons) > 1:
+        sentences = [f"{lead} {_summarize_comparisons(result)}", *texts]
     notes = render_all(result.notes, "model")
     highlights = tuple(Highlight(note.rstrip("."), section="comparison") for note in notes)
     return Section("answer", "The decision", tuple(map(Sentence, sentences)), _draw_margins(source), highlights=highlights)
+
+
+def _summarize_comparisons(result: GateResult) -> str:
+    """Name the decisions if all comparisons passed; else count those that passed, and name the other decisions."""
+    failed: dict[tuple[str, str], list[str]] = {}
+    for comparison in result.comparisons:
+        if result.passed or not comparison.result.passed:
+            key = comparison.candidate, _phrase_decision(str(comparison.result.decision), result.equivalent)
+            failed.setdefault(key, []).append(format_measure_name(str(comparison.measure)))
+    order = sorted(failed, key=lambda key: key[1] != "inferior")  # a shown loss comes first
+    parts = [f"{candidate} is {decision} in {join_names(failed[candidate, decision])}" for candidate, decision in order]
+    if result.passed:
+        return f"{'; '.join(parts)}."
+    passed = sum(comparison.result.passed for comparison in result.comparisons)
+    return f"{'; '.join([f'{passed} of {len(result.comparisons)} comparisons passed', *parts])}."
 
 
 def _draw_margins(source: ReportSource) -> tuple[Figure, ...]:
@@ -59,11 +78,13 @@ def build_tests_section(source: ReportSource) -> Section:
     frame, tests = result.frame(), result.tests_frame()
     p_format, yes_or_no = make_p_format(result.alpha), {True: "yes", False: "no"}
     decisions = frame.assign(measure=frame["measure"].map(format_measure_name), passed=frame["passed"].map(yes_or_no))
+    decisions = decisions.assign(test=[get_display_name(str(name)) if name else "none" for name in decisions["test"]])
     decisions = decisions.drop(columns=["clusters"] if not frame["clusters"].any() else []).rename(
-        columns={"p_value": "p", "needed": "rows needed"}
+        columns={"p_value": "p", "needed": "rows needed", "level": "confidence level"}
     )
     tests = tests.assign(
         measure=tests["measure"].map(format_measure_name),
+        name=[get_display_name(str(name)) for name in tests["name"]],
         null=[" and ".join(f"{value:g}" for value in null) for null in tests["null"]],
         passed=tests["passed"].map(yes_or_no),
     ).rename(columns={"name": "test", "null": "difference tested against", "p_value": "p (one-sided)"})
@@ -72,10 +93,20 @@ def build_tests_section(source: ReportSource) -> Section:
         ReportTable("gate-tests", "Tests", tests.set_index("candidate"), {"p (one-sided)": p_format}),
     )
     decided = [
-        f"{capitalize(format_measure_name(str(line.measure)))}: {line.candidate} {line.decision}" for line in frame.itertuples()
+        f"in {format_measure_name(str(line.measure))}, {line.candidate} is "
+        f"{_phrase_decision(str(line.decision), result.equivalent)} to {line.baseline}"
+        for line in frame.itertuples()
     ]
-    sentence = Sentence(f"{'; '.join(decided)}.")
+    sentence = Sentence(f"{capitalize('; '.join(decided))}.")
     return Section("comparison", "Tests", (sentence,), (), tables, render_all(result.notes, "model"))
+
+
+def _phrase_decision(decision: str, equivalent: bool) -> str:
+    """Phrase a decision so that a measure or the name of the baseline can follow."""
+    if equivalent and decision == "non-inferior":
+        return "non-inferior but not shown to be equivalent"
+    goal = "equivalent" if equivalent else "non-inferior"
+    return f"not shown to be {goal}" if decision == "inconclusive" else decision
 
 
 @section("predictions", title="Predictions", order=20, serves=("gate",), question="how")
@@ -83,5 +114,5 @@ def build_predictions_section(source: ReportSource) -> Section:
     """Describe the file, the rows and the version."""
     result = source.get_gate()
     rows = format_count(result.comparisons[0].rows, "row")
-    sentence = Sentence(f"fairtrial gate {result.source} with fairtrial {version('fairtrial')}: {rows}.")
+    sentence = Sentence(f"Computed from {rows} of {result.source} with fairtrial gate (fairtrial {version('fairtrial')}).")
     return Section("predictions", "Predictions", (sentence,))

@@ -29,6 +29,7 @@ from fairtrial.report.judgement import (
     get_fact,
     list_datasets,
     list_models,
+    list_tested_measures,
     order_pairs_best_first,
     rank_judged_models,
     select_largest_datasets,
@@ -85,44 +86,75 @@ def _build_pair_section(judgement: Judgement) -> Section | None:
     frame = build_tests_frame(judgement)
     note = (
         "The first model of a pair has the better value of the main measure. Differences are first minus second. Intervals are "
-        "not adjusted. Adjusted p: Holm over all pairs of all data sets, for each measure. A p-value at its minimum, the "
-        "smallest that the number of resamples allows, is an upper bound. The interval of a permutation test is from the "
-        "bootstrap, or from the p-value if they disagree. The primary test is the test for the main measure."
+        "simultaneous over all pairs (Bonferroni). Adjusted p: Holm over all pairs of all data sets, for each measure; it "
+        "decides. A p-value at its minimum, the smallest that the number of resamples allows, is an upper bound. The interval "
+        "of a permutation test is from the bootstrap, or from the p-value if they disagree. The primary test is the test for "
+        "the main measure."
     )
     formats = _PAIR_FORMATS | dict.fromkeys(["p", "adjusted p"], make_p_format(judgement.alpha))
     tables = (build_counts_table(frame), ReportTable(PAIRS_KEY, "Every test of every pair", frame, formats, note, None, True))
-    sentences = (*_describe_significant_pairs(judgement), *_describe_pairs(judgement, frame))
+    sentences = (*_describe_selections(judgement), *_describe_pairs(judgement, frame))
     return Section("pairs", "Paired tests", sentences, _draw_pair_figures(judgement), tables)
 
 
-def _describe_significant_pairs(judgement: Judgement) -> tuple[Sentence, ...]:
-    """Describe which pairs differ significantly in the main measure, by the worse model."""
-    pairs = order_pairs_best_first(judgement)
-    tested, several = pairs[pairs["p_adjusted"].notna()], len(list_datasets(judgement)) > 1
+def _list_selections(judgement: Judgement) -> list[tuple[str, str, dict[str, str]]]:
+    """List the measure, the data set ("" for the only one) and the values of the selectors of each figure and its finding."""
+    if len(list_datasets(judgement)) > 1:
+        return [(judgement.main, dataset, {"dataset": dataset}) for dataset in select_largest_datasets(judgement)]
+    measures = list_tested_measures(judgement)
+    if len(measures) == 1:
+        return [(judgement.main, "", {})]
+    return [(measure, "", {"measure": format_measure_name(measure)}) for measure in measures]
+
+
+def _describe_selections(judgement: Judgement) -> list[Sentence]:
+    """Describe the significant pairs of each selection. With a verdict over data sets, its finding comes first."""
+    findings = [
+        Sentence(text, when=when)
+        for measure, dataset, when in _list_selections(judgement)
+        if (text := _describe_significant_pairs(judgement, measure, dataset))
+    ]
+    several = len(list_datasets(judgement)) > 1
+    overall = _describe_significant_pairs(judgement, judgement.main, "") if several else ""
+    return [*findings, *([Sentence(overall)] if overall else [])]
+
+
+def _describe_significant_pairs(judgement: Judgement, measure: str, dataset: str) -> str:
+    """Describe which pairs differ significantly in a measure on a data set, or on all of them, by the worse model."""
+    pairs = order_pairs_best_first(judgement, measure)
+    pairs = pairs[pairs["dataset"] == dataset] if dataset else pairs
+    tested, several = pairs[pairs["p_adjusted"].notna()], pairs["dataset"].nunique() > 1
     if tested.empty:
-        return ()
-    sign = 1 if get_direction(judgement.main) == "max" else -1
+        return ""
+    sign = 1 if get_direction(measure) == "max" else -1
     ranks = [
-        rank_judged_models(judgement, str(dataset)).index(str(first))
-        for dataset, first in zip(tested["dataset"], tested["first"], strict=True)
+        rank_judged_models(judgement, str(name), measure).index(str(first))
+        for name, first in zip(tested["dataset"], tested["first"], strict=True)
     ]
     # Each pair, with the better model first. Of the models that are better than the same one, the best comes first.
     lines = tested.iloc[np.argsort(ranks, kind="stable")].to_dict("records")
     for line in lines:
         is_ahead = sign * line["difference"] >= 0
         line["better"], line["worse"] = (line["first"], line["second"]) if is_ahead else (line["second"], line["first"])
-    values: dict[str, Any] = {"pairs": len(tested), "measure": format_measure_name(judgement.main)}
+    where = f" on {dataset}" if dataset else ""
+    values: dict[str, Any] = {"pairs": len(tested), "measure": f"{format_measure_name(measure)}{where}"}
     if len(lines) == 1:
         (line,) = lines
         values |= {name: str(line[name]) for name in ("better", "worse")}
         kind = "pair_differs" if line["significant"] else "pair_similar"
-        return (Sentence(render(Finding.of(kind, **values, p=float(line["p_adjusted"]), alpha=judgement.alpha))),)
+        adjusted = "adjusted " if _is_adjusted(judgement) else ""
+        return render(Finding.of(kind, **values, adjusted=adjusted, p=float(line["p_adjusted"]), alpha=judgement.alpha))
     significant = [line for line in lines if line["significant"]]
     if not significant:
-        return (Sentence(render(Finding.of("pairs_similar", **values), "model")),)
+        return render(Finding.of("pairs_similar", **values), "model")
     texts = _name_better_models(significant, several)
-    values["named"] = f": {join_names(texts)}" if len(texts) <= _MAX_NAMED else ""
-    return (Sentence(render(Finding.of("pairs_differ", significant=len(significant), **values), "model")),)
+    values["named"] = f": {'; '.join(texts)}" if len(texts) <= _MAX_NAMED else ""
+    return render(Finding.of("pairs_differ", significant=len(significant), **values), "model")
+
+
+def _is_adjusted(judgement: Judgement) -> bool:
+    """Return whether p-values and limits are adjusted, because there are several pairs."""
+    return len(judgement.pairs) > 1
 
 
 def _name_better_models(lines: list[dict[Any, Any]], several: bool) -> list[str]:
@@ -133,7 +165,13 @@ def _name_better_models(lines: list[dict[Any, Any]], several: bool) -> list[str]
     groups: dict[str, list[str]] = {}
     for line in lines:
         groups.setdefault(str(line["worse"]), []).append(str(line["better"]))
-    return [f"{join_names(names)} {'is' if len(names) == 1 else 'are'} better than {worse}" for worse, names in groups.items()]
+    worse_models: dict[tuple[str, ...], list[str]] = {}
+    for worse, names in groups.items():
+        worse_models.setdefault(tuple(names), []).append(worse)
+    return [
+        f"{join_names(names)} {'is' if len(names) == 1 else 'are'} better than {join_names(worse)}"
+        for names, worse in worse_models.items()
+    ]
 
 
 def build_counts_table(frame: pd.DataFrame) -> ReportTable:
@@ -172,13 +210,14 @@ def _describe_pairs(judgement: Judgement, frame: pd.DataFrame) -> tuple[Sentence
 
 
 def _draw_pair_figures(judgement: Judgement) -> tuple[Figure, ...]:
-    """Draw the difference of each pair in the main measure and its interval, for each data set with many rows."""
-    pairs, measure = order_pairs_best_first(judgement), format_measure_name(judgement.main)
-    pairs = pairs[np.isfinite(pairs[["difference", "low", "high"]].to_numpy(dtype=np.float64)).all(axis=1)]
-    chosen, several, figures = select_largest_datasets(judgement), len(list_datasets(judgement)) > 1, []
-    for dataset, key in zip(chosen, make_unique_keys(chosen), strict=True):
-        order = rank_judged_models(judgement, dataset)
-        lines = pairs[pairs["dataset"] == dataset]
+    """Draw the difference of each pair and its interval, for each tested measure or for each data set with many rows."""
+    selections, figures = _list_selections(judgement), []
+    keys = make_unique_keys([dataset or measure for measure, dataset, _ in selections])
+    for (measure, dataset, when), key in zip(selections, keys, strict=True):
+        order = rank_judged_models(judgement, dataset or list_datasets(judgement)[0], measure)
+        lines = order_pairs_best_first(judgement, measure)
+        lines = lines[np.isfinite(lines[["difference", "low", "high"]].to_numpy(dtype=np.float64)).all(axis=1)]
+        lines = lines[lines["dataset"] == dataset] if dataset else lines
         if lines.empty:
             continue
         positions = [[order.index(str(name)) for name in lines[column]] for column in ("first", "second")]
@@ -190,18 +229,23 @@ def _draw_pair_figures(judgement: Judgement) -> tuple[Figure, ...]:
             text=_format_p_values(judgement, drawn),
         )
         few = "" if len(drawn) == len(lines) else f"; {len(drawn)} of {len(lines)} pairs, those of the best models"
-        where, when = (f" on {dataset}", {"dataset": dataset}) if several else ("", {})
-        title = f"Differences in {measure}{where}"
+        title = f"Differences in {format_measure_name(measure)}" + (f" on {dataset}" if dataset else "")
         chart = draw_forest(
             frame,
             title=title,
-            subtitle=f"First minus second, paired; {format_percentage(judgement.level)} CI, not adjusted{few}",
+            subtitle=f"First minus second, paired; {_describe_adjustment(judgement)}{few}",
             has_zero=True,
             step=28 if len(frame) <= 6 else 20,
         )
-        alt = f"{title}: {describe_rows(frame, differences=True)}."
-        figures.append(Figure(f"pairs-differences{f'-{key}' * several}", title, chart, alt, frame, True, "wide", when))
+        alt = f"{title}, {_describe_adjustment(judgement)}: {describe_rows(frame, differences=True)}."
+        name = f"pairs-differences-{key}" if when else "pairs-differences"
+        figures.append(Figure(name, title, chart, alt, frame, True, "wide", when))
     return tuple(figures)
+
+
+def _describe_adjustment(judgement: Judgement) -> str:
+    level = format_percentage(judgement.level)
+    return f"simultaneous {level} CI, adjusted p" if _is_adjusted(judgement) else f"{level} CI, p"
 
 
 def draw_differences_from_best(judgement: Judgement, dataset: str, key: str, when: Mapping[str, str]) -> Figure | None:
@@ -222,13 +266,12 @@ def draw_differences_from_best(judgement: Judgement, dataset: str, key: str, whe
         high=0.0 - drawn["low"],
         text=_format_p_values(judgement, drawn),
     )
-    adjusted = "adjusted p" if len(judgement.pairs) > 1 else "p"
     few = "" if len(drawn) == len(pairs) else f"; the {len(drawn)} best of {len(pairs)} models"
-    subtitle = f"Paired, {format_percentage(judgement.level)} CI not adjusted, {adjusted}{few}"
-    title = f"Difference from {order[0]}" + (f" on {dataset}" if len(list_datasets(judgement)) > 1 else "")
-    chart = draw_forest(frame, title=title, subtitle=subtitle, has_zero=True, step=34 if len(frame) <= 4 else 26)
     measure = format_measure_name(judgement.main)
-    alt = f"{title} in {measure}: {describe_rows(frame, differences=True)}."
+    subtitle = f"Paired; {_describe_adjustment(judgement)}{few}"
+    title = f"Difference in {measure} from {order[0]}" + (f" on {dataset}" if len(list_datasets(judgement)) > 1 else "")
+    chart = draw_forest(frame, title=title, subtitle=subtitle, has_zero=True, step=34 if len(frame) <= 4 else 26)
+    alt = f"{title}, {_describe_adjustment(judgement)}: {describe_rows(frame, differences=True)}."
     return Figure(key, title, chart, alt, frame, True, "half", when)
 
 

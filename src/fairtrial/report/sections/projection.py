@@ -11,6 +11,7 @@ from fairtrial._text import join_names
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.measures import efficiency, get_measure, projection
 from fairtrial.measures.projection import IDEAL
+from fairtrial.report.cache import select_best_learners
 from fairtrial.report.figures.projection import ConfusionTables, compute_confusion_tables, draw_projection
 from fairtrial.report.names import find_best_names, format_measure_name
 from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number, section
@@ -26,13 +27,15 @@ if TYPE_CHECKING:
 _POINTS, _FIT, _EFFICIENCY = "projection-points", "projection-fit", "projection-efficiency"
 _SETS = "projection-efficiency-data-sets"
 _FAR = "distance to Ideal"
+_MOST_LEARNERS = 20
 
 
 @section("projection", title="All measures at once", order=140, serves=("study",), question="size")
 def build_section(source: ReportSource) -> Section | None:
     """Build the projection of all learners. Return None if fewer than two learners share a data set."""
     results = source.get_results()
-    confusion = compute_confusion_tables(results, get_main_condition(results))
+    learners = select_best_learners(results, _MOST_LEARNERS)
+    confusion = compute_confusion_tables(results, get_main_condition(results), learners=learners)
     if len(confusion.tables) < 2:
         return None
     points = projection(confusion.tables, normalise=len(confusion.datasets) > 1)
@@ -54,8 +57,14 @@ def build_section(source: ReportSource) -> Section | None:
         tuple(sentences),
         (_draw_projection_figure(points, frame),),
         tables,
-        _build_projection_notes(confusion),
+        (*_build_projection_notes(confusion), *_note_omitted_learners(results)),
     )
+
+
+def _note_omitted_learners(results: Results) -> tuple[str, ...]:
+    """Note that only the best learners are compared, if there are more."""
+    is_limited = len(results.archive.learners) > _MOST_LEARNERS
+    return (f"Only the {_MOST_LEARNERS} learners with the best mean ranks are shown.",) * is_limited
 
 
 def _format_distance_note(points: Projection) -> str:
@@ -65,12 +74,12 @@ def _format_distance_note(points: Projection) -> str:
 def _build_fit_table(points: Projection) -> ReportTable:
     import pandas as pd
 
-    frame = pd.DataFrame({"stress": [points.stress]}, index=pd.Index(["all distances"], name="of"))
+    frame = pd.DataFrame({"stress": [points.stress]}, index=pd.Index(["all distances"], name="item"))
     return ReportTable(_FIT, "Distortion of the distances", frame, {"stress": "{:.3f}"})
 
 
 def _describe_distortion(fit: ReportTable) -> Sentence:
-    template = "The figure distorts the other distances with a stress of {stress}; zero means no distortion."
+    template = "Stress of the projection: {stress} (zero: no distortion)."
     return build_sentence(template, stress=format_number(fit.frame, _FIT, "all distances", "stress", "{:.3f}"))
 
 
@@ -80,14 +89,15 @@ def _describe_nearest(frame: pd.DataFrame) -> list[Sentence]:
     if learners[_FAR].iloc[0] == learners[_FAR].iloc[-1]:
         return [
             build_sentence(
-                "All learners have the same distance to Ideal, {far}.", far=format_number(frame, _POINTS, best, _FAR)
+                "All learners have the same distance to the ideal classifier, {far}.",
+                far=format_number(frame, _POINTS, best, _FAR),
             )
         ]
     alike = [str(name) for name in learners.index[1:] if learners.loc[name, _FAR] == learners.loc[best, _FAR]]
     template = (
-        "{best} and {alike} are nearest to Ideal (distance {near}); {worst} is farthest ({far})."
+        "{best} and {alike} are closest to the ideal classifier (distance {near}); {worst} is farthest ({far})."
         if alike
-        else "{best} is nearest to Ideal (distance {near}); {worst} is farthest ({far})."
+        else "{best} is closest to the ideal classifier (distance {near}); {worst} is farthest ({far})."
     )
     parts = {"near": format_number(frame, _POINTS, best, _FAR), "far": format_number(frame, _POINTS, worst, _FAR)}
     return [build_sentence(template, best=best, alike=", ".join(alike), worst=worst, **parts)]
@@ -175,7 +185,7 @@ def _describe_efficiency(table: ReportTable, measures: list[str]) -> list[Senten
     if len(efficient) == len(frame):
         return [build_sentence("All learners are efficient over the declared measures, so efficiency does not rank them.")]
     verb = "Only {full} is" if len(efficient) == 1 else "{full} are"
-    template = f"{verb} efficient over the declared measures; the others are not."
+    template = f"{verb} efficient (data envelopment analysis over the declared measures)."
     single = _describe_best_below(frame.drop(index=efficient), frame, measures)
     if not single:
         return [build_sentence(template, full=join_names(efficient))]

@@ -25,10 +25,11 @@ if TYPE_CHECKING:
     from fairtrial.report.source import ReportSource
     from fairtrial.study import Results
 
-TITLE = "Which classifier is better? It depends on the measure"
+TITLE = "Ranks under every measure"
 _NOTE = (
-    "Ranks of the means over the data sets on which every learner with scores has a finite value. Equal means share the best "
-    "of their ranks. Some measures always agree, e.g. accuracy and error rate. An empty cell means that the learner lacks the "
+    "Ranks of the means over the data sets on which every learner with scores has a finite value; at least half of the data "
+    "sets must be left. Equal means receive the same (best) rank. Some measures always agree, e.g. accuracy and error rate. "
+    "An empty cell means that the learner lacks the "
     "scores that the measure needs, or has no finite value."
 )
 _LARGE_NOTE = "Only the measures of the study file, because the study is large."
@@ -60,7 +61,7 @@ def build_section(source: ReportSource) -> Section | None:
         TITLE,
         (_build_rank_sentence(results, facts, firsts),),
         (_draw_rank_figure(ranks),),
-        _build_rank_tables(means, ranks, facts, firsts),
+        _build_rank_tables(results, means, ranks, facts, firsts),
         tuple(notes),
     )
 
@@ -127,13 +128,26 @@ def _read_score_table(results: Results, measure: str, condition: ConditionFacts)
 
 
 def _average_measure(results: Results, measure: str, condition: ConditionFacts) -> pd.Series[float] | None:
-    """Average over the data sets that all learners with a value share. Return None if the measure cannot be computed."""
+    """Average over the data sets that all learners with a value share.
+
+    Return None if the measure cannot be computed, or if they share less than half of the data sets.
+    """
     table = _read_score_table(results, measure, condition)
-    if table is None:
-        return None
+    shared = _select_shared(table) if table is not None else None
+    if table is None or shared is None or 2 * len(shared) < len(table):
+        return None  # the mean over a few data sets does not represent the study
+    return shared.mean().reindex(table.columns)
+
+
+def _select_shared(table: pd.DataFrame) -> pd.DataFrame:
+    """Select the data sets on which all learners with a finite value have one."""
     finite = table.where(np.isfinite(table))
-    defined = finite.loc[:, finite.notna().any()]
-    return defined.dropna().mean().reindex(table.columns)
+    return finite.loc[:, finite.notna().any()].dropna()
+
+
+def _count_shared(results: Results, measure: str, condition: ConditionFacts) -> int:
+    table = _read_score_table(results, measure, condition)
+    return 0 if table is None else len(_select_shared(table))
 
 
 def compute_ranks(means: pd.DataFrame) -> pd.DataFrame:
@@ -178,9 +192,9 @@ def build_rank_facts(ranks: pd.DataFrame) -> pd.DataFrame:
     counts = {
         "learners": ranks.shape[1],
         "measures": len(ranks),
-        "learners first under some measure": int((ranks == 1).any().sum()),
+        "learners that rank first under at least one measure": int((ranks == 1).any().sum()),
     }
-    return pd.DataFrame({"value": list(counts.values())}, index=pd.Index(counts, name="fact"))
+    return pd.DataFrame({"value": list(counts.values())}, index=pd.Index(counts, name="quantity"))
 
 
 def _build_rank_sentence(results: Results, facts: pd.DataFrame, firsts: pd.DataFrame) -> Sentence:
@@ -190,20 +204,26 @@ def _build_rank_sentence(results: Results, facts: pd.DataFrame, firsts: pd.DataF
     if len(winners) == 1:
         return build_sentence("{name} ranks first under each of {measures} measures {where}.", **parts, name=winners[0])
     parts["learners"] = format_number(facts, "ranks-facts", "learners", "value", "{:d}")
-    parts["count"] = format_number(facts, "ranks-facts", "learners first under some measure", "value", "{:d}")
+    parts["count"] = format_number(facts, "ranks-facts", "learners that rank first under at least one measure", "value", "{:d}")
     template = "{count} of {learners} learners rank first under at least one of {measures} measures {where}: {names}."
     return build_sentence(template, **parts, names=join_names(winners))
 
 
 def _build_rank_tables(
-    means: pd.DataFrame, ranks: pd.DataFrame, facts: pd.DataFrame, firsts: pd.DataFrame
+    results: Results, means: pd.DataFrame, ranks: pd.DataFrame, facts: pd.DataFrame, firsts: pd.DataFrame
 ) -> tuple[ReportTable, ...]:
+    main = get_main_condition(results)
+    counted = means.assign(**{"data sets": [_count_shared(results, str(name), main) for name in means.index]})
     formats = dict.fromkeys(("best rank", "worst rank"), "{:.0f}") | {"mean rank": "{:.2f}"}
-    learners = list(means.columns)
+    learners, counted, named = (
+        list(means.columns),
+        counted.rename(index=format_measure_name),
+        ranks.rename(index=format_measure_name),
+    )
     return (
         ReportTable("ranks-firsts", "Number of measures under which a learner ranks first", firsts, formats, _MEAN_NOTE),
-        ReportTable("ranks-measures", "Rank under each measure", ranks, dict.fromkeys(learners, "{:.0f}"), _NOTE, "min", True),
-        ReportTable("ranks-means", "Ranked means", means, dict.fromkeys(learners, "{:.4g}"), "", None, True),
+        ReportTable("ranks-measures", "Rank under each measure", named, dict.fromkeys(learners, "{:.0f}"), _NOTE, "min", True),
+        ReportTable("ranks-means", "Ranked means", counted, dict.fromkeys(learners, "{:.4g}"), "", None, True),
         ReportTable("ranks-facts", "Counts", facts),
     )
 

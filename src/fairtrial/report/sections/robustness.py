@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtrial._text import capitalize, join_names
+from fairtrial._text import capitalize, format_p_value, join_names
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.measures import get_measure
 from fairtrial.report.figures.robustness import draw_levels, draw_loss_surface, draw_losses
@@ -17,7 +17,7 @@ from fairtrial.report.means import compute_level_means
 from fairtrial.report.names import find_best_names, format_measure_name, get_verdict_measure_name
 from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number, section
 from fairtrial.report.sections.scores import draw_condition_means
-from fairtrial.report.sections.verdict import MAX_DRAWN
+from fairtrial.report.sections.verdict import MAX_DRAWN, VerdictContext
 from fairtrial.report.selection import get_main_condition, list_changed_conditions, map_unique_keys, with_levels
 from fairtrial.study.archive import ConditionFacts
 from fairtrial.study.results.selection import CLEAN, format_condition
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from fairtrial.report.source import ReportSource
+    from fairtrial.significance.verdict import Verdict
     from fairtrial.study import Results
 
 SHIFTS = ("class-proportion", "concept-change", "covariate-shift", "prior-shift", "selection-bias")
@@ -46,6 +47,7 @@ _NAMES = {
 _FORMATS = {"level": "{:g}", **dict.fromkeys([name for key, name in _NAMES.items() if key[-4:] != "sets"], "{:.3f}")}
 _MEAN_FORMATS = dict.fromkeys(("mean", "low", "high"), "{:.4f}") | {"change": "{:+.4f}"}
 _MEAN_NOTE = "Change: difference from the mean without noise, over the same data sets."
+_DIGITS = 3  # means that are equal to this many decimal places share the best mean
 _MAX_ALTERNATIVES = 24  # with more measures and conditions, there is no slider
 _NOTE = (
     "The relative loss of accuracy (RLA) is the proportion of its accuracy that a learner loses. The equalized loss of "
@@ -91,7 +93,7 @@ def build_section(source: ReportSource) -> Section | None:
     return Section(
         "robustness",
         "Robustness to noise",
-        _describe_changes(families, get_verdict_measure_name(results)),
+        _describe_changes(results, families, slider),
         figures,
         tuple(family.table for family in families),
         (_NOTE,),
@@ -156,16 +158,38 @@ def _compute_level_family(
     return LevelFamily(name, f"robustness-means-{key}-{measure_key}", measure, conditions, means)
 
 
-def _describe_changes(families: list[LevelFamily], main: str) -> tuple[Sentence, ...]:
-    """Describe, for each kind of noise at its highest level, for whom the main measure changes most and least."""
-    chosen = [family for family in families if family.measure == main] or families[:1]
-    return tuple(_describe_change(family) for family in chosen)
+def _describe_changes(
+    results: Results, families: list[LevelFamily], slider: tuple[str, tuple[str, ...]] | None
+) -> tuple[Sentence, ...]:
+    """Describe for whom each measure changes most and least: at the selected noise level or, without a slider, the highest."""
+    contexts = VerdictContext.list_alternatives(results)
+    verdicts = {
+        (context.measure, format_condition(context.condition)): context.verdict for context in contexts if context.condition
+    }
+    sentences = []
+    for measure in dict.fromkeys(family.measure for family in families):
+        alike = [family for family in families if family.measure == measure]
+        when = {"measure": format_measure_name(measure)}
+        if slider is None:
+            changes = [_describe_change(family, verdicts=verdicts) for family in alike]
+            sentences += [replace(sentence, when=when) for sentence in changes]
+            continue
+        for label in slider[1]:
+            family = next((family for family in alike if label in map(format_condition, family.conditions)), None)
+            if family is not None:
+                level = next(condition for condition in family.conditions if format_condition(condition) == label)
+                sentence = _describe_change(family, level, verdicts)
+                sentences.append(replace(sentence, when=when | {"condition": label}))
+    return tuple(sentences)
 
 
-def _describe_change(family: LevelFamily) -> Sentence:
+def _describe_change(
+    family: LevelFamily, level: ConditionFacts | None = None, verdicts: Mapping[tuple[str, str], Verdict | None] | None = None
+) -> Sentence:
+    """Describe for whom a measure changes most and least. Default: at the highest noise level."""
     means, table = family.table.frame, family.key
     sign = 1 if get_measure(family.measure).facts.direction == "max" else -1
-    condition = format_condition(family.conditions[-1])
+    condition = format_condition(family.conditions[-1] if level in (None, family.conditions[0]) else level)
     last = means[(means["condition"] == condition) & means["change"].notna()]
     parts: dict[str, Any] = {"condition": condition, "measure": format_measure_name(family.measure)}
     if last.empty:
@@ -177,16 +201,27 @@ def _describe_change(family: LevelFamily) -> Sentence:
     parts |= {"least": last.loc[order[-1], "learner"], "gain": format_number(means, table, order[-1], "change", "{:+.3f}")}
     clean = means[means["condition"] == format_condition(family.conditions[0])]
     former, first = (
-        find_best_names(lines.set_index("learner")["mean"], get_measure(family.measure).facts.direction)
+        find_best_names(lines.set_index("learner")["mean"].round(_DIGITS), get_measure(family.measure).facts.direction)
         for lines in (clean, last)
     )
     template = "Under {condition}, {measure} worsens most for {most} ({loss}) and least for {least} ({gain}); "
+    parts["best"] = join_names(first)
     if set(former) & set(first):
-        return build_sentence(
-            template + "{best} keeps the best mean.", best=next(name for name in former if name in first), **parts
-        )
-    template += "the best mean changes from {former} to {best}."
-    return build_sentence(template, former=join_names(former), best=join_names(first), **parts)
+        parts["verb"] = "keeps" if len(first) == 1 else "have"
+        return build_sentence(template + "{best} {verb} the best mean.", **parts)
+    parts |= {"former": join_names(former), "has": "has" if len(first) == 1 else "have"}
+    parts["detail"] = _describe_rank_difference((verdicts or {}).get((family.measure, condition)), first[0], former[0])
+    return build_sentence(template + "{best} {has} the best mean instead of {former}{detail}.", **parts)
+
+
+def _describe_rank_difference(verdict: Verdict | None, first: str, second: str) -> str:
+    """Describe whether two learners differ significantly. Empty without a test."""
+    pair = None if verdict is None else verdict.ranking.find_pair(first, second)
+    if verdict is None or pair is None or np.isnan(pair.p_adjusted):
+        return ""
+    relation = "differ" if verdict.ranking.is_significant(pair) else "do not differ"
+    adjusted = "adjusted " if len(verdict.ranking.pairs) > 1 else ""
+    return f"; {first} and {second} {relation} significantly ({adjusted}{format_p_value(pair.p_adjusted, verdict.alpha)})"
 
 
 def _draw_level_figures(
@@ -231,7 +266,7 @@ def _draw_levels(results: Results, family: LevelFamily, key: str, marked: Condit
         kept = kept.head(MAX_DRAWN) if is_smaller_better else kept.tail(MAX_DRAWN)
         best, explanation = best[best["learner"].isin(kept)], f"{explanation}; the best {MAX_DRAWN} learners without noise"
     chart = draw_levels(best, axis_title=capitalize(name), title=title, explanation=explanation, marked=level)
-    alt = f"{title}. {_describe_change(family).text}"
+    alt = f"{title}. {_describe_change(family, marked).text}"
     when = {"measure": name} | ({} if marked is None else {"condition": format_condition(marked)})
     return Figure(key, title, chart, alt, best, lead=True, size="half" if marked else "wide", when=when)
 
@@ -406,9 +441,7 @@ def _draw_robustness_figures(overall: pd.DataFrame, name: str, key: str) -> tupl
         f"Accuracy with noise against accuracy without noise under {name}, on the surfaces of RLA and ELA.",
         highest=False,
     )
-    figures.append(
-        Figure(f"robustness-surface-{key}", "Accuracies on the surfaces of RLA and ELA", surface, surface_alt, overall)
-    )
+    figures.append(Figure(f"robustness-surface-{key}", "Accuracy with and without noise", surface, surface_alt, overall))
     return tuple(figures)
 
 
@@ -420,4 +453,4 @@ def _format_robustness_alt(frame: pd.DataFrame, column: str, text: str, *, highe
     measure_name = {"ela": "ELA", "rla": "RLA"}[column]
     row = last.loc[index]
     side = "highest" if highest else "lowest"
-    return f"{text} At noise level {row['level']:g} {row['learner']} has the {side} {measure_name}, {row[column]:.3f}."
+    return f"{text} At noise level {row['level']:g}, {row['learner']} has the {side} {measure_name}, {row[column]:.3f}."

@@ -7,7 +7,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from fairtrial._narrative import render_all
-from fairtrial._text import capitalize, format_count, join_names
+from fairtrial._text import format_count, join_names
 from fairtrial.report.cache import get_declared_section, has_only_predictions, select_condition, unwrap_estimator
 from fairtrial.report.judgement import FACTS, build_facts_frame, drop_single_dataset, get_fact, list_datasets, list_models
 from fairtrial.report.names import format_measure_name, get_verdict_measure_name
@@ -65,13 +65,12 @@ def _describe_command(results: Results) -> Sentence:
     declared = archive.declaration.get("resampling")
     scheme = describe_resampling(declared[0] if isinstance(declared, list) and declared else declared)
     command = "" if has_only_predictions(results) else f"fairtrial run {archive.name}.toml"
-    parts = [
-        f"{format_count(len(archive.learners), 'learner')} on {format_count(len(archive.datasets), 'data set')}",
-        *([scheme] if scheme else []),
-        *([f"{format_count(len(archive.conditions), 'condition')}"] if len(archive.conditions) > 1 else []),
-    ]
-    made = " with ".join(filter(None, [command, f"fairtrial {last_version}" if last_version else ""]))
-    return Sentence(f"{made}: {', '.join(parts)}." if made else capitalize(f"{', '.join(parts)}."))
+    size = f"{format_count(len(archive.learners), 'learner')} on {format_count(len(archive.datasets), 'data set')}"
+    conditions = f" under {format_count(len(archive.conditions), 'condition')}" if len(archive.conditions) > 1 else ""
+    resampling = f" (resampling: {scheme})" if scheme else ""
+    software = f"fairtrial {last_version}" if last_version else ""
+    made = f"{command} ({software})" if command and software else command or software
+    return Sentence(f"{made} evaluated {size}{conditions}{resampling}." if made else f"{size}{conditions}{resampling}.")
 
 
 def describe_resampling(scheme: Any) -> str:
@@ -395,8 +394,12 @@ def _describe_columns(judgement: Judgement) -> Sentence:
         "unused": join_names(list(roles.unused)),
         "guessed": join_names(guessed),
     }
-    template = "Layout: {layout}, {what}."
-    template += " Roles guessed from names and values: {guessed}." if guessed else " The roles of all columns were given."
+    template = "The file is {layout} ({what})."
+    template += (
+        " These roles were inferred from column names and values: {guessed}."
+        if guessed
+        else " The roles of all columns were given."
+    )
     template += " Unused columns: {unused}." if roles.unused else ""
     return build_sentence(template, **{name: part for name, part in parts.items() if "{" + name + "}" in template})
 
@@ -408,13 +411,13 @@ def explain_omissions(judgement: Judgement) -> tuple[Sentence, ...]:
     if not judgement.curves:
         many = streamed and len(judgement.classes["class"].unique()) > 2
         why = "streamed files with more than two classes have none" if many else "the file has no scores"
-        sentences.append(build_sentence("There are no curves: {why}.", why=why))
+        sentences.append(build_sentence("No curves are shown, because {why}.", why=why))
     if not len(judgement.calibration):
-        sentences.append(build_sentence("There is no calibration: no model has predicted probabilities."))
+        sentences.append(build_sentence("Calibration was not assessed, because no model has predicted probabilities."))
     if not judgement.roles.subgroups:
-        sentences.append(build_sentence("There are no subgroups: no subgroup column was given or recognized."))
+        sentences.append(build_sentence("No subgroup column was given or recognized."))
     if len(list_models(judgement)) < 2:
-        sentences.append(build_sentence("There are no paired tests: the file has only one model."))
+        sentences.append(build_sentence("There are no paired tests, because the file has only one model."))
     elif judgement.verdict is None:
         sentences.append(_explain_no_verdict(judgement, streamed))
     return tuple(sentences)
@@ -451,7 +454,7 @@ def build_comparison_section(source: ReportSource) -> Section:
         f"{format_count(len(verdict.table.learners), 'learner')} on {format_count(len(verdict.table.datasets), verdict.unit)}"
     )
     software = f"fairtrial {metadata.version('fairtrial')}"
-    sentence = Sentence(f"fairtrial compare with {software}: {size}, {describe_choice(verdict.choice)}.")
+    sentence = Sentence(f"fairtrial compare ({software}) compared {size}: {describe_choice(verdict.choice)}.")
     return Section("setup", "Setup", (sentence,), (), (ReportTable("setup-facts", "Settings of the comparison", frame),))
 
 
@@ -461,4 +464,6 @@ def build_threshold_section(source: ReportSource) -> Section:
     result = source.get_thresholds()
     size = f"{format_count(len(source.learners), 'model')} on {format_count(result.choices[0].rows, 'row')}"
     software = f"fairtrial {metadata.version('fairtrial')}"
-    return Section("setup", "Setup", (Sentence(f"fairtrial threshold {result.source} with {software}: {size}."),))
+    return Section(
+        "setup", "Setup", (Sentence(f"Computed for {size} of {result.source} with fairtrial threshold ({software})."),)
+    )

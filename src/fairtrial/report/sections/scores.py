@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -10,9 +10,11 @@ import numpy as np
 
 from fairtrial._findings import Finding
 from fairtrial._narrative import render, render_all, render_size
-from fairtrial._text import capitalize, format_percentage, join_names
+from fairtrial._text import capitalize, format_interval, format_percentage, join_names
 from fairtrial.errors import InputError
 from fairtrial.measures import get_measure
+from fairtrial.predictions.judgement import rank_by_rows
+from fairtrial.predictions.statistics import JudgeSettings
 from fairtrial.predictions.tables import find_unequal_rows
 from fairtrial.report.figures.forest import describe_rows, draw_forest
 from fairtrial.report.judgement import (
@@ -24,6 +26,7 @@ from fairtrial.report.judgement import (
     get_fact,
     list_datasets,
     list_models,
+    list_tested_measures,
     select_largest_datasets,
 )
 from fairtrial.report.means import average_by_dataset, average_over_datasets, compute_scores, format_means_key
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
     from fairtrial.predictions.judgement import Judgement
     from fairtrial.report.source import ReportSource
     from fairtrial.study import Results
+    from fairtrial.study.archive import ConditionFacts
 
 _FOUR = "{:.4f}"
 _BEHIND = "difference from the best"
@@ -79,7 +83,7 @@ def build_section(source: ReportSource) -> Section:
     return Section(
         "scores",
         "Scores",
-        (*_describe_size(results, frames, present), *_describe_absent_measures(absent)),
+        (*_describe_study_sizes(results, frames), *_describe_absent_measures(absent)),
         tuple(figure for name in present for figure in _draw_means_figures(results, frames[name], name, keys[name])),
         undefined_tables,
         notes,
@@ -98,35 +102,50 @@ def build_measure_means(means: pd.DataFrame, measure: str) -> pd.DataFrame:
         return frame.assign(**{_BEHIND: (frame["mean"] - best).abs().to_numpy(dtype=np.float64)})
 
 
-def _describe_size(results: Results, frames: Mapping[str, pd.DataFrame], present: Sequence[str]) -> tuple[Sentence, ...]:
-    """Describe the best mean of the main measure and its lead over the next and the last one."""
-    if not present or _BEHIND not in frames[present[0]]:
-        return ()
-    measure, main = present[0], get_main_condition(results)
-    frame, key = frames[measure], format_means_key(results, measure)
+def _describe_study_sizes(results: Results, frames: Mapping[str, pd.DataFrame]) -> tuple[Sentence, ...]:
+    """Describe the size of the lead for each measure and condition that the figures show."""
+    sentences = []
+    for measure, frame in frames.items():
+        drawn = _list_drawn_conditions(results, frame)
+        for condition in results.archive.conditions:
+            name = format_condition(condition)
+            sentence = _describe_size(results, frame, measure, condition) if name in drawn else None
+            if sentence is not None:
+                when = {"measure": format_measure_name(measure)} | ({"condition": name} if len(drawn) > 1 else {})
+                sentences.append((condition is get_main_condition(results), replace(sentence, when=when)))
+    sentences.sort(key=lambda pair: not pair[0])
+    return tuple(sentence for _, sentence in sentences)
+
+
+def _describe_size(results: Results, frame: pd.DataFrame, measure: str, condition: ConditionFacts) -> Sentence | None:
+    """Describe the best mean of a measure under a condition and its lead over the next and the last one."""
+    if _BEHIND not in frame:
+        return None
+    key = format_means_key(results, measure)
     is_smaller_better = get_measure(measure).facts.direction == "min"
-    lines = frame[(frame["condition"] == format_condition(main)) & np.isfinite(frame["mean"].to_numpy(dtype=np.float64))]
+    lines = frame[(frame["condition"] == format_condition(condition)) & np.isfinite(frame["mean"].to_numpy(dtype=np.float64))]
     lines = lines.sort_values("mean", ascending=is_smaller_better, kind="stable")
     if lines.empty:
-        return ()
+        return None
     best, second, last = lines.index[0], lines.index[min(1, len(lines) - 1)], lines.index[-1]
     parts: dict[str, Any] = {"learner": frame.loc[best, "learner"], "measure": format_measure_name(measure)}
     parts["mean"] = format_number(frame, key, best, "mean", "{:.3f}")
-    template = "{learner}'s mean {measure} is {mean}"
+    template = "The mean {measure} of {learner} is {mean}"
     if np.isfinite(frame.loc[best, ["low", "high"]].to_numpy(dtype=np.float64)).all():
         template += " ({interval} {low} to {high})"
         parts |= {name: format_number(frame, key, best, name, "{:.3f}") for name in ("low", "high")}
         parts["interval"] = "95 % CI"
-    relation = "below" if is_smaller_better else "above"
+    relation = "lower" if is_smaller_better else "higher"
     if len(lines) > 1:
-        template += f": {{lead}} {relation} {{second}}"
+        template += f": {{lead}} {relation} than that of {{second}}"
         parts |= {"second": frame.loc[second, "learner"], "lead": _format_lead(frame, key, second)}
     if len(lines) > 2:
-        template += f" and {{distance}} {relation} {{last}}"
+        template += f" and {{distance}} {relation} than that of {{last}}"
         parts |= {"last": frame.loc[last, "learner"], "distance": _format_lead(frame, key, last)}
     if len(results.archive.conditions) > 1:
-        template, parts["where"] = f"{{where}}, {template}", capitalize(format_condition_phrase(main))
-    return (build_sentence(f"{template}.", **parts),)
+        template = f"{{where}}, the {template.removeprefix('The ')}"
+        parts["where"] = capitalize(format_condition_phrase(condition))
+    return build_sentence(f"{template}.", **parts)
 
 
 def _format_lead(frame: pd.DataFrame, key: str, line: Any) -> Number:
@@ -180,11 +199,16 @@ def _format_means_note(results: Results, frame: pd.DataFrame) -> str:
     return " ".join(notes)
 
 
+def _list_drawn_conditions(results: Results, frame: pd.DataFrame) -> list[str]:
+    """List the conditions that figures show: all or, if there would be many figures, only the main one."""
+    conditions = list(dict.fromkeys(frame["condition"]))
+    is_many = len(conditions) * len(results.measures) > _MAX_ALTERNATIVES
+    return [format_condition(get_main_condition(results))] if is_many else conditions
+
+
 def _draw_means_figures(results: Results, frame: pd.DataFrame, measure: str, key: str) -> tuple[Figure, ...]:
     """Draw the means under each condition, or only under the main one if there would be many figures."""
-    conditions = list(dict.fromkeys(frame["condition"]))
-    if len(conditions) * len(results.measures) > _MAX_ALTERNATIVES:
-        conditions = [format_condition(get_main_condition(results))]
+    conditions = _list_drawn_conditions(results, frame)
     keys = map_unique_keys(conditions)
     figures = [
         draw_condition_means(frame, measure, condition, f"scores-intervals-{key}-{keys[condition]}") for condition in conditions
@@ -227,6 +251,7 @@ def _build_long_table(dataset_means: pd.DataFrame) -> ReportTable:
     frame = dataset_means.rename(columns={"dataset": "data set"}).reset_index(drop=True)
     names = frame.columns[frame.dtypes == "category"]
     frame = frame.astype(dict.fromkeys(names, object))
+    frame["measure"] = frame["measure"].map(format_measure_name)
     return ReportTable("scores-all", "All means", frame, _FORMATS, _LONG_NOTE, None, True)
 
 
@@ -278,15 +303,51 @@ def build_judgement_section(source: ReportSource) -> Section:
 
 
 def _describe_sizes(judgement: Judgement) -> tuple[Sentence, ...]:
-    """Describe the best value and its distances from others or, for several data sets, the range of the best values."""
-    if len(judgement.findings) == 1:
+    """Describe the best value of each measure and its distances from others. The page's selector chooses the measure."""
+    several = len(list_datasets(judgement)) > 1
+    if not several and len(list_models(judgement)) == 1 and _list_shared_scale(judgement):
         return (Sentence(render_size(judgement.findings[0])),)
-    bests = [(ranking.values[0], ranking.names[0], ranking.scope) for ranking in judgement.findings if ranking.names]
-    if not bests:
-        return ()
-    measure, (low, high) = format_measure_name(judgement.main), (min(bests), max(bests))
-    values = {"measure": measure, "low": low[0], "high": high[0], "first": low[1], "last": high[1]}
-    return (Sentence(render(Finding.of("best_by_dataset", **values, where=low[2], there=high[2]))),)
+    describe = _describe_best_by_dataset if several else _describe_best
+    return tuple(
+        Sentence(describe(judgement, measure), when={"measure": format_measure_name(measure)})
+        for measure in list_drawn_measures(judgement)
+    )
+
+
+def _describe_best(judgement: Judgement, measure: str) -> str:
+    """Describe the best value of a measure and its tested distances from others, or else the range of the values."""
+    if measure == judgement.main:
+        return render_size(judgement.findings[0])
+    name, has_direction = format_measure_name(measure), get_measure(measure).facts.has_direction
+    if has_direction and measure in list_tested_measures(judgement):
+        tests = judgement.tests[judgement.tests["measure"] == measure].assign(outcome="")
+        settings = JudgeSettings(judgement.level, alpha=judgement.alpha)
+        return render_size(rank_by_rows(judgement.scores, tests, {}, get_measure(measure), settings)[0])
+    lines = _select_finite_scores(judgement.scores)
+    lines = lines[lines["measure"] == measure].sort_values("estimate", kind="stable")
+    lines = _order_by_value(lines, measure) if has_direction else lines
+    first, last = lines.iloc[0], lines.iloc[-1]
+    interval = "" if np.isnan(first["low"]) else f", {format_interval(first['low'], first['high'], judgement.level)}"
+    values: dict[str, Any] = {"measure": name, "first": str(first["model"]), "last": str(last["model"]), "interval": interval}
+    values |= {"low": float(first["estimate"]), "high": float(last["estimate"])}
+    if len(lines) == 1:
+        return render(Finding.of("measure_single", **values))
+    return render(Finding.of("measure_best" if has_direction else "measure_range", **values))
+
+
+def _describe_best_by_dataset(judgement: Judgement, measure: str) -> str:
+    """Describe the range of the best values of the data sets or, if no value is better, of all values."""
+    lines, has_direction = _select_finite_scores(judgement.scores), get_measure(measure).facts.has_direction
+    lines = lines[lines["measure"] == measure]
+    if has_direction:
+        lines = _order_by_value(lines, measure).drop_duplicates("dataset")
+    lines = lines.sort_values("estimate", kind="stable")
+    low, high = lines.iloc[0], lines.iloc[-1]
+    values: dict[str, Any] = {"measure": format_measure_name(measure)}
+    values |= {"low": float(low["estimate"]), "high": float(high["estimate"])}
+    values |= {"first": str(low["model"]), "last": str(high["model"])}
+    values |= {"where": f"on {low['dataset']}", "there": f"on {high['dataset']}"}
+    return render(Finding.of("best_by_dataset", **values, best="best " if has_direction else ""))
 
 
 def _note_fewer_rows(judgement: Judgement) -> str:

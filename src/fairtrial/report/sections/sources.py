@@ -234,7 +234,7 @@ def build_hashes_frame(results: Results) -> pd.DataFrame:
     if file is not None:
         with open_store(file.path) as store:
             lines.insert(0, ("results", f"{results.archive.name}.fairtrial", store.compute_digest()))
-    return pd.DataFrame(lines, columns=["of", "name", "hash"])
+    return pd.DataFrame(lines, columns=["item", "name", "hash"])
 
 
 @section("reproduce", title="How to reproduce", order=180, serves=("judgement",), question="how")

@@ -8,7 +8,13 @@ import numpy as np
 
 from fairtrial._text import capitalize, format_difference, format_p_value, format_percentage, make_p_format
 from fairtrial.report.figures.forest import draw_forest
-from fairtrial.report.judgement import drop_single_dataset, list_datasets, rank_judged_models, select_largest_datasets
+from fairtrial.report.judgement import (
+    drop_single_dataset,
+    get_direction,
+    list_datasets,
+    rank_judged_models,
+    select_largest_datasets,
+)
 from fairtrial.report.names import format_measure_name
 from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, section
 from fairtrial.report.selection import make_unique_keys
@@ -20,12 +26,14 @@ if TYPE_CHECKING:
     from fairtrial.report.source import ReportSource
 
 SUBGROUPS_KEY, GAPS_KEY = "subgroups-all", "subgroups-gaps"
+_ROUNDING = 1e-9
 _MAX_LINES, _MAX_FIGURES, _MAX_LEAD = 24, 6, 2
 _FORMATS = dict.fromkeys(["estimate", "low", "high", "rest", "difference", "proportion"], "{:.3g}")
 _GAP_NAMES = {"p_value": "p", "p_adjusted": "adjusted p"}
 _GAP_NOTE = (
     "Difference: the value of the subgroup minus that of all other rows of the data set. Confidence limits and adjusted "
-    "p-values of a measure cover all subgroups, columns, models and data sets."
+    "p-values cover all subgroups, columns, models and data sets; those of measures other than the main one also cover all "
+    "these measures together."
 )
 
 
@@ -44,7 +52,9 @@ def build_judgement_section(source: ReportSource) -> Section | None:
         gaps = _name_measures(gaps.rename(columns=_GAP_NAMES))
         gaps["significant"] = gaps["significant"].map({True: "yes", False: "no"})
         formats = _FORMATS | dict.fromkeys(_GAP_NAMES.values(), p_format)
-        tables.insert(0, ReportTable(GAPS_KEY, "Gaps to the rest", gaps, formats, _GAP_NOTE, None, True))
+        tables.insert(
+            0, ReportTable(GAPS_KEY, "Differences between each subgroup and the rest", gaps, formats, _GAP_NOTE, None, True)
+        )
         sentences = _describe_gaps(judgement)
     else:
         sentences = (build_sentence("There are fewer than two subgroups, so no gap can be computed."),)
@@ -60,7 +70,15 @@ def _describe_gaps(judgement: Judgement) -> tuple[Sentence, ...]:
     """Describe the gaps. The first text names the main measure and, if it has no significant gap, those of other measures."""
     first, *others = judgement.gap_summary
     answer = dict.fromkeys((first, *judgement.gap_answer))
-    return (Sentence(" ".join(answer)), *(Sentence(text) for text in others if text not in answer))
+    names = [str(finding["measure"]) for finding in judgement.gap_findings]
+    has_selector = len(list_datasets(judgement)) == 1 and judgement.main in list_gap_measures(judgement) and len(names) > 1
+    selections = [{"measure": name} if has_selector else {} for name in names]
+    texts = [" ".join(answer), *others]
+    return tuple(
+        Sentence(text, when=when)
+        for text, when in zip(texts, selections, strict=True)
+        if has_selector or text == texts[0] or text not in answer
+    )
 
 
 def list_gap_measures(judgement: Judgement) -> list[str]:
@@ -122,7 +140,10 @@ def _draw_gaps(judgement: Judgement, lines: pd.DataFrame, key: str, lead: bool, 
     notes += [f"the {len(subgroups)} largest gaps"] if len(subgroups) < lines["subgroup"].nunique() else []
     title = f"{capitalize(name)} by {column}{scope}"
     chart = draw_forest(frame, title=title, subtitle="; ".join(notes), has_zero=True, step=13 if len(models) > 1 else 26)
-    largest = drawn.iloc[int(np.argmax(drawn["difference"].abs()))]
+    sizes_of_gaps = drawn["difference"].abs()
+    is_largest = sizes_of_gaps >= sizes_of_gaps.max() - _ROUNDING  # mirror images: the worse subgroup is named
+    is_worse = drawn["difference"] * (1 if get_direction(measure) == "max" else -1) < 0
+    largest = drawn.iloc[int(np.argmax(is_largest * 2 + (is_largest & is_worse)))]
     alt = (
         f"Difference in {name} between each subgroup of {column}{scope} and the rest. Largest: {largest['subgroup']} "
         f"({largest['model']}), {format_difference(float(largest['difference']))}; {int(drawn['significant'].sum())} of "

@@ -16,6 +16,7 @@ from fairtrial.predictions.alerts import ScoredCases
 from fairtrial.predictions.statistics import InMemoryModels
 from fairtrial.predictions.thresholds import (
     ALTERNATIVES,
+    ThresholdChoice,
     ThresholdResult,
     choose_threshold,
     format_threshold_limits,
@@ -63,17 +64,28 @@ def build_judgement_section(source: ReportSource) -> Section | None:
     selected = replace(predictions, datasets=tuple(usable[:_MAX_DATASETS]))
     positive = source.figure_options().get("positive")
     result = choose_threshold(selected, costs=(1, 1), level=judgement.level, alpha=judgement.alpha, positive=positive)
-    finding = result.describe_choice(result.choices[0])
     few_clusters = render_all(finding for finding in result.notes if finding.kind == "threshold_few_clusters")
     built = _build_section(result, "thresholds", "Thresholds", (_EQUAL_COSTS, *few_clusters))
     explored = _explore_datasets(judgement, selected, positive)
     several = judgement.scores["dataset"].nunique() > 1
     return replace(
         built,
-        sentences=(Sentence(render(Finding(f"{finding.kind}_equal", finding.values))), *built.sentences[1:]),
+        sentences=(*_describe_choices(result, several), *built.sentences[1:]),
         figures=(*_draw_explorer(judgement, explored, several), *built.figures),
-        explorer=Explorer(explored, result.choices[0].model) if explored else None,
+        explorer=Explorer(explored, result.choices[0].model, judgement.roles.get("weight") is not None) if explored else None,
     )
+
+
+def _describe_choices(result: ThresholdResult, several: bool) -> list[Sentence]:
+    """Describe the cheapest model of each data set at equal costs."""
+    cheapest: dict[str, ThresholdChoice] = {}
+    for choice in result.choices:
+        cheapest.setdefault(choice.dataset, choice)
+    findings = {dataset: result.describe_choice(choice) for dataset, choice in cheapest.items()}
+    return [
+        Sentence(render(Finding(f"{finding.kind}_equal", finding.values)), when={"dataset": dataset} if several else {})
+        for dataset, finding in findings.items()
+    ]
 
 
 _EQUAL_COSTS = (
@@ -112,7 +124,7 @@ def _draw_explorer(judgement: Judgement, explored: Mapping[str, ExploredDataset]
             continue
         points = _build_operating_frame(dataset)
         has_probabilities = len(judgement.decisions) > 0 and name in set(judgement.decisions["dataset"])
-        when = {"dataset": name} if several else {}
+        when, where = ({"dataset": name}, f" on {name}") if several else ({}, "")
         drawn = [
             (
                 "roc",
@@ -144,7 +156,7 @@ def _draw_explorer(judgement: Judgement, explored: Mapping[str, ExploredDataset]
             chart = draw_operating_benefit(points[points["at"] < 1])
             drawn.append(("benefit", "Decision curves", chart, "half", alt))
         figures += [
-            Figure(f"explorer-{kind}-{key}", title, chart, alt, lead=True, size=size, when=when)  # type: ignore[arg-type]
+            Figure(f"explorer-{kind}-{key}", f"{title}{where}", chart, alt, lead=True, size=size, when=when)  # type: ignore[arg-type]
             for kind, title, chart, size, alt in drawn
         ]
     return figures

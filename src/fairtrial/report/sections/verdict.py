@@ -16,10 +16,11 @@ from fairtrial.report.cache import compute_verdict
 from fairtrial.report.figures.comparison import draw_pairs, draw_wins, list_comparison_figures
 from fairtrial.report.figures.forest import draw_forest, format_estimate
 from fairtrial.report.means import compute_scores
-from fairtrial.report.names import format_condition_phrase, get_verdict_measure_name
+from fairtrial.report.names import format_condition_phrase, format_measure_name, get_verdict_measure_name
 from fairtrial.report.section import Figure, ReportTable, Section, Sentence, section
-from fairtrial.report.selection import get_main_condition, make_unique_keys
+from fairtrial.report.selection import get_main_condition, make_unique_keys, map_unique_keys
 from fairtrial.report.tables import build_score_frame
+from fairtrial.significance.margins import compute_signed_rank_limits
 from fairtrial.significance.names import get_display_name
 from fairtrial.study.archive import ConditionFacts
 from fairtrial.study.results.selection import format_condition, mask_condition, mask_failed
@@ -53,7 +54,11 @@ _MARGIN_NOTE = (
     "decide. The p-values are one-sided and not adjusted."
 )
 _POSTERIOR_NAMES = {"p_first": "first better", "p_rope": "practically equivalent", "p_second": "second better"}
-_LEARNER_NAMES = {"sd": "standard deviation", "mean_rank": "mean rank", "effect_vs_best": "effect of the best learner"}
+_LEARNER_NAMES = {
+    "sd": "standard deviation",
+    "mean_rank": "mean rank",
+    "effect_vs_best": "effect size of best vs. this learner",
+}
 _FOUR = "{:.4f}"
 _EFFECT_NOTE = (
     "The effect of the best learner over each other learner is the rank-biserial correlation. It is 1 if the best learner is "
@@ -67,6 +72,8 @@ _TITLES = {
     "density": "Posterior density of the difference",
 }
 _MAX_LISTED_PAIRS, _MAX_PAIRED = 6, 12
+MAX_ALTERNATIVES, MAX_TRIALS = 12, 20_000
+"""The largest numbers of verdicts and trials for which all measures of a study are tested."""
 MAX_DRAWN = 20
 """The largest number of learners in a figure. Figures of more learners show the best ones."""
 _EXCLUSION_TOPICS = ("completeness", "excluded rows and columns", "failed trials", "missing scores")
@@ -80,28 +87,50 @@ def build_section(source: ReportSource) -> Section | None:
             None if source.verdict is None else _build_verdict_section(VerdictContext.from_scores(source.verdict), source.noun)
         )
     results = source.get_results()
-    measure = get_verdict_measure_name(results)
-    contexts = VerdictContext.list_for_study(results)
+    contexts = VerdictContext.list_alternatives(results)
     main = contexts[0]
     if len(contexts) == 1 or all(context.verdict is None for context in contexts):
         if main.verdict is None:
             return Section("verdict", "The verdict", (Sentence(main.reason),))
-        return _build_verdict_section(main, source.noun, scores_elsewhere=_has_equal_score_table(results, main, measure))
-    subsections = []
+        return _build_verdict_section(main, source.noun, scores_elsewhere=_has_equal_score_table(results, main))
+    has_measures, has_conditions = (len(set(names)) > 1 for names in zip(*map(_name_alternative, contexts), strict=True))
+    subsections, findings = [], []
     for context in contexts:
-        assert context.condition is not None
-        title, when = capitalize(format_condition_phrase(context.condition)), {"condition": format_condition(context.condition)}
-        key = f"{context.key}-main" if context is main else context.key
-        part = Section(key, title, (Sentence(context.reason),), when=when)
-        if context.verdict is not None:
-            elsewhere = context is not main or _has_equal_score_table(results, context, measure)
-            details = _build_verdict_section(context, source.noun, scores_elsewhere=elsewhere)
-            part = replace(details, key=key, title=title, when=when)
-        subsections.append(part)
-    finding = main.reason if main.verdict is None else describe_pairs(main.verdict, source.noun, main.scope)
+        measure, condition = _name_alternative(context)
+        when = ({"measure": measure} if has_measures else {}) | ({"condition": condition} if has_conditions else {})
+        part = _build_alternative(results, context, main, source.noun, has_measures)
+        subsections.append(replace(part, when=when))
+        scope = " ".join(filter(None, [f"in {measure}" if has_measures else "", context.scope]))
+        text = context.reason if context.verdict is None else describe_pairs(context.verdict, source.noun, scope)
+        findings.append(Sentence(text, when=when))
     figures = tuple(replace(figure, when=part.when) for part in subsections for figure in part.figures)
     parts = tuple(replace(part, figures=()) for part in subsections)
-    return Section("verdict", "The verdict", (Sentence(finding),), figures, subsections=parts)
+    return Section("verdict", "The verdict", tuple(findings), figures, subsections=parts)
+
+
+def _name_alternative(context: VerdictContext) -> tuple[str, str]:
+    """Return the display names of the measure and the condition of a verdict."""
+    assert context.condition is not None
+    return format_measure_name(context.measure), format_condition(context.condition)
+
+
+def _build_alternative(
+    results: Results, context: VerdictContext, main: VerdictContext, noun: str, has_measures: bool
+) -> Section:
+    """Build the subsection of one measure and condition. Measures other than that of the verdict have fewer tables."""
+    assert context.condition is not None
+    key, is_main = f"{context.key}-main" if context is main else context.key, context.measure == main.measure
+    title = capitalize(format_condition_phrase(context.condition))
+    title = f"{capitalize(format_measure_name(context.measure))} {title[:1].lower()}{title[1:]}" if has_measures else title
+    if context.verdict is None:
+        return Section(key, title, (Sentence(context.reason),))
+    elsewhere = context is not main or _has_equal_score_table(results, context)
+    section = replace(_build_verdict_section(context, noun, scores_elsewhere=elsewhere), key=key, title=title)
+    if is_main:
+        return section
+    tables = tuple(table for table in section.tables if not table.key.endswith(("-reasons", "-ranks-each")))
+    note = render(Finding.of("other_measure", measure=format_measure_name(main.measure)))
+    return replace(section, tables=tables, notes=(note, *section.notes))
 
 
 def _build_verdict_section(context: VerdictContext, noun: str, *, scores_elsewhere: bool = False) -> Section:
@@ -153,7 +182,13 @@ def _find_pairs(verdict: Verdict) -> Finding:
     significant = len(ranking.significant_pairs)
     if significant > _MAX_LISTED_PAIRS:
         return Finding.of("many_pairs_different", significant=significant, pairs=len(pairs))
-    wins = "; ".join(f"{name} beats {join_names(others)}" for name, others in losers.items())
+    winners: dict[tuple[str, ...], list[str]] = {}
+    for name, others in losers.items():
+        winners.setdefault(tuple(others), []).append(name)
+    wins = "; ".join(
+        f"{join_names(names)} {'beats' if len(names) == 1 else 'beat'} {join_names(others)}"
+        for others, names in winners.items()
+    )
     return Finding.of("pairs_different", significant=significant, pairs=len(pairs), wins=wins)
 
 
@@ -170,6 +205,7 @@ class VerdictContext:
     reason: str = ""
     scope: str = ""
     basis: Basis | None = None
+    measure: str = ""
 
     @classmethod
     def from_study(cls, results: Results, measure: str, condition: ConditionFacts, key: str = "verdict") -> VerdictContext:
@@ -177,8 +213,8 @@ class VerdictContext:
         scope = format_condition_phrase(condition) if len(results.archive.conditions) > 1 else ""
         verdict, reason = compute_verdict(results, measure, condition)
         if verdict is None:
-            return cls(condition, key, None, reason, scope)
-        return cls(condition, key, verdict, "", scope, compute_basis(results, verdict, measure, condition))
+            return cls(condition, key, None, reason, scope, measure=measure)
+        return cls(condition, key, verdict, "", scope, compute_basis(results, verdict, measure, condition), measure)
 
     @classmethod
     def list_for_study(cls, results: Results) -> list[VerdictContext]:
@@ -193,11 +229,33 @@ class VerdictContext:
         ]
 
     @classmethod
+    def list_alternatives(cls, results: Results) -> list[VerdictContext]:
+        """List the verdicts as in `list_for_study`, then those on the other measures of the study unless there are many."""
+        contexts, main = cls.list_for_study(results), get_verdict_measure_name(results)
+        keys = {name: key for name, key in map_unique_keys(results.measures).items() if name != main}
+        if (1 + len(keys)) * len(contexts) > MAX_ALTERNATIVES or len(results.trials()) > MAX_TRIALS:
+            return contexts
+        others = [
+            cls.from_study(results, measure, context.condition, f"{context.key}-by-{key}")
+            for measure, key in keys.items()
+            for context in contexts
+            if context.condition is not None
+        ]
+        return [*contexts, *others]
+
+    @classmethod
     def from_scores(cls, verdict: Verdict) -> VerdictContext:
         """Describe a verdict on a table of scores."""
         excluded = verdict.excluded
         basis = Basis(excluded.used_datasets, excluded.datasets, excluded.planned_splits, excluded.splits)
         return cls(None, "verdict", verdict, basis=basis)
+
+    @property
+    def subject(self) -> str:
+        """The measure and the condition of a study, as the end of a title. Empty for a table of scores."""
+        condition = format_condition(self.condition) if self.condition is not None and self.scope else ""
+        names = [format_measure_name(self.measure) if self.measure else "", condition]
+        return f": {', '.join(filter(None, names))}" if any(names) else ""
 
     def get_verdict(self) -> Verdict:
         """Return the verdict. It must exist."""
@@ -227,7 +285,9 @@ class VerdictContext:
         if ranking.undecidable is not None and ranking.criterion:
             return list(render_open_question(ranking, noun))
         if ranking.undecidable is not None:
-            return [describe_pairs(verdict, noun, scope), render(ranking.undecidable, noun)]
+            reason, kind = ranking.undecidable, "pair_needs"
+            reason = Finding(kind, reason.values) if reason.kind == "cannot_decide_pair" else reason
+            return [describe_pairs(verdict, noun, scope), render(reason, noun)]
         return [render_headline(ranking, noun), *self._describe_certainty(noun)]
 
     def _describe_certainty(self, noun: str) -> list[str]:
@@ -317,7 +377,7 @@ def build_facts_table(context: VerdictContext) -> ReportTable:
         note += f" Effect size: {get_display_name(effect.name)}" + (f" ({effect.note})." if effect.note else ".")
         note += "" if verdict.pair is None else " It is positive if the first learner is better."
     number_format = _choose_p_format(verdict.p_value, verdict.alpha)
-    return ReportTable(f"{context.key}-facts", "The verdict in numbers", context.build_facts(), {"value": number_format}, note)
+    return ReportTable(f"{context.key}-facts", "Test result", context.build_facts(), {"value": number_format}, note)
 
 
 def _choose_p_format(p: float, alpha: float) -> str:
@@ -356,13 +416,13 @@ def build_verdict_facts(verdict: Verdict, basis: Basis | None = None) -> pd.Data
         values = effect.estimate, effect.low, effect.high
         if verdict.pair is not None and effect.estimate < 0:
             values = -effect.estimate, -effect.high, -effect.low
-        facts |= dict(zip(("effect", "effect, low", "effect, high"), values, strict=True))
-        facts["level of the interval, %"] = round(100 * effect.level, 10)
+        facts |= dict(zip(("effect", "effect, lower limit", "effect, upper limit"), values, strict=True))
+        facts["confidence level, %"] = round(100 * effect.level, 10)
     if verdict.posterior is not None:
         facts |= _collect_posterior_facts(verdict)
     return pd.DataFrame(
         {"value": pd.Series([_to_plain_number(value) for value in facts.values()], dtype=object).to_numpy()},
-        index=pd.Index(facts, name="fact"),
+        index=pd.Index(facts, name="quantity"),
     )
 
 
@@ -449,13 +509,13 @@ def build_comparisons_frame(verdict: Verdict) -> pd.DataFrame:
     )
 
 
-def _has_equal_score_table(results: Results, context: VerdictContext, measure: str) -> bool:
+def _has_equal_score_table(results: Results, context: VerdictContext) -> bool:
     """Whether the data-sets section contains a table of the same scores."""
     verdict, condition = context.get_verdict(), context.condition
     assert condition is not None
-    if verdict.unit != "data set" or measure not in results.measures:
+    if verdict.unit != "data set" or context.measure not in results.measures:
         return False
-    wide = results.wide(measure, condition.name, condition.level)
+    wide = results.wide(context.measure, condition.name, condition.level)
     scores = build_score_frame(verdict)
     same = list(map(str, wide.index)) == list(scores.index) and list(map(str, wide.columns)) == list(scores.columns)
     return same and bool(np.allclose(scores.to_numpy(), wide.to_numpy(dtype=np.float64), rtol=0, atol=1e-12))
@@ -465,7 +525,7 @@ def draw_verdict_figures(context: VerdictContext, names: Collection[str] | None 
     """Draw the figures of a verdict: all figures that apply, or only the named ones. Many learners have none of all."""
     verdict = context.get_verdict()
     learners = verdict.table.learners
-    frames = {"ranks": verdict.ranks(), "pairs": verdict.pairs(), "critical-difference": verdict.mean_ranks.reset_index()}
+    frames = {"ranks": verdict.ranks(), "pairs": verdict.pairs(), "critical-difference": build_rank_groups(verdict)}
     charts = list_comparison_figures(verdict)
     if len(learners) > MAX_DRAWN:
         best = list(verdict.order[:_MAX_PAIRED])
@@ -475,7 +535,12 @@ def draw_verdict_figures(context: VerdictContext, names: Collection[str] | None 
     size: Any = "half" if len(learners) <= 5 and max(map(len, learners)) <= 20 else "wide"
     figures = {
         name: Figure(
-            f"{context.key}-{name}", _TITLES[name], draw(), _format_verdict_alt(name, verdict), frames.get(name), size=size
+            f"{context.key}-{name}",
+            f"{_TITLES[name]}{context.subject}",
+            draw(),
+            _format_verdict_alt(name, verdict),
+            frames.get(name),
+            size=size,
         )
         for name, draw in charts.items()
         if (names is None or name in names) and not (name in ("pairs", "ranks") and len(frames[name]) == 0)
@@ -512,20 +577,34 @@ def describe_choice(choice: str) -> str:
 _LEVEL_ALPHA = 0.05
 
 
-def draw_answer_figures(verdict: Verdict) -> tuple[Figure, ...]:
-    """Draw the figures of the answer: mean ranks, mean scores, and differences from the best learner, as they apply."""
-    means, learners = _draw_means(verdict), verdict.table.learners
+def draw_answer_figures(verdict: Verdict, condition: str = "") -> tuple[Figure, ...]:
+    """Draw the figures of the answer: mean ranks, mean scores, and differences from the best learner, as they apply.
+
+    If a study has several conditions, the titles name the one of the answer.
+    """
+    means, learners = _draw_means(verdict, condition), verdict.table.learners
     if len(learners) == 2:
-        return (_draw_differences(verdict), _draw_pair(verdict))
+        return (_draw_differences(verdict, condition), _draw_pair(verdict))
     if verdict.unit != "data set":
-        return (means, _draw_differences(verdict))
+        return (means, _draw_differences(verdict, condition))
     if len(learners) > MAX_DRAWN:
         return (replace(means, size="wide"),)
     size: Any = "half" if len(learners) <= 10 and max(map(len, learners)) <= 20 else "wide"
     chart = list_comparison_figures(verdict)["critical-difference"]()
+    chart.title.subtitle = [line.removeprefix("Mean ranks; ") for line in chart.title.subtitle]  # the title says it
     alt = _format_verdict_alt("critical-difference", verdict)
-    frame = verdict.mean_ranks.reset_index()
-    return (Figure("answer-critical-difference", "Mean ranks", chart, alt, frame, size=size), replace(means, size=size))
+    names = ", ".join(filter(None, [verdict.measure_name, condition]))
+    title = f"Mean ranks: {names}" if names else "Mean ranks"
+    frame = build_rank_groups(verdict)
+    return (Figure("answer-critical-difference", title, chart, alt, frame, size=size), replace(means, size=size))
+
+
+def build_rank_groups(verdict: Verdict) -> pd.DataFrame:
+    """Build a frame of the mean rank of each learner and the numbers of the groups without a significant difference."""
+    groups = verdict.groups if verdict.posthoc is not None else ()
+    lines = verdict.mean_ranks.rename_axis("learner").rename("mean rank").reset_index()
+    members = [[str(number) for number, names in enumerate(groups, 1) if name in names] for name in lines["learner"]]
+    return lines.assign(group=[" ".join(numbers) for numbers in members])
 
 
 def build_means(verdict: Verdict) -> pd.DataFrame:
@@ -551,7 +630,7 @@ def build_differences(verdict: Verdict) -> pd.DataFrame:
     p_values = {frozenset(pair): p for *pair, _, p in verdict.comparisons}
     baseline = table.values[:, table.learners.index(reference)]
     lines = [
-        (name, name, *_compute_interval(verdict, table.values[:, table.learners.index(name)] - baseline), p_values[pair])
+        (name, name, *_compute_difference(verdict, table.values[:, table.learners.index(name)] - baseline), p_values[pair])
         for name in verdict.order
         if (pair := frozenset((name, reference))) in p_values
     ]
@@ -578,12 +657,13 @@ def _format_interval_subtitle(verdict: Verdict, count: int) -> str:
     return f"95 % t intervals over {units}{corrected}{left_out}"
 
 
-def _draw_means(verdict: Verdict) -> Figure:
+def _draw_means(verdict: Verdict, condition: str = "") -> Figure:
     frame = build_means(verdict).head(MAX_DRAWN)
     measure = verdict.measure_name or "score"
     subtitle = _format_interval_subtitle(verdict, len(frame))
+    subtitle += "; sorted by mean rank" if verdict.ranking.criterion == "mean rank" else ""
     subtitle += "; shaded: not significantly worse than the best" if frame["shaded"].any() else ""
-    title = f"Mean {measure}"
+    title = f"Mean {measure}" + (f", {condition}" if condition else "")
     limits = (-np.inf, np.inf) if verdict.measure is None else get_measure(verdict.measure).facts.range
     chart = draw_forest(frame, title=title, subtitle=subtitle, limits=limits, step=_choose_step(len(frame)))
     return Figure("answer-means", title, chart, format_means_alt(frame, measure, verdict.better), frame)
@@ -604,17 +684,29 @@ def format_means_alt(frame: pd.DataFrame, measure: str, better: str) -> str:
     return f"{text}." if len(defined) == 1 else f"{text}; {worst['learner']} the worst, {format_estimate(worst['estimate'])}."
 
 
+def _has_rank_limits(verdict: Verdict) -> bool:
+    """Return whether the Wilcoxon test compares two learners, so the interval of the difference must invert this test."""
+    return len(verdict.table.learners) == 2 and verdict.outcome.test == "wilcoxon"
+
+
+def _compute_difference(verdict: Verdict, values: Any) -> tuple[float, float, float]:
+    """Compute the difference of two learners and its interval, which agrees with the test that compares them."""
+    if not _has_rank_limits(verdict):
+        return _compute_interval(verdict, values)
+    return compute_signed_rank_limits(values, _LEVEL_ALPHA)
+
+
 def _describe_pair_difference(verdict: Verdict) -> list[str]:
-    """Describe the mean difference of two learners with its interval, and how often the better one is better."""
+    """Describe the difference of two learners with its interval, and how often the better one is better."""
     best, other = verdict.order
     indices = [verdict.table.learners.index(name) for name in (best, other)]
-    difference, low, high = _compute_interval(
+    difference, low, high = _compute_difference(
         verdict, verdict.table.values[:, indices[0]] - verdict.table.values[:, indices[1]]
     )
-    if np.isnan(low):
+    if not np.isfinite(low):
         return [render(verdict.test_result)]
     finding = Finding.of(
-        "pair_difference",
+        "pair_difference_ranks" if _has_rank_limits(verdict) else "pair_difference",
         difference=difference,
         interval=(low, high),
         first=best,
@@ -624,13 +716,16 @@ def _describe_pair_difference(verdict: Verdict) -> list[str]:
     return [render(finding)]
 
 
-def _draw_differences(verdict: Verdict) -> Figure:
+def _draw_differences(verdict: Verdict, condition: str = "") -> Figure:
     frame, reference = build_differences(verdict).head(MAX_DRAWN), verdict.control or verdict.order[0]
     measure = verdict.measure_name or "score"
     side = "Left" if verdict.better == "max" else "Right"
     adjusted = "adjusted p" if len(verdict.comparisons) > 1 else "p"
-    subtitle = f"{capitalize(measure)}, paired; {_format_interval_subtitle(verdict, len(verdict.table.learners))}; {adjusted}"
-    title = f"Difference from {reference}"
+    intervals = _format_interval_subtitle(verdict, len(verdict.table.learners))
+    if _has_rank_limits(verdict):
+        intervals = "Hodges-Lehmann estimate, 95 % interval of the Wilcoxon test"
+    subtitle = f"{capitalize(measure)}, paired; {intervals}; {adjusted}"
+    title = f"Difference from {reference}" + (f", {condition}" if condition else "")
     chart = draw_forest(
         frame,
         title=title,
@@ -680,7 +775,7 @@ def compare_conditions(main: VerdictContext, others: Collection[VerdictContext])
     if not np.isnan(p):
         word = "significant" if p <= verdict.alpha else "not significant"
         adjusted = "adjusted " if len(verdict.comparisons) > 1 else ""
-        difference = f"; this difference is {word} ({adjusted}{format_p_value(p, verdict.alpha)})"
+        difference = f"; the difference between the two is {word} ({adjusted}{format_p_value(p, verdict.alpha)})"
     assert context.condition is not None
     where = capitalize(format_condition_phrase(context.condition))
     return render(Finding.of("rank_reversal", where=where, first=order[0], former=former, rank=rank, difference=difference))

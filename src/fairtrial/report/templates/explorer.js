@@ -4,8 +4,13 @@ const { thresholds, datasets } = JSON.parse(document.getElementById("explorer-da
 const { state, select, views, charts, highlight } = window.fairtrialPage;
 const explorer = document.getElementById("explorer"), matrix = document.getElementById("explorer-matrix");
 
-const short = (value) => (Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(3))));
-const percent = (value) => `${Number((100 * value).toPrecision(3))} %`;
+function round(value, digits = 3) {  // to significant digits; ties go to the even digit, as in the texts of the page
+  const [mantissa, power] = Math.abs(value).toExponential(60).split("e"), text = mantissa.replace(".", "");
+  const isDown = /^50*$/.test(text.slice(digits)) && Number(text[digits - 1]) % 2 === 0;
+  return isDown ? Math.sign(value) * Number(`${text[0]}.${text.slice(1, digits)}e${power}`) : Number(value.toPrecision(digits));
+}
+const short = (value) => (Math.abs(value) >= 1000 ? round(value, Math.trunc(Math.abs(value)).toString().length).toLocaleString("en") : String(round(value)));
+const percent = (value) => `${round(100 * value)} %`;
 const parseCost = (text) => text.split("/").map(Number).concat(1).slice(0, 2);  // of a false negative and a false positive
 const costOf = ({ tp, fp, positives, negatives }, index, [fn, each]) => (1000 * (each * fp[index] + fn * (positives - tp[index]))) / (positives + negatives);
 
@@ -20,7 +25,7 @@ function show() {
     if (!values.includes(state[name])) return select({ [name]: findNearest(values, state[name]) });
   }
   explorer.hidden = matrix.hidden = state.dataset !== undefined && !(state.dataset in datasets);
-  const dataset = datasets[state.dataset] ?? Object.values(datasets)[0];
+  const name = state.dataset in datasets ? state.dataset : Object.keys(datasets)[0], dataset = datasets[name];
   const model = state.model in dataset.models ? state.model : Object.keys(dataset.models)[0];
   const counts = dataset.models[model], index = thresholds.indexOf(Number(state.threshold)), costs = parseCost(state.cost);
   const tp = counts.tp[index], fp = counts.fp[index], cost = costOf(counts, index, costs);
@@ -34,7 +39,7 @@ function show() {
   const texts = {
     model, threshold: state.threshold, costs: costs.join(" : "), cost: short(cost), positive: dataset.positive, negative: dataset.negative,
     change: compareWithHalf(cost, costOf(counts, thresholds.indexOf(0.5), costs)),
-    recall: short(tp / counts.positives), precision: tp + fp > 0 ? short(tp / (tp + fp)) : "undefined",
+    where: state.dataset === undefined ? "" : ` on ${name}`, recall: short(tp / counts.positives), precision: tp + fp > 0 ? short(tp / (tp + fp)) : "undefined",
   };
   for (const part of document.querySelectorAll("[data-text]")) part.textContent = texts[part.dataset.text];
   const slider = explorer.querySelector("[data-selector='cost']");

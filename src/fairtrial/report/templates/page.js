@@ -6,8 +6,8 @@ const state = { ...selected };  // the value of each selector, and other setting
 
 /* Charts. The page contains drawings of the figures that are visible first; charts that react to the mouse replace them. */
 
-const charts = {}, titles = {}, configs = [];
-async function inflate(id) {
+const charts = {}, titles = {}, frames = {}, configs = [];
+async function inflate(id) {  // large texts of the page are compressed
   const bytes = Uint8Array.from(atob(document.getElementById(id).textContent), (character) => character.charCodeAt(0));
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).text();
 }
@@ -15,6 +15,7 @@ async function loadCharts() {
   const loaded = JSON.parse(await inflate("charts"));
   Object.assign(charts, loaded.charts);
   Object.assign(titles, loaded.titles);
+  Object.assign(frames, loaded.frames);
   configs.push(...loaded.configs);
   const script = document.createElement("script");  // the content security policy contains its hash
   script.textContent = await inflate("vega");
@@ -107,39 +108,46 @@ function showValue(control, value) {
   } else control.value = value;
 }
 const readControl = (control) => (control.type === "range" ? JSON.parse(control.dataset.values)[control.value] : control.value);
-function select(changes) {
+function select(changes, push = false) {
   Object.assign(state, changes);
+  showState();
+  writeHash("", push);
+}
+function showState() {
   showSelection();
   highlightAll();
   window.dispatchEvent(new CustomEvent("state-changed"));
-  writeHash();
 }
-function writeHash() {
+function writeHash(anchor = "", push = false) {
   const changed = Object.entries(state).filter(([name, value]) => value !== undefined && value !== "" && value !== selected[name]);
-  const text = changed.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join("&");
-  history.replaceState(null, "", text ? `#${text}` : location.pathname + location.search);
+  const parts = changed.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`);
+  const hash = [...parts, ...(anchor ? [encodeURIComponent(anchor)] : [])].join("&");
+  history[push ? "pushState" : "replaceState"](null, "", hash ? `#${hash}` : location.pathname + location.search);
+}
+function decode(text) {
+  try { return decodeURIComponent(text); } catch (error) { return ""; }
+}
+function isKnown(name, value) {
+  if (name === "learner") return [...document.querySelectorAll("[data-learner]")].some((chip) => chip.dataset.learner === value);
+  const controls = [...document.querySelectorAll("[data-selector]")].filter((control) => control.dataset.selector === name);
+  const values = controls.flatMap((control) => (control.type === "range" ? JSON.parse(control.dataset.values) : [...control.options].map((option) => option.value)));
+  return values.includes(value) || (["threshold", "cost"].includes(name) && controls.length > 0);  // the explorer takes the nearest value
 }
 function readHash() {
-  const parts = location.hash.slice(1).split("&").filter(Boolean), settings = parts.filter((part) => part.includes("="));
-  if (settings.length) {
-    for (const name of Object.keys(state)) delete state[name];
-    Object.assign(state, selected, Object.fromEntries(settings.map((part) => part.split("=").map(decodeURIComponent))));
-    for (const control of document.querySelectorAll("select[data-selector]")) {
-      const name = control.dataset.selector, values = [...control.options].map((option) => option.value);
-      if (!values.includes(state[name])) state[name] = selected[name];
-    }
-  }
-  const anchor = parts.find((part) => !part.includes("="));
-  if (anchor) reveal(document.getElementById(decodeURIComponent(anchor)));
-  showSelection();
-  highlightAll();
-  window.dispatchEvent(new CustomEvent("state-changed"));
+  const parts = location.hash.slice(1).split("&").filter(Boolean);
+  const settings = parts.filter((part) => part.includes("=")).map((part) => part.split("=").map(decode));
+  for (const name of Object.keys(state)) delete state[name];
+  Object.assign(state, selected, Object.fromEntries(settings.filter(([name, value]) => isKnown(name, value))));
+  const anchor = decode(parts.find((part) => !part.includes("=")) ?? "");
+  showState();
+  if (parts.length) writeHash(document.getElementById(anchor) ? anchor : "");
+  if (anchor) reveal(document.getElementById(anchor));
 }
 function reveal(target) {
   for (let part = target; part; part = part.parentElement) if (part.tagName === "DETAILS") part.open = true;
   target?.scrollIntoView();
 }
-document.querySelectorAll("[data-selector]").forEach((control) => control.addEventListener("input", () => select({ [control.dataset.selector]: readControl(control) })));
+document.querySelectorAll("[data-selector]").forEach((control) => control.addEventListener("input", () => select({ [control.dataset.selector]: readControl(control) }, control.type !== "range")));
 window.addEventListener("hashchange", readHash);
 window.fairtrialPage = { state, select, views, charts, highlight: highlightAll };
 
@@ -148,7 +156,7 @@ window.fairtrialPage = { state, select, views, charts, highlight: highlightAll }
 const NAMES = ["learner", "model", "candidate"];
 function highlight(canvas) {
   const learner = state.learner;
-  for (const mark of canvas.querySelectorAll("svg [role='graphics-symbol'], svg .mark-line path, svg .mark-area path, svg .mark-text text, svg .mark-rule line")) {
+  for (const mark of canvas.querySelectorAll("svg .mark-symbol path, svg .mark-rect path, svg .mark-line path, svg .mark-area path, svg .mark-text text, svg .mark-rule line")) {
     const datum = mark.__data__?.datum, name = datum && NAMES.map((field) => datum[field]).find((value) => value !== undefined);
     mark.style.opacity = learner && name !== undefined && name !== learner ? 0.12 : "";
   }
@@ -161,7 +169,7 @@ function highlightAll() {
   }
 }
 document.querySelectorAll("[data-learner]").forEach((chip) => chip.addEventListener("click", () => {
-  select({ learner: state.learner === chip.dataset.learner ? "" : chip.dataset.learner });
+  select({ learner: state.learner === chip.dataset.learner ? "" : chip.dataset.learner }, true);
 }));
 
 /* Theme */
@@ -170,8 +178,7 @@ const dark = window.matchMedia("(prefers-color-scheme: dark)");
 const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : dark.matches);
 const themeButton = document.getElementById("theme");
 function nameTheme() {
-  themeButton.textContent = isDark() ? "Light" : "Dark";
-  themeButton.setAttribute("aria-label", `${themeButton.textContent}: switch the colour theme`);
+  themeButton.textContent = isDark() ? "Light theme" : "Dark theme";
 }
 themeButton.addEventListener("click", () => {
   root.dataset.theme = isDark() ? "light" : "dark";
@@ -183,10 +190,13 @@ nameTheme();
 
 /* Tables */
 
+const built = new Map();
 function build(id) {
-  const source = document.getElementById(`lines-${id}`);
-  if (!source) return;
-  const { rows, columns, best } = JSON.parse(source.textContent);
+  if (!built.has(id)) built.set(id, document.getElementById(`lines-${id}`) ? buildRows(id) : Promise.resolve());
+  return built.get(id);
+}
+async function buildRows(id) {
+  const { rows, columns, best } = JSON.parse(await inflate(`lines-${id}`));
   const marked = new Set(best.map(([row, place]) => row * columns.length + place));
   const body = document.createDocumentFragment();
   for (let row = 0; row < rows; row += 1) {
@@ -205,7 +215,6 @@ function build(id) {
     body.append(line);
   }
   document.getElementById(id).tBodies[0].append(body);
-  source.remove();
 }
 document.querySelectorAll("[data-later]").forEach((details) => details.addEventListener("toggle", () => build(details.dataset.later)));
 
@@ -230,10 +239,10 @@ document.querySelectorAll("button.sort").forEach((button) => button.addEventList
   body.append(...lines.map(([, row]) => row));
 }));
 
-document.querySelectorAll("[data-filter]").forEach((input) => input.addEventListener("input", () => {
+document.querySelectorAll("[data-filter]").forEach((input) => input.addEventListener("input", async () => {
   const id = input.dataset.filter, table = document.getElementById(id), details = table.closest("details");
   const wanted = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-  build(id);
+  await build(id);
   if (details && wanted.length) details.open = true;
   let left = 0;
   for (const row of table.tBodies[0].rows) {
@@ -266,19 +275,20 @@ function tableLines(table) {
   const rows = [...table.tBodies[0].rows].filter((row) => !row.hidden);
   return [heads, ...rows.map((row) => [...row.cells].map((cell) => cell.dataset.v ?? cell.textContent))];
 }
-function chartLines(chart) {
-  const sets = Object.values(chart.datasets || {}).sort((one, other) => other.length - one.length);
-  const names = [...new Set((sets[0] || []).flatMap((row) => Object.keys(row)))];
-  return [names, ...(sets[0] || []).map((row) => names.map((name) => row[name]))];
+function chartLines(key) {  // the frame of the figure, else the largest data set of its chart
+  const frame = Array.isArray(frames[key] ?? []) ? frames[key] : unpack(frames[key]);
+  const rows = frame ?? Object.values(readChart(key).datasets || {}).sort((one, other) => other.length - one.length)[0] ?? [];
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  return [names, ...rows.map((row) => names.map((name) => row[name]))];
 }
 function onClick(attribute, act) {
   document.querySelectorAll(`[data-${attribute}]`).forEach((button) => button.addEventListener("click", () => act(button.getAttribute(`data-${attribute}`), button)));
 }
-onClick("csv", (id, button) => {
-  build(id);
+onClick("csv", async (id, button) => {
+  await build(id);
   save(`${button.dataset.name}.csv`, "text/csv", csvOf(tableLines(document.getElementById(id))));
 });
-onClick("figure-csv", (key) => library.then(() => save(`${key}.csv`, "text/csv", csvOf(chartLines(readChart(key))))));
+onClick("figure-csv", (key) => library.then(() => save(`${key}.csv`, "text/csv", csvOf(chartLines(key)))));
 const onPaper = Object.fromEntries(Object.entries(colours).map(([name, colour]) => [`var(${name})`, colour]));
 const PAPER = { "var(--line)": "#b5b5b5", "var(--grid)": "#e9e9e9", "var(--ink)": "#2b2b2b", "var(--soft)": "#6b6b6b" };
 onClick("image", async (key) => {  // as on paper, with its title
@@ -293,16 +303,24 @@ onClick("image", async (key) => {  // as on paper, with its title
 /* Current question in the navigation, and the state in the URL */
 
 const links = new Map([...document.querySelectorAll("nav a")].map((link) => [link.hash.slice(1), link]));
+let isPinned = false;  // after a click, because the last questions cannot reach the top of the window
+for (const name of ["wheel", "touchmove", "keydown"]) window.addEventListener(name, () => { isPinned = false; }, { passive: true });
+function markCurrent(id) {
+  if (!links.has(id)) return;
+  links.forEach((link) => link.removeAttribute("aria-current"));
+  links.get(id).setAttribute("aria-current", "true");
+}
 const current = new IntersectionObserver((entries) => {
-  for (const { isIntersecting, target } of entries) if (isIntersecting) {
-    links.forEach((link) => link.removeAttribute("aria-current"));
-    links.get(target.id)?.setAttribute("aria-current", "true");
-  }
+  for (const { isIntersecting, target } of entries) if (isIntersecting && !isPinned) markCurrent(target.id);
 }, { rootMargin: "-20% 0px -70% 0px" });
 document.querySelectorAll(".question").forEach((question) => current.observe(question));
-document.querySelectorAll("a[href^='#']").forEach((link) => link.addEventListener("click", (event) => {  // keeps the state in the URL
+document.querySelectorAll("a[href^='#']").forEach((link) => link.addEventListener("click", (event) => {
   event.preventDefault();
-  reveal(document.getElementById(decodeURIComponent(link.hash.slice(1))));
+  const anchor = decode(link.hash.slice(1));
+  writeHash(anchor, true);
+  reveal(document.getElementById(anchor));
+  markCurrent(anchor);
+  isPinned = true;
 }));
 root.classList.add("scripted");
 readHash();
