@@ -30,7 +30,9 @@ def many():
     [
         each
         for each in registry.values()
-        if each.facts.needs != "results" and each.name != "top_k_accuracy" and getattr(each, "is_bootstrapped", True)
+        if each.facts.needs != "results"
+        and each.name not in ("top_k_accuracy", "calibration_error")
+        and getattr(each, "is_bootstrapped", True)
     ],
     ids=lambda each: each.name,
 )
@@ -46,6 +48,14 @@ def test_every_measure_has_a_bootstrap_interval_around_its_estimate(measure, met
     assert low <= found.low
     assert found.high <= high
     assert found.method == method
+
+
+@pytest.mark.parametrize("method", ["percentile", "bca"])
+def test_the_calibration_error_has_no_limits(method, many):
+    found = interval("calibration_error", *many, method=method, resamples=200)
+    assert np.isnan(found.low)
+    assert np.isnan(found.high)
+    assert "biased" in found.note
 
 
 def test_auto_takes_the_fitting_method(many):

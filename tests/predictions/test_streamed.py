@@ -351,7 +351,7 @@ def test_labels_are_read_off_probabilities_of_two_and_of_three_classes(tmp_path)
     assert notes[0].kind == "labels_from_probabilities"
     two = pd.DataFrame({"truth": [0, 1, 1], "tree_p": [0.2, 0.5, 0.7], "old": [0.0, 1.0, 0.0]})
     _, tables, _ = read(tmp_path, two)
-    assert tables["data", "tree"] == [[1, 0], [1, 1]]
+    assert tables["data", "tree"] == [[1, 0], [0, 2]]  # a probability of 0.5 is positive
     assert tables["data", "old"] == [[1, 0], [1, 1]]
     _, tables, _ = read(tmp_path, two, positive=0)
     assert tables["data", "tree"] == [[0, 1], [2, 0]]

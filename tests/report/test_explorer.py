@@ -10,9 +10,12 @@ import pytest
 from fairtrial import judge
 from fairtrial.report.explorer import COSTS, THRESHOLDS
 from fairtrial.report.report import write_page
-from fairtrial.report.sections.thresholds import build_judgement_section
+from fairtrial.report.sections.thresholds import build_judgement_section, build_study_section
 from fairtrial.report.source import describe_source
+from fairtrial.study import Results
 from tests.report.judgement.cases import judged
+from tests.report.result_cases import skilled_results
+from tests.study.archives import CLEAN, archive_of, data_facts, folds, random_predictions
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 HOSTILE = "<b>net</b>" + 90 * "x"
@@ -220,3 +223,42 @@ def test_the_data_set_and_the_unit_are_named():
     frame = make_frame().assign(weight=2.0)
     weighted = build_judgement_section(describe_source(judge(frame, positive="ill", weight="weight", resamples=20)))
     assert weighted.explorer.describe({})["unit"] == "Sum of weights"
+
+
+def test_the_explorer_of_a_study_counts_the_pooled_test_rows():
+    rng, codes = np.random.default_rng(5), np.arange(60) % 2
+    facts, splits = data_facts("pairs", codes, ("no", "yes")), {"pairs": folds(codes, 2, 3)}
+    stored = {}
+
+    def predict(facts, _condition, learner, repeat, fold):
+        predictions = random_predictions(rng, codes, splits[facts.name][repeat, fold][1], 2)
+        stored[learner, repeat, fold] = predictions
+        return predictions
+
+    results = Results(archive_of([facts], [CLEAN], ["tree", "rule"], splits, predict))
+    section = build_study_section(describe_source(results))
+    (dataset,) = section.explorer.datasets.values()
+    assert (dataset.positive, dataset.negative) == ("yes", "no")
+    for learner in ("tree", "rule"):
+        parts = [stored[learner, 0, fold] for fold in range(3)]
+        is_yes, scores = (
+            np.concatenate([part.y_true for part in parts]) == 1,
+            np.concatenate([part.scores[:, 1] for part in parts]),
+        )
+        for index in (0, THRESHOLDS.index(0.3), THRESHOLDS.index(0.5)):
+            alerts = scores >= THRESHOLDS[index]
+            counts = dataset.models[learner]
+            assert (counts.tp[index], counts.fp[index]) == ((alerts & is_yes).sum(), (alerts & ~is_yes).sum())
+            assert (counts.positives, counts.negatives) == (is_yes.sum(), (~is_yes).sum())
+    costs = section.tables[0].frame.set_index("learner")["cost per 1,000 cases"]
+    assert f"{costs.idxmin()} has the lowest cost" in section.sentences[0].text
+    assert {figure.title.split(" on ")[0] for figure in section.figures} == {
+        "ROC curves",
+        "Precision-recall curves",
+        "Cost by threshold",
+        "Decision curves",
+    }
+
+
+def test_studies_without_probabilities_have_no_explorer():
+    assert build_study_section(describe_source(skilled_results({"tree": 0.9, "rule": 0.7}))) is None

@@ -218,7 +218,7 @@ def test_summary_and_report_name_the_schemes(results):
     for key in ("answer", "scores", "verdict", "folds"):
         assert "Resampling scheme: once." in sections[key].notes
     assert "Resampling schemes: once, plain and twice." in sections["time-memory"].notes
-    assert "With once and plain: " in " ".join(str(sentence) for sentence in sections["checks"].sentences)
+    assert "With once and plain: " in " ".join(highlight.text for highlight in sections["checks"].highlights)
     single = build_sections(results.for_resampling("plain"))
     assert not any(note.startswith("Resampling scheme") for section in single for note in section.notes)
     assert "resampling" not in {section.key for section in single}

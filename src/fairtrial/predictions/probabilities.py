@@ -179,5 +179,5 @@ def find_useful_thresholds(decisions: pd.DataFrame, differences: pd.DataFrame, n
             kind = "useful_thresholds" if complete else "useful_thresholds_within"
             findings.append(Finding.of(kind, model=name, low=low, high=high))
         else:
-            findings.append(Finding.of("no_useful_threshold", model=name))
+            findings.append(Finding.of("no_useful_threshold", model=name, models=(name,), where=""))
     return tuple(findings)

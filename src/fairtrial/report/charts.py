@@ -95,7 +95,7 @@ def draw_svg(chart: Mapping[str, Any], key: str) -> str:
     import vl_convert
 
     svg: str = vl_convert.vegalite_to_svg(dict(chart), vl_version=read_vega_lite_version())
-    svg = re.sub(r' (?:aria-[a-z]+|role|aria|class|xmlns:xlink|version)="[^"]*"', "", svg)
+    svg = re.sub(r' (?:aria-[a-z]+|role|aria|class|font-family|xmlns:xlink|version)="[^"]*"', "", svg)
     # Coordinates need one decimal place. Texts between the tags keep their numbers.
     svg = re.sub(r"<[^>]*>", lambda tag: re.sub(r"-?\d+\.\d{3,}(?:e-?\d+)?", _round_coordinate, tag[0]), svg)
     svg = re.sub(r"(id=\"|url\(#)(?=clip|gradient)", rf"\g<1>{key}-", svg)

@@ -49,11 +49,18 @@ class ExploredDataset:
 
 @dataclass(frozen=True)
 class Explorer:
-    """The data sets whose thresholds can be explored, the model that is selected first, and whether rows have weights."""
+    """The data sets whose thresholds can be explored, the model that is selected first, and whether rows have weights.
+
+    `note` says how the numbers are estimated.
+    """
 
     datasets: Mapping[str, ExploredDataset]
     model: str
     weighted: bool = False
+    note: str = (
+        "These costs are optimistic, because they use the rows that determine the lowest cost. Cross-fitted costs are in the "
+        "details."
+    )
 
     @property
     def selected(self) -> dict[str, str]:
@@ -72,6 +79,7 @@ class Explorer:
             "threshold_index": THRESHOLDS.index(float(DEFAULT["threshold"])),
             "n_thresholds": len(THRESHOLDS),
             "costs": json.dumps(COSTS),
+            "note": self.note,
             "cost_index": COSTS.index(DEFAULT["cost"]),
             "n_costs": len(COSTS),
             "models": list(dict.fromkeys(model for explored in self.datasets.values() for model in explored.models)),

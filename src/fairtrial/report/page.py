@@ -340,9 +340,11 @@ class _Describer:
 
     def table(self, table: ReportTable) -> dict[str, Any]:
         """Describe a table."""
-        table_grid = build_grid(table)
+        table_grid, choice = build_grid(table), self.choice(table.when)
+        if choice["hidden"] and table_grid["folded"] and table_grid["lines"]:  # only a script can show it
+            table_grid |= {"later": _pack_lines(table_grid["lines"], len(table_grid["heads"])), "lines": []}
         later = None if table_grid["later"] is None else _compress(_dump_json(table_grid["later"]))
-        return table_grid | {"later": later, **self.choice(table.when)}
+        return table_grid | {"later": later, **choice}
 
     def figure(self, figure: Figure, visible: bool) -> dict[str, Any]:
         """Describe a figure, and draw it if it is visible at first. The subtitle of its chart becomes part of the caption."""

@@ -34,7 +34,7 @@ def assert_non_inferior(source: Any, **options: Any) -> GateResult:
     >>> assert_non_inferior(table, candidate="new", baseline="old", measure="accuracy", margin=0.02)
     Traceback (most recent call last):
     AssertionError: new is inferior to old (margin 0.02): accuracy -0.1, 95 % CI -0.13 to -0.078
-    600 rows, McNemar test; the loss is significant (p < 0.001)
+    The loss is significant (McNemar test, 600 rows, p < 0.001)
     """
     result = gate(source, **options)
     if not result.passed:

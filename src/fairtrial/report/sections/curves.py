@@ -180,6 +180,15 @@ def _describe_curve_subject(results: Results, facts: DataFacts, label: object) -
     return f"{facts.name}, class {label}{rest}{condition}"
 
 
+def collect_study_curves(
+    results: Results, facts: DataFacts, kinds: Sequence[str], learners: Iterable[str]
+) -> dict[str, Frames]:
+    """Collect the defined curves of some learners on a data set, by kind."""
+    selection, names = _select_curves(results, facts), set(learners)
+    curves = {kind: _collect_defined_curves(results, kind, selection) for kind in kinds}
+    return {kind: {name: curve for name, curve in frames.items() if name in names} for kind, frames in curves.items()}
+
+
 def _collect_defined_curves(results: Results, kind: str, selection: Selection) -> Frames:
     """Collect the defined curves by learner. The result is empty if no learner has the necessary scores."""
     try:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fairtrial._findings import Finding
 from fairtrial._narrative import render, render_all
-from fairtrial._text import format_interval, format_number, format_percentage, make_p_format
+from fairtrial._text import format_interval, format_number, format_percentage, join_names, make_p_format
 from fairtrial.measures.intervals import Interval
+from fairtrial.measures.tally import ScoreTally, tally_scores
 from fairtrial.predictions.alerts import ScoredCases
 from fairtrial.predictions.statistics import InMemoryModels
 from fairtrial.predictions.thresholds import (
@@ -21,6 +22,7 @@ from fairtrial.predictions.thresholds import (
     choose_threshold,
     format_threshold_limits,
 )
+from fairtrial.report.cache import select_best_learners
 from fairtrial.report.explorer import THRESHOLDS, ExploredDataset, Explorer, OperatingCounts
 from fairtrial.report.figures.thresholds import (
     draw_costs,
@@ -29,10 +31,24 @@ from fairtrial.report.figures.thresholds import (
     draw_operating_precision,
     draw_operating_roc,
 )
-from fairtrial.report.names import format_measure_name
-from fairtrial.report.section import Figure, ReportTable, Section, Sentence, section
-from fairtrial.report.sections.curves import reduce_curve_points, select_defined_curves
-from fairtrial.report.selection import make_unique_keys
+from fairtrial.report.names import format_condition_phrase, format_measure_name
+from fairtrial.report.section import (
+    Figure,
+    ReportTable,
+    Section,
+    Sentence,
+    build_sentence,
+    format_number as format_cell,
+    section,
+)
+from fairtrial.report.sections.curves import (
+    collect_study_curves,
+    list_largest_datasets,
+    reduce_curve_points,
+    select_defined_curves,
+)
+from fairtrial.report.selection import choose_positive_class, get_main_condition, make_unique_keys
+from fairtrial.study.results.selection import mask_condition
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,9 +56,12 @@ if TYPE_CHECKING:
     from fairtrial.predictions.judgement import Judgement
     from fairtrial.predictions.read import PredictionFile
     from fairtrial.report.source import ReportSource
+    from fairtrial.study import Results
+    from fairtrial.study.archive import DataFacts
 
 _POINTS = 60
 _MAX_DATASETS, _MAX_ROWS = 3, 200_000
+_MOST_LEARNERS = 12
 _OWN_NAMES = {"alert_rate": "alert rate", "cost": "cost per 1,000 cases"}
 
 
@@ -71,7 +90,7 @@ def build_judgement_section(source: ReportSource) -> Section | None:
     return replace(
         built,
         sentences=(*_describe_choices(result, several), *built.sentences[1:]),
-        figures=(*_draw_explorer(judgement, explored, several), *built.figures),
+        figures=(*_draw_explorer(explored, _select_explored_curves(judgement, explored), several), *built.figures),
         explorer=Explorer(explored, result.choices[0].model, judgement.roles.get("weight") is not None) if explored else None,
     )
 
@@ -106,24 +125,145 @@ def _explore_datasets(judgement: Judgement, file: PredictionFile, positive: obje
 
 
 def _count_operating_points(cases: ScoredCases) -> OperatingCounts:
-    cells = cases.tally.count_cells(THRESHOLDS)
+    return _count_tally_points(cases.tally)
+
+
+def _count_tally_points(tally: ScoreTally) -> OperatingCounts:
+    cells = tally.count_cells(THRESHOLDS)
     tp, fp = (tuple(counts.round(6).tolist()) for counts in (cells.tp, cells.fp))
-    return OperatingCounts(tp, fp, round(float(cases.tally.pos.sum()), 6), round(float(cases.tally.neg.sum()), 6))
+    return OperatingCounts(tp, fp, round(float(tally.pos.sum()), 6), round(float(tally.neg.sum()), 6))
 
 
-def _draw_explorer(judgement: Judgement, explored: Mapping[str, ExploredDataset], several: bool) -> list[Figure]:
-    """Draw the curves on which the explorer shows the operating points, for each data set."""
-    figures = []
-    for (name, dataset), key in zip(explored.items(), make_unique_keys(explored), strict=True):
+@dataclass(frozen=True)
+class _ExploredCurves:
+    """The ROC and precision-recall curves of a data set by model, and whether the scores are probabilities."""
+
+    roc: dict[str, pd.DataFrame]
+    precision_recall: dict[str, pd.DataFrame]
+    has_probabilities: bool
+
+
+def _select_explored_curves(judgement: Judgement, explored: Mapping[str, ExploredDataset]) -> dict[str, _ExploredCurves]:
+    with_probabilities = set(judgement.decisions["dataset"]) if len(judgement.decisions) else set()
+    curves = {}
+    for name, dataset in explored.items():
         roc, precision_recall = (
             {model: frames[model] for model in dataset.models if model in frames}
             for kind in ("roc", "precision_recall")
             for frames in [select_defined_curves(judgement, kind, name, dataset.positive)]
         )
+        curves[name] = _ExploredCurves(roc, precision_recall, name in with_probabilities)
+    return curves
+
+
+COSTS_KEY, _COST = "thresholds-equal-costs", "cost per 1,000 cases"
+
+
+@section("thresholds", title="Thresholds", order=65, serves=("study",), question="threshold")
+def build_study_section(source: ReportSource) -> Section | None:
+    """Let readers explore thresholds on the largest data sets of two classes. Return None if there are no probabilities."""
+    import pandas as pd
+
+    results = source.get_results()
+    explored, curves = {}, {}
+    for facts, *_ in list_largest_datasets(results):
+        dataset = _explore_study_dataset(results, facts) if int((facts.counts > 0).sum()) == 2 else None
+        if dataset is not None:
+            frames = collect_study_curves(results, facts, ("roc", "precision-recall"), dataset.models)
+            explored[facts.name] = dataset
+            curves[facts.name] = _ExploredCurves(frames["roc"], frames["precision-recall"], has_probabilities=True)
+    if not explored:
+        return None
+    half = THRESHOLDS.index(0.5)
+    lines = [
+        {
+            "data set": name,
+            "learner": learner,
+            _COST: counts.compute_cost(half, (1, 1)),
+            "recall": counts.tp[half] / counts.positives,
+        }
+        for name, dataset in explored.items()
+        for learner, counts in dataset.models.items()
+    ]
+    frame = pd.DataFrame(lines)
+    table = ReportTable(
+        COSTS_KEY, "Costs at a threshold of 0.5 and equal costs", frame, {_COST: "{:.3g}", "recall": "{:.3g}"}, _POOLED
+    )
+    several = len(results.archive.datasets) > 1
+    sentences = [
+        _describe_study_costs(table, name, dataset, several, format_condition_phrase(get_main_condition(results)))
+        for name, dataset in explored.items()
+    ]
+    lowest = frame.loc[frame.groupby("data set", sort=False)[_COST].idxmin()]
+    cheapest = dict(zip(lowest["data set"], lowest["learner"], strict=True))
+    return Section(
+        "thresholds",
+        "Thresholds",
+        tuple(sentences),
+        tuple(_draw_explorer(explored, curves, several)),
+        (table,),
+        explorer=Explorer(explored, cheapest.get(source.selected["dataset"], next(iter(cheapest.values()))), note=_OPTIMISTIC),
+    )
+
+
+_OPTIMISTIC = (
+    "Costs on the test rows of all folds of the first repeat. The lowest cost over all thresholds is optimistic, because the "
+    "threshold is chosen on the same rows."
+)
+_POOLED = "Test rows of all folds of the first repeat. A false positive and a false negative cost the same."
+
+
+def _describe_study_costs(table: ReportTable, name: str, dataset: ExploredDataset, several: bool, condition: str) -> Sentence:
+    """Describe the lowest cost on a data set at a threshold of 0.5 and equal costs. It is an estimate, not a test."""
+    lines: Any = table.frame[table.frame["data set"] == name]
+    best = lines[_COST].idxmin()
+    cost = format_cell(table.frame, table.key, best, _COST, "{:.3g}")
+    tied = [str(learner) for learner in lines.loc[lines[_COST] == lines.loc[best, _COST], "learner"]]
+    sentence = build_sentence(
+        "At a threshold of {half} and equal costs, {learners} {verb} the lowest cost on {name} {condition} (class {label}): "
+        "{cost} per {cases} cases, not tested for significance.",
+        half="0.5",
+        learners=join_names(tied),
+        verb="has" if len(tied) == 1 else "have",
+        name=name,
+        condition=condition,
+        label=dataset.positive,
+        cost=cost,
+        cases="1,000",
+    )
+    return replace(sentence, when={"dataset": name} if several else {})
+
+
+def _explore_study_dataset(results: Results, facts: DataFacts) -> ExploredDataset | None:
+    """Count true and false positives of each learner with probabilities, pooled over the test rows of the first repeat."""
+    condition, positive = get_main_condition(results), choose_positive_class(results, facts)
+    code = facts.classes.index(positive)
+    negative = next(label for label, count in zip(facts.classes, facts.counts, strict=True) if count and label != positive)
+    trials = results.scored_trials()
+    trials = trials[(trials["dataset"] == facts.name) & (trials["repeat"] == 0) & mask_condition(trials, condition)]
+    models = {}
+    for learner in select_best_learners(results, _MOST_LEARNERS):
+        own = trials[trials["learner"] == learner]
+        if not len(own) or (own["status"] != "ok").any():
+            continue
+        parts = list(results.archive.predictions(own["trial"].tolist()))
+        if all(part.score_kind == "probability" for part in parts):
+            scores = np.concatenate([part.scores[:, code] for part in parts if part.scores is not None])
+            is_positive = np.concatenate([part.y_true for part in parts]) == code
+            models[learner] = _count_tally_points(tally_scores(is_positive, scores.astype(np.float64), None))
+    return ExploredDataset(str(positive), str(negative), models) if models else None
+
+
+def _draw_explorer(
+    explored: Mapping[str, ExploredDataset], curves: Mapping[str, _ExploredCurves], several: bool
+) -> list[Figure]:
+    """Draw the curves on which the explorer shows the operating points, for each data set."""
+    figures = []
+    for (name, dataset), key in zip(explored.items(), make_unique_keys(explored), strict=True):
+        roc, precision_recall = curves[name].roc, curves[name].precision_recall
         if not roc:
             continue
-        points = _build_operating_frame(dataset)
-        has_probabilities = len(judgement.decisions) > 0 and name in set(judgement.decisions["dataset"])
+        points, has_probabilities = _build_operating_frame(dataset), curves[name].has_probabilities
         when, where = ({"dataset": name}, f" on {name}") if several else ({}, "")
         drawn = [
             (
