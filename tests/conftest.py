@@ -21,7 +21,7 @@ MEMORY, MIN_FREE_BYTES = Path("/dev/shm"), 4 << 30
 
 # No test has a time limit, because kernels may have to be compiled first. Examples are the same in every run, so that an
 # unchanged commit does not fail; `pytest --hypothesis-profile random` draws new ones.
-settings.register_profile("fairtrial", deadline=None, derandomize=True, max_examples=50)
+settings.register_profile("fairtrial", deadline=None, derandomize=True, max_examples=30)
 settings.register_profile("random", deadline=None)
 settings.load_profile("fairtrial")
 

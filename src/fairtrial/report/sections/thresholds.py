@@ -130,8 +130,13 @@ def _count_operating_points(cases: ScoredCases) -> OperatingCounts:
 
 def _count_tally_points(tally: ScoreTally) -> OperatingCounts:
     cells = tally.count_cells(THRESHOLDS)
-    tp, fp = (tuple(counts.round(6).tolist()) for counts in (cells.tp, cells.fp))
-    return OperatingCounts(tp, fp, round(float(tally.pos.sum()), 6), round(float(tally.neg.sum()), 6))
+    tp, fp = (tuple(map(_shorten_count, counts.tolist())) for counts in (cells.tp, cells.fp))
+    return OperatingCounts(tp, fp, _shorten_count(float(tally.pos.sum())), _shorten_count(float(tally.neg.sum())))
+
+
+def _shorten_count(count: float) -> float:
+    """Round a sum of weights, and convert a whole number to int, which is shorter in the page."""
+    return int(count) if count.is_integer() else round(count, 6)
 
 
 @dataclass(frozen=True)
