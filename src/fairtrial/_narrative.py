@@ -161,8 +161,7 @@ def render_certainty(ranking: Ranking) -> str:
         return f"The mean rank of {ranking.names[0]} is {_describe_rank_distances(ranking, comparisons, p_values)}."
     if not ranking.measure or not all(isfinite(pair.difference) for pair in comparisons):
         return f"{_describe_significance(ranking, comparisons, p_values)}."
-    mean = "mean " if ranking.criterion.startswith("mean ") else ""
-    return f"The {mean}{ranking.measure} of {ranking.names[0]} is {_describe_distances(ranking, comparisons, p_values)}."
+    return f"The {ranking.criterion} of {ranking.names[0]} is {_describe_distances(ranking, comparisons, p_values)}."
 
 
 def render_exceptions(ranking: Ranking) -> str:
@@ -222,7 +221,7 @@ def _describe_significance(ranking: Ranking, pairs: Sequence[PairDifference], p_
         name = pair.other if pair.better == ranking.names[0] else pair.better
         is_significant = ranking.is_significant(pair)
         verb = "is significant" if is_significant else "is not significant"
-        if parts and parts[-1].startswith("the difference") and is_significant != ranking.is_significant(pairs[0]):
+        if parts and is_significant != ranking.is_significant(pairs[0]):
             verb = "is" if is_significant else "is not"
         parts.append(f"the difference from {name} {verb} ({p})")
     return capitalize("; ".join(parts))

@@ -133,7 +133,7 @@ def test_data_of_the_critical_difference_diagram_are_ranks_and_groups():
     shared = set(frame["group"].iloc[0].split()) & set(frame["group"].iloc[1].split())
     assert shared
     assert not shared & set(frame["group"].iloc[2].split())
-    assert section.figures[0].title == "Mean ranks: accuracy"
+    assert section.figures[0].title == "Critical-difference diagram: accuracy"
 
 
 def test_answer_of_a_comparison_has_figures_and_what_was_left_out():

@@ -121,8 +121,8 @@ def _summarize_calibration(judgement: Judgement) -> tuple[Sentence, ...]:
     parts = [_describe_state(kind, groups[kind, bias]) for kind, bias in order]
     conditions = dict.fromkeys(str(finding.values.get("condition", "")) for finding in findings)
     text = "; ".join(parts) + next((condition for condition in conditions if condition), "")
-    first = groups[order[0]][0]["model"]
-    return (Sentence(f"{text if text.startswith(first) else capitalize(text)}."),)
+    starts_with_name = _STATES[order[0][0]].startswith("{names}")
+    return (Sentence(f"{text if starts_with_name else capitalize(text)}."),)
 
 
 def _describe_state(kind: str, findings: list[Finding]) -> str:

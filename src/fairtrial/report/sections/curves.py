@@ -45,7 +45,6 @@ AREA, HULL, KS, COST, WON = "AUC", "AUC of hull", "KS", "area under cost curve",
 OFF = "calibration error"
 _MOST_DATA_SETS, _MOST_LEARNERS, _MOST_BANDS, _MOST_PANELS = 6, 12, 3, 3
 _LEAD_HEIGHT = 280
-_AREAS_TITLE = "Areas under the curves: "
 _KINDS = ("roc", "roc-hull", "precision-recall", "cost")
 
 
@@ -53,13 +52,14 @@ _KINDS = ("roc", "roc-hull", "precision-recall", "cost")
 def build_section(source: ReportSource) -> Section | None:
     """Draw the curves of each of the six largest data sets. Return None if no learner has scores."""
     results = source.get_results()
-    tables, figures, notes = {}, [], _build_selection_notes(results)
+    tables, subjects, figures, notes = {}, {}, [], _build_selection_notes(results)
     for facts, key, when in list_largest_datasets(results):
         selection = _select_curves(results, facts)
         frames = {kind: _collect_defined_curves(results, kind, selection) for kind in _KINDS}
         if not frames["roc"]:
             continue
         name = _describe_curve_subject(results, facts, selection.positive)
+        subjects[facts.name] = name
         tables[facts.name] = table = _build_learner_areas(frames, f"curves-areas-{key}", name, when)
         counts = count_tested_classes(results, facts, get_main_condition(results), selection.positive)
         figures.append(_draw_roc_figure(frames, table.frame, counts, name, key, when))
@@ -72,7 +72,7 @@ def build_section(source: ReportSource) -> Section | None:
     if not tables:
         return None
     _, summaries = _summarize_areas(tables, "learner", "data set")
-    sentences = tuple(_describe_study_curves(table) for table in tables.values())
+    sentences = tuple(_describe_study_curves(table, subjects[name]) for name, table in tables.items())
     ordered = [figure for figure in figures if figure.lead] + [figure for figure in figures if not figure.lead]
     return Section("curves", "Curves", sentences, tuple(ordered), (*summaries, *tables.values()), tuple(notes))
 
@@ -218,16 +218,13 @@ def _build_learner_areas(frames: dict[str, Frames], key: str, name: str, when: d
         for learner, frame in frames["roc"].items()
     ]
     frame = pd.DataFrame(lines).set_index("learner").sort_values(AREA, ascending=False, kind="stable")
-    title, formats = f"{_AREAS_TITLE}{name}", dict.fromkeys(frame.columns, "{:.3f}")
+    title, formats = f"Areas under the curves: {name}", dict.fromkeys(frame.columns, "{:.3f}")
     return ReportTable(key, title, frame, formats, _format_cost_note("learner"), when=when)
 
 
-def _describe_study_curves(table: ReportTable) -> Sentence:
+def _describe_study_curves(table: ReportTable, subject: str) -> Sentence:
     """Describe which learner has the lowest expected cost on a data set or, for one learner, its AUC."""
-    about = f"{table.title.removeprefix(_AREAS_TITLE)}, pooled test rows"
-    sentence = build_curve_sentences(table, "learner")[-1]
-    text = sentence.text if sentence.text.startswith(sentence.names) else f"{sentence.text[:1].lower()}{sentence.text[1:]}"
-    return replace(sentence, text=f"{about}: {text}", names=(*sentence.names, about), when=table.when)
+    return replace(build_curve_sentences(table, "learner", f"{subject}, pooled test rows")[-1], when=table.when)
 
 
 def _compute_calibration_offset(curve: pd.DataFrame) -> float:
@@ -509,31 +506,38 @@ def build_curve_sentences(table: ReportTable, noun: str, about: str = "") -> tup
         return (build_sentence(f"{prefix}{{ahead}} has an AUC of {{area}}.", ahead=ahead, **parts),)
     if areas.iloc[0] == areas.iloc[-1]:
         template = f"{prefix}all {noun}s with a curve have the same AUC ({{area}})."
-        return (build_sentence(template if about else "A" + template[1:], **parts), _describe_cost_winner(table, noun))
+        return (build_sentence(template if about else "A" + template[1:], **parts), _describe_cost_winner(table, noun, about))
     has = "has" if (areas == areas.iloc[0]).sum() == 1 else "have"
     parts |= {"ahead": ahead, "behind": behind, "least": format_number(frame, table.key, frame.index[-1], AREA)}
     template = f"{prefix}{{ahead}} {has} the highest AUC ({{area}}) and {{behind}} the lowest ({{least}})."
-    return (build_sentence(template, **parts), _describe_cost_winner(table, noun))
+    return (build_sentence(template, **parts), _describe_cost_winner(table, noun, about))
 
 
-def _describe_cost_winner(table: ReportTable, noun: str) -> Sentence:
+def _describe_cost_winner(table: ReportTable, noun: str, about: str) -> Sentence:
     """Describe which learner or model has the lowest expected cost over the largest range of costs."""
     won = table.frame[WON]
+    prefix, parts = ("{about}: ", {"about": about}) if about else ("", {})
     if not (won > 0).any():
-        return build_sentence(f"No single {noun} has the lowest expected cost at any cost ratio.")
+        return build_sentence(
+            f"{prefix}{'no' if about else 'No'} single {noun} has the lowest expected cost anywhere.", **parts
+        )
     leader = str(won.idxmax())
-    parts: dict[str, Any] = {"leader": leader, "fraction": format_number(table.frame, table.key, leader, WON)}
     others = [str(name) for name in won.index[won > 0] if name != leader]
-    if not others:
-        if round(float(won[leader]), 3) == 1:
-            return build_sentence("{leader} has the lowest expected cost over the whole cost range.", leader=leader)
-        template = "{leader} has the lowest expected cost over a fraction of {fraction} of the cost range"
-        return build_sentence(f"{template}; no other {noun} has the lowest cost anywhere.", **parts)
-    template = (
-        f"{{leader}} has the lowest expected cost over a fraction of {{fraction}} of the cost range, more than any other {noun}"
-        "; elsewhere, the lowest cost is that of "
+    start = f"{prefix}{{leader}} has the lowest expected cost over"
+    if not others and round(float(won[leader]), 3) == 1:
+        return build_sentence(f"{start} the whole cost range.", leader=leader, **parts)
+    end = (
+        f", more than any other {noun}; elsewhere, the lowest cost is that of {{others}}."
+        if others
+        else f"; no other {noun} has the lowest cost anywhere."
     )
-    return build_sentence(template + "{others}.", others=join_names(others, conjunction="or"), **parts)
+    return build_sentence(
+        f"{start} a fraction of {{fraction}} of the cost range{end}",
+        leader=leader,
+        fraction=format_number(table.frame, table.key, leader, WON),
+        **parts,
+        **({"others": join_names(others, conjunction="or")} if others else {}),
+    )
 
 
 def compute_winning_fractions(winners: pd.DataFrame) -> pd.Series[float]:

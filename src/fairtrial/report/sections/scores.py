@@ -130,7 +130,8 @@ def _describe_size(results: Results, frame: pd.DataFrame, measure: str, conditio
     best, second, last = lines.index[0], lines.index[min(1, len(lines) - 1)], lines.index[-1]
     parts: dict[str, Any] = {"learner": frame.loc[best, "learner"], "measure": format_measure_name(measure)}
     parts["mean"] = format_number(frame, key, best, "mean", "{:.3f}")
-    template = "The mean {measure} of {learner} is {mean}"
+    several = len(results.archive.conditions) > 1
+    template = ("{where}, the" if several else "The") + " mean {measure} of {learner} is {mean}"
     if np.isfinite(frame.loc[best, ["low", "high"]].to_numpy(dtype=np.float64)).all():
         template += " ({interval} {low} to {high})"
         parts |= {name: format_number(frame, key, best, name, "{:.3f}") for name in ("low", "high")}
@@ -142,8 +143,7 @@ def _describe_size(results: Results, frame: pd.DataFrame, measure: str, conditio
     if len(lines) > 2:
         template += f" and {{distance}} {relation} than that of {{last}}"
         parts |= {"last": frame.loc[last, "learner"], "distance": _format_lead(frame, key, last)}
-    if len(results.archive.conditions) > 1:
-        template = f"{{where}}, the {template.removeprefix('The ')}"
+    if several:
         parts["where"] = capitalize(format_condition_phrase(condition))
     return build_sentence(f"{template}.", **parts)
 

@@ -591,10 +591,9 @@ def draw_answer_figures(verdict: Verdict, condition: str = "") -> tuple[Figure, 
         return (replace(means, size="wide"),)
     size: Any = "half" if len(learners) <= 10 and max(map(len, learners)) <= 20 else "wide"
     chart = list_comparison_figures(verdict)["critical-difference"]()
-    chart.title.subtitle = [line.removeprefix("Mean ranks; ") for line in chart.title.subtitle]  # the title says it
     alt = _format_verdict_alt("critical-difference", verdict)
     names = ", ".join(filter(None, [verdict.measure_name, condition]))
-    title = f"Mean ranks: {names}" if names else "Mean ranks"
+    title = f"Critical-difference diagram: {names}" if names else "Critical-difference diagram"
     frame = build_rank_groups(verdict)
     return (Figure("answer-critical-difference", title, chart, alt, frame, size=size), replace(means, size=size))
 
