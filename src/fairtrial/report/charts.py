@@ -33,6 +33,25 @@ COLOURS = {
     "#8a5a00": "--orange-text",
     "#1f6f9f": "--sky-text",
     "#6b6400": "--yellow-text",
+    "#5d3a9b": "--violet",
+    "#882255": "--wine",
+    "#7f7f1a": "--olive",
+    "#66660f": "--olive-text",
+    "#44aa99": "--teal",
+    "#1f7467": "--teal-text",
+    "#a5673f": "--tan",
+    "#84502f": "--tan-text",
+    "#cc6677": "--rose",
+    "#a84455": "--rose-text",
+    "#332288": "--indigo",
+    "#117733": "--forest",
+    "#aa4499": "--purple",
+    "#963a86": "--purple-text",
+    "#6699cc": "--steel",
+    "#3a6a9e": "--steel-text",
+    "#b89b3e": "--sand",
+    "#7a6522": "--sand-text",
+    "#661100": "--brown",
     "#d9d9d9": "--pale",
     "#9ecae1": "--gain-2",
     "#edf8fb": "--gain-1",
@@ -49,7 +68,8 @@ COLOURS = {
 """The style variable of each colour of a figure."""
 
 # Parts of a chart that contain names and numbers, never colours.
-_NOT_COLOURED = {"datasets", "data", "domain", "config", "field", "tooltip"}
+_NOT_COLOURED = {"datasets", "data", "domain", "config", "field"}
+_TITLES = {"low": "lower limit", "high": "upper limit", "p_adjusted": "adjusted p", "dataset": "data set"}
 _COLOURED = re.compile(r"^(color|fill|stroke)$|Color$")
 _CARRIES_COLOUR = {"scale", "range", "value", "condition"}
 _TEXT = {"labelColor": "var(--ink)", "titleColor": "var(--ink)"}
@@ -96,6 +116,8 @@ def draw_svg(chart: Mapping[str, Any], key: str) -> str:
 
     svg: str = vl_convert.vegalite_to_svg(dict(chart), vl_version=read_vega_lite_version())
     svg = re.sub(r' (?:aria-[a-z]+|role|aria|class|font-family|xmlns:xlink|version)="[^"]*"', "", svg)
+    svg = re.sub(r' (?:pointer-events="none"|opacity="1"|stroke-width="1"|transform="translate\(0,0\)")(?=[ />])', "", svg)
+    svg = re.sub(r'<path d="(?:M0,0h0v0h0Z)?"(?: display="none")?/>', "", svg)
     # Coordinates need one decimal place. Texts between the tags keep their numbers.
     svg = re.sub(r"<[^>]*>", lambda tag: re.sub(r"-?\d+\.\d{3,}(?:e-?\d+)?", _round_coordinate, tag[0]), svg)
     svg = re.sub(r"(id=\"|url\(#)(?=clip|gradient)", rf"\g<1>{key}-", svg)
@@ -114,7 +136,10 @@ def read_vega_lite_version() -> str:
 
 
 def _replace_colours(part: Any, coloured: bool = False) -> Any:
-    """Replace the colours of a chart by style variables. Quantitative scales keep theirs, because they interpolate colours."""
+    """Replace colours by style variables, and name the fields of tooltips.
+
+    Quantitative scales keep their colours, because they interpolate them.
+    """
     if isinstance(part, str):
         return f"var({COLOURS[part.lower()]})" if coloured and part.lower() in COLOURS else part
     if isinstance(part, (list, tuple)):
@@ -123,7 +148,9 @@ def _replace_colours(part: Any, coloured: bool = False) -> Any:
         return part
     replaced = {}
     for name, value in part.items():
-        if name in _NOT_COLOURED:
+        if name == "tooltip":
+            replaced[name] = _name_fields(value)
+        elif name in _NOT_COLOURED:
             replaced[name] = value
         elif name == "layer" and any(_is_shaded(layer) for layer in value):
             replaced[name] = [
@@ -133,6 +160,13 @@ def _replace_colours(part: Any, coloured: bool = False) -> Any:
             in_colour = bool(_COLOURED.search(name)) or (coloured and name in _CARRIES_COLOUR)
             replaced[name] = _replace_colours(value, in_colour)
     return replaced
+
+
+def _name_fields(tooltip: Any) -> Any:
+    """Name the fields of a tooltip as the tables of the page name their columns."""
+    if not isinstance(tooltip, list):
+        return tooltip
+    return [entry | {"title": _TITLES.get(title := entry.get("title", entry.get("field", "")), title)} for entry in tooltip]
 
 
 def _get_mark(layer: Mapping[str, Any]) -> str:

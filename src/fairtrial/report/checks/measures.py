@@ -84,17 +84,16 @@ def check_crossing_curves(source: ReportSource) -> CheckAnswer:
 
 
 def _find_crossings(results: Results, dataset: str) -> list[tuple[str, str, str, float, float]]:
-    condition = get_main_condition(results)
+    condition, learners = get_main_condition(results), select_best_learners(results, MOST_CURVES)
     try:
         with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
-            curves = results.curves("roc", dataset=dataset, condition=condition.name, level=condition.level)
+            curves = results.curves("roc", dataset=dataset, condition=condition.name, level=condition.level, learner=learners)
     except InputError:  # no learner has a curve here
         return []
-    learners = set(select_best_learners(results, MOST_CURVES))
     points = {
         str(name): learner_curve[["fpr", "tpr"]].to_numpy(dtype=np.float64)
         for name, learner_curve in curves.groupby("learner", sort=False)
-        if str(name) in learners and np.isfinite(learner_curve[["fpr", "tpr"]].to_numpy(dtype=np.float64)).all()
+        if np.isfinite(learner_curve[["fpr", "tpr"]].to_numpy(dtype=np.float64)).all()
     }
     counts = next(dataset_facts.counts for dataset_facts in results.archive.datasets if dataset_facts.name == dataset)
     few, many = sorted(int(count) for count in counts if count > 0)
@@ -251,14 +250,13 @@ def check_undefined(source: ReportSource) -> CheckAnswer:
     results = source.get_results()
     unsupported = find_unsupported_measures(results)
     unsupported_pairs = set(zip(unsupported["learner"], unsupported["measure"], strict=True))  # FT013 reports these pairs
-    scores = results.frame()
-    good = scores[scores["status"] == "ok"].astype({"learner": str})
+    scores = results.frame()[["measure", "learner", "status", "value"]]
+    good = scores[scores["status"] == "ok"]
     if good.empty:
         return report_not_applicable()
-    undefined_counts = (
-        good.assign(missing=good["value"].isna()).groupby(["measure", "learner"], sort=False)["missing"].agg(["sum", "size"])
-    )
-    frame = undefined_counts.reset_index().rename(columns={"sum": "undefined", "size": "trials"})
+    undefined = good["value"].isna().groupby([good["measure"], good["learner"]], sort=False, observed=True)
+    frame = undefined.agg(["sum", "size"]).reset_index().astype({"measure": str, "learner": str})
+    frame = frame.rename(columns={"sum": "undefined", "size": "trials"})
     frame["proportion"] = frame["undefined"] / frame["trials"]
     supported = [pair not in unsupported_pairs for pair in zip(frame["learner"], frame["measure"], strict=True)]
     frame = frame[np.array(supported) & (frame["proportion"] >= UNDEFINED).to_numpy()].reset_index(drop=True)

@@ -19,10 +19,20 @@ if TYPE_CHECKING:
 
 Frames = Mapping[str, "pd.DataFrame"]
 # The colours of Okabe and Ito, which colour-blind readers can distinguish. Yellow is last because it is faint on white.
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
+_DISTINCT = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
+# Further colours, so that each of 20 learners has its own. They are less distinct, so dashes and shapes differ, too.
+_FURTHER = (
+    *("#5D3A9B", "#882255", "#7F7F1A", "#44AA99", "#A5673F", "#CC6677"),
+    *("#332288", "#117733", "#AA4499", "#6699CC", "#B89B3E", "#661100"),
+)
+PALETTE = (*_DISTINCT, *_FURTHER)
 # The same colours for text: dark enough to be read on white.
-TEXT_PALETTE = ("#005F94", "#A84300", "#00704F", "#9B3F73", "#8A5A00", "#1F6F9F", "#000000", "#6B6400")
-# If there are more learners than colours, the colours are repeated with different dashes and shapes.
+TEXT_PALETTE = (
+    *("#005F94", "#A84300", "#00704F", "#9B3F73", "#8A5A00", "#1F6F9F", "#000000", "#6B6400"),
+    *("#5D3A9B", "#882255", "#66660F", "#1F7467", "#84502F", "#A84455"),
+    *("#332288", "#117733", "#963A86", "#3A6A9E", "#7A6522", "#661100"),
+)
+# Each group of eight learners has its own dashes and shapes.
 DASHES = ((1, 0), (6, 2), (2, 2), (8, 2, 2, 2))
 SHAPES = ("circle", "square", "triangle-up", "diamond")
 GREY = "#6B6B6B"
@@ -164,22 +174,22 @@ def encode_colour(learners: Iterable[str]) -> alt.Color:
 
 
 def encode_dash(learners: Iterable[str]) -> alt.StrokeDash:
-    """Assign solid lines or, if there are more learners than colours, also dashed lines."""
+    """Assign solid lines or, if there are more than eight learners, also dashed lines."""
     import altair as alt
 
     names = [str(learner) for learner in learners]
     positions = [_page_learners.get().get(name, i) for i, name in enumerate(names)]
-    scale = alt.Scale(domain=names, range=[list(DASHES[position // len(PALETTE) % len(DASHES)]) for position in positions])
+    scale = alt.Scale(domain=names, range=[list(DASHES[position // len(_DISTINCT) % len(DASHES)]) for position in positions])
     return alt.StrokeDash("learner:N", scale=scale, title=None, legend=_build_learner_legend(names) if len(names) > 1 else None)
 
 
 def encode_shape(learners: Iterable[str]) -> alt.Shape:
-    """Assign circles or, if there are more learners than colours, also other shapes."""
+    """Assign circles or, if there are more than eight learners, also other shapes."""
     import altair as alt
 
     names = [str(learner) for learner in learners]
     positions = [_page_learners.get().get(name, i) for i, name in enumerate(names)]
-    scale = alt.Scale(domain=names, range=[SHAPES[position // len(PALETTE) % len(SHAPES)] for position in positions])
+    scale = alt.Scale(domain=names, range=[SHAPES[position // len(_DISTINCT) % len(SHAPES)] for position in positions])
     return alt.Shape("learner:N", scale=scale, title=None)
 
 

@@ -241,8 +241,13 @@ def compute_confusion_tables(
     """Sum tables over repeats and folds. Drop learners without a complete data set, then incomplete data sets."""
     dataset_facts = [facts for facts in results.archive.datasets if datasets is None or facts.name in set(datasets)]
     learners = learners or [learner.name for learner in results.archive.learners]
+    trials = results.scored_trials()
+    trials = trials[mask_condition(trials, condition) & trials["learner"].isin(set(learners))]
+    groups = {
+        (str(learner), str(dataset)): part for (learner, dataset), part in trials.groupby(["learner", "dataset"], observed=True)
+    }
     tables_by_key = {
-        (learner, facts.name): _count_confusions(results, facts, condition, learner)
+        (learner, facts.name): _count_confusions(results, facts, groups.get((learner, facts.name)))
         for facts in dataset_facts
         for learner in learners
     }
@@ -263,17 +268,13 @@ def compute_confusion_tables(
     )
 
 
-def _count_confusions(results: Results, facts: DataFacts, condition: ConditionFacts, learner: str) -> IntArray | None:
-    """Sum the tables of one learner on one data set. Return None if a trial failed or has not run."""
-    trials = results.scored_trials()
-    selected_trials = trials[
-        (trials["dataset"] == facts.name) & (trials["learner"] == learner) & mask_condition(trials, condition)
-    ]
-    if not len(selected_trials) or (selected_trials["status"] != "ok").any():
+def _count_confusions(results: Results, facts: DataFacts, trials: pd.DataFrame | None) -> IntArray | None:
+    """Sum the tables of the trials of one learner on one data set. Return None if a trial failed or has not run."""
+    if trials is None or (trials["status"] != "ok").any():
         return None
     k = len(facts.classes) + 1  # the last label is for abstentions
     counts = np.zeros(k * k, dtype=np.intp)
-    for trial_predictions in results.archive.predictions(selected_trials["trial"].tolist()):
+    for trial_predictions in results.archive.predictions(trials["trial"].tolist()):
         predicted = np.where(trial_predictions.prediction == ABSTAINED, k - 1, trial_predictions.prediction)
         counts += np.bincount(trial_predictions.y_true * k + predicted, minlength=k * k)
     return counts.reshape(k, k) if counts.any() else None

@@ -35,7 +35,7 @@ _CLASS_NAMES = {"support": "rows", "predicted": "predicted rows", "f_score": "F1
 }
 
 
-@section("classes", title="Results by class", order=102, serves=("study",), question="threshold")
+@section("classes", title="Results by class", order=135, serves=("study",), question="where")
 def build_section(source: ReportSource) -> Section | None:
     """Draw the confusion matrices of the learners on the largest data sets, and list the recall of each class."""
     import pandas as pd
@@ -108,7 +108,7 @@ def _draw_matrix(
     return Figure(key, subject, draw_confusion(cells, title=subject, unit=unit), alt, cells, lead=lead, size=size, when=when)
 
 
-@section("classes", title="Results by class", order=96, serves=("judgement",), question="threshold")
+@section("classes", title="Results by class", order=96, serves=("judgement",), question="where")
 def build_judgement_section(source: ReportSource) -> Section:
     """Report confusion matrices, and the precision, recall, F1 score and AUC of each class, with Wilson limits of rates."""
     judgement = source.get_judgement()
@@ -158,7 +158,7 @@ def _draw_confusion_figures(judgement: Judgement) -> tuple[tuple[Figure, ...], s
     figures, n_drawn = [], Counter[str]()
     unit = "Rows" if judgement.roles.get("weight") is None else "Sum of weights"
     for (dataset, model), key in zip(drawn, keys, strict=True):
-        is_lead = matrices[dataset, model]["predicted"].nunique() > 2 and n_drawn[dataset] < _MOST_LEADS
+        is_lead = n_drawn[dataset] < _MOST_LEADS
         n_drawn[dataset] += 1
         when, subject = ({"dataset": dataset}, f"{model} on {dataset}") if several else ({}, model)
         cells = matrices[dataset, model].reset_index(drop=True)

@@ -31,6 +31,7 @@ from fairtrial.report.figures.thresholds import (
     draw_operating_precision,
     draw_operating_roc,
 )
+from fairtrial.report.judgement import rank_judged_models
 from fairtrial.report.names import format_condition_phrase, format_measure_name
 from fairtrial.report.section import (
     Figure,
@@ -87,8 +88,11 @@ def build_judgement_section(source: ReportSource) -> Section | None:
     built = _build_section(result, "thresholds", "Thresholds", (_EQUAL_COSTS, *few_clusters))
     explored = _explore_datasets(judgement, selected, positive)
     several = judgement.scores["dataset"].nunique() > 1
+    is_reduced = any(len(dataset.models) > _MOST_LEARNERS for dataset in usable)
+    best = f"The explorer and its curves show the {_MOST_LEARNERS} models with the best {format_measure_name(judgement.main)}."
     return replace(
         built,
+        notes=(*built.notes, best) if is_reduced else built.notes,
         sentences=(*_describe_choices(result, several), *built.sentences[1:]),
         figures=(*_draw_explorer(explored, _select_explored_curves(judgement, explored), several), *built.figures),
         explorer=Explorer(explored, result.choices[0].model, judgement.roles.get("weight") is not None) if explored else None,
@@ -113,10 +117,12 @@ _EQUAL_COSTS = (
 
 
 def _explore_datasets(judgement: Judgement, file: PredictionFile, positive: object) -> dict[str, ExploredDataset]:
-    """Count true and false positives at each threshold. Data sets with scores below 0 or above 1 are left out."""
+    """Count true and false positives of the best models. Data sets with scores below 0 or above 1 are left out."""
+    best = {dataset.name: set(rank_judged_models(judgement, dataset.name)[:_MOST_LEARNERS]) for dataset in file.datasets}
     cases: dict[str, list[ScoredCases]] = {}
     for model in InMemoryModels(file, positive).models:
-        cases.setdefault(model.dataset, []).append(ScoredCases.from_model(model))
+        if model.name in best[model.dataset]:
+            cases.setdefault(model.dataset, []).append(ScoredCases.from_model(model))
     return {
         name: ExploredDataset(*judgement.positives.classes[name], {one.model: _count_operating_points(one) for one in scored})
         for name, scored in cases.items()
@@ -170,9 +176,11 @@ def build_study_section(source: ReportSource) -> Section | None:
     import pandas as pd
 
     results = source.get_results()
-    explored, curves = {}, {}
+    explored, curves, with_more_classes = {}, {}, []
     for facts, *_ in list_largest_datasets(results):
-        dataset = _explore_study_dataset(results, facts) if int((facts.counts > 0).sum()) == 2 else None
+        has_two_classes = int((facts.counts > 0).sum()) == 2
+        with_more_classes += [] if has_two_classes else [facts.name]
+        dataset = _explore_study_dataset(results, facts) if has_two_classes else None
         if dataset is not None:
             frames = collect_study_curves(results, facts, ("roc", "precision-recall"), dataset.models)
             explored[facts.name] = dataset
@@ -198,6 +206,13 @@ def build_study_section(source: ReportSource) -> Section | None:
     sentences = [
         _describe_study_costs(table, name, dataset, several, format_condition_phrase(get_main_condition(results)))
         for name, dataset in explored.items()
+    ]
+    sentences += [
+        replace(
+            build_sentence("{name} has more than two classes, so there is no single threshold.", name=name),
+            when={"dataset": name},
+        )
+        for name in with_more_classes
     ]
     lowest = frame.loc[frame.groupby("data set", sort=False)[_COST].idxmin()]
     cheapest = dict(zip(lowest["data set"], lowest["learner"], strict=True))

@@ -95,7 +95,8 @@ function showSelection() {
   }
   for (const group of document.querySelectorAll("[data-choice]")) {
     const parts = [...group.children].filter((part) => part.dataset.when);
-    group.querySelector(":scope > .nothing").hidden = parts.some((part) => !part.hidden);
+    const note = group.querySelector(":scope > .nothing");
+    if (note) note.hidden = parts.some((part) => !part.hidden);
   }
   for (const control of document.querySelectorAll("[data-selector]")) showValue(control, state[control.dataset.selector]);
 }
