@@ -1,17 +1,40 @@
-"""Claims of a paper and the interval estimates by which they are judged."""
+"""Claims of a paper, and the rules that judge them. The same rules serve all papers and were fixed before the runs.
+
+A claim is judged by estimates with 95 % confidence intervals, oriented so that positive values support it:
+
+- `judge_direction`: each quantity that the claim names is above 0 (or above a margin that was subtracted before).
+- `judge_datasets`: a claim about several data sets, judged by their mean in one combined test.
+- `judge_equivalence`: two quantities are equal, judged by two one-sided tests against a margin.
+- `judge_fact`: a printed number that follows, or does not follow, from other printed numbers.
+- `judge_variants`: the verdict of the main run, unless a variant of the reconstruction contradicts it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import inf, isnan
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from fairtrial._text import format_count
 
-OUTCOMES = {True: "reproduced", False: "contradicted", None: "inconclusive"}
+Verdict = Literal["reproduced", "direction reproduced", "inconclusive", "contradicted", "not testable"]
+VERDICTS: tuple[Verdict, ...] = ("reproduced", "direction reproduced", "inconclusive", "contradicted", "not testable")
+REPRODUCED, DIRECTION, INCONCLUSIVE, CONTRADICTED, NOT_TESTABLE = VERDICTS
+
+ClaimKind = Literal["claim", "printed", "target", "own"]
+KINDS: dict[ClaimKind, str] = {
+    "claim": "Claims of the paper",
+    "printed": "Printed numbers",
+    "target": "Our targets",
+    "own": "Our own claims",
+}
+"""A claim of the paper, printed numbers that we recomputed, our targets for agreement, and claims of fairtrial."""
+
+_SUPPORTING: tuple[Verdict, ...] = (REPRODUCED, DIRECTION)
 _TOO_FEW_DATA = "inconclusive at this scale"
 
 
@@ -56,7 +79,7 @@ class IntervalEstimate:
         """Subtract a constant; `x.subtract(0.1).is_positive` tests whether x exceeds 0.1."""
         return replace(self, value=self.value - amount, low=self.low - amount, high=self.high - amount)
 
-    def widen(self, n_intervals: int) -> IntervalEstimate:
+    def widen(self, n_intervals: float) -> IntervalEstimate:
         """Widen the interval to a joint coverage of 95 % for `n_intervals` intervals (Bonferroni).
 
         >>> IntervalEstimate(0, -2.2622, 2.2622, degrees_of_freedom=9).widen(10).format("{:.2f}")
@@ -67,6 +90,14 @@ class IntervalEstimate:
         factor = float(t.isf(0.025 / n_intervals, self.degrees_of_freedom) / t.isf(0.025, self.degrees_of_freedom))
         below, above = factor * (self.value - self.low), factor * (self.high - self.value)
         return replace(self, low=self.value - below, high=self.value + above)
+
+    def narrow(self) -> IntervalEstimate:
+        """Return the 90 % interval, by which two one-sided tests at 5 % decide.
+
+        >>> IntervalEstimate(0, -1.96, 1.96).narrow().format("{:.3f}")
+        '0.000 (-1.645 to 1.645)'
+        """
+        return self.widen(0.5)
 
     def is_within(self, limit: float) -> bool | None:
         """Return whether the quantity lies within `limit` of 0; None if the interval crosses a limit.
@@ -109,83 +140,225 @@ def estimate_mean(values: npt.ArrayLike, level: float = 0.95) -> IntervalEstimat
     return IntervalEstimate(mean, mean - half, mean + half, len(array) - 1)
 
 
-def are_all_positive(estimates: Iterable[IntervalEstimate]) -> bool | None:
-    """Return whether all quantities are positive; None if the intervals do not decide this.
+def combine_estimates(estimates: Iterable[IntervalEstimate]) -> IntervalEstimate:
+    """Estimate the mean of quantities that were estimated independently, e.g. one per data set.
 
-    The result is True if every interval lies above 0. It is False if an interval lies below 0 even after a Bonferroni
-    correction.
+    The squared standard errors are added. The degrees of freedom are those of Welch and Satterthwaite.
 
-    >>> are_all_positive([IntervalEstimate(1, 0.5, 1.5)] * 3)
-    True
-    >>> are_all_positive([IntervalEstimate(1, 0.5, 1.5), IntervalEstimate(-1, -1.1, -0.9)])
-    False
+    >>> combine_estimates([IntervalEstimate(1.0, 0.02, 1.98), IntervalEstimate(2.0, 1.02, 2.98)]).format("{:.2f}")
+    '1.50 (0.81 to 2.19)'
+    """
+    from scipy.stats import t
+
+    estimates = list(estimates)
+    if not estimates:
+        return IntervalEstimate(float("nan"), float("nan"), float("nan"))
+    degrees = np.array([estimate.degrees_of_freedom for estimate in estimates])
+    widths = np.array([estimate.high - estimate.low for estimate in estimates])
+    variances = (widths / 2 / t.isf(0.025, degrees)) ** 2
+    mean, error = float(np.mean([estimate.value for estimate in estimates])), float(np.sqrt(variances.sum())) / len(estimates)
+    terms = float((variances**2 / degrees).sum())
+    combined_degrees = float(variances.sum() ** 2 / terms) if terms > 0 else inf
+    half = float(t.isf(0.025, combined_degrees)) * error
+    return IntervalEstimate(mean, mean - half, mean + half, combined_degrees)
+
+
+def judge_direction(estimates: Iterable[IntervalEstimate]) -> Verdict:
+    """Judge a claim that each of these quantities is positive.
+
+    The claim is reproduced if every interval lies above 0. Its direction is reproduced if every estimate is above 0, but not
+    every interval. It is contradicted if an interval lies below 0 after a Bonferroni correction for all quantities.
+
+    >>> judge_direction([IntervalEstimate(1, 0.5, 1.5)] * 3), judge_direction([IntervalEstimate(1, -0.5, 2.5)] * 3)
+    ('reproduced', 'direction reproduced')
+    >>> judge_direction([IntervalEstimate(1, 0.5, 1.5), IntervalEstimate(-1, -1.1, -0.9)])
+    'contradicted'
+    >>> judge_direction([IntervalEstimate(1, 0.5, 1.5), IntervalEstimate(-1, -2.1, 0.1)])
+    'inconclusive'
     """
     estimates = list(estimates)
-    contradicted = any(estimate.widen(len(estimates)).is_positive is False for estimate in estimates)
-    return False if contradicted else True if estimates and all(estimate.is_positive for estimate in estimates) else None
+    if not estimates or any(isnan(estimate.value) for estimate in estimates):
+        return NOT_TESTABLE
+    if any(estimate.widen(len(estimates)).sign < 0 for estimate in estimates):
+        return CONTRADICTED
+    return _judge_support([estimate.sign > 0 for estimate in estimates], [estimate.value > 0 for estimate in estimates])
 
 
-def combine_outcomes(outcomes: Iterable[bool | None]) -> bool | None:
-    """Combine the outcomes of the parts of a claim.
+def judge_datasets(estimates: Iterable[IntervalEstimate]) -> Verdict:
+    """Judge a claim that a quantity is positive on several data sets, by one test of its mean over these data sets.
 
-    The result is False if one part is contradicted. Otherwise it is None if a part is inconclusive or if there are no parts.
+    The data sets are those that the paper names, not a sample: the interval of the mean accounts for the errors of the
+    estimates, not for a choice of data sets. The mean decides between reproduced and contradicted. If the mean supports the
+    claim, but a single data set contradicts it after a Bonferroni correction, the claim is inconclusive.
 
-    >>> combine_outcomes([True, True]), combine_outcomes([True, None, False])
-    (True, False)
-    >>> combine_outcomes([True, None]) is None, combine_outcomes([]) is None
-    (True, True)
+    >>> judge_datasets([IntervalEstimate(1, -0.2, 2.2)] * 4)
+    'reproduced'
+    >>> judge_datasets([IntervalEstimate(1, 0.5, 1.5), IntervalEstimate(1, 0.5, 1.5), IntervalEstimate(-0.5, -0.6, -0.4)])
+    'inconclusive'
     """
-    outcomes = list(outcomes)
-    return False if False in outcomes else None if None in outcomes or not outcomes else True
+    estimates = list(estimates)
+    if not estimates or any(isnan(estimate.value) for estimate in estimates):
+        return NOT_TESTABLE
+    sign = combine_estimates(estimates).sign
+    if sign < 0:
+        return CONTRADICTED
+    if any(estimate.widen(len(estimates)).sign < 0 for estimate in estimates):
+        return INCONCLUSIVE
+    return _judge_support([sign > 0], [estimate.value > 0 for estimate in estimates])
+
+
+def judge_equivalence(estimates: Iterable[IntervalEstimate], margin: float) -> Verdict:
+    """Judge a claim that each of these quantities is 0, up to a margin that was set beforehand.
+
+    The claim is reproduced if two one-sided tests at 5 % show that every quantity is within the margin, that is, if every 90 %
+    interval lies within it. Its direction is reproduced if every estimate is within the margin. It is contradicted if an
+    interval lies outside the margin after a Bonferroni correction.
+
+    >>> judge_equivalence([IntervalEstimate(0.1, -0.5, 0.7)], 1), judge_equivalence([IntervalEstimate(0.1, -1.5, 1.7)], 1)
+    ('reproduced', 'direction reproduced')
+    >>> judge_equivalence([IntervalEstimate(3, 2, 4)], 1), judge_equivalence([IntervalEstimate(1.5, 0.5, 2.5)], 1)
+    ('contradicted', 'inconclusive')
+    """
+    estimates = list(estimates)
+    if not estimates or any(isnan(estimate.value) for estimate in estimates):
+        return NOT_TESTABLE
+    if any(estimate.widen(len(estimates)).is_within(margin) is False for estimate in estimates):
+        return CONTRADICTED
+    return _judge_support(
+        [estimate.narrow().is_within(margin) is True for estimate in estimates],
+        [abs(estimate.value) <= margin for estimate in estimates],
+    )
+
+
+def _judge_support(significant: Sequence[bool], agreeing: Sequence[bool]) -> Verdict:
+    return REPRODUCED if all(significant) else DIRECTION if all(agreeing) else INCONCLUSIVE
+
+
+def judge_fact(is_true: bool | None) -> Verdict:
+    """Judge a statement that can be recomputed without sampling error, e.g. a printed sum; None means that it is undecided.
+
+    >>> judge_fact(True), judge_fact(False), judge_fact(None)
+    ('reproduced', 'contradicted', 'inconclusive')
+    """
+    return INCONCLUSIVE if is_true is None else REPRODUCED if is_true else CONTRADICTED
+
+
+def combine_verdicts(verdicts: Iterable[Verdict]) -> Verdict:
+    """Combine the verdicts of the parts of a claim: the claim is as well supported as its weakest part.
+
+    >>> combine_verdicts(["reproduced", "direction reproduced"]), combine_verdicts(["inconclusive", "contradicted"])
+    ('direction reproduced', 'contradicted')
+    >>> combine_verdicts([])
+    'not testable'
+    """
+    verdicts = list(verdicts)
+    if not verdicts:
+        return NOT_TESTABLE
+    return next(verdict for verdict in (CONTRADICTED, NOT_TESTABLE, INCONCLUSIVE, DIRECTION, REPRODUCED) if verdict in verdicts)
+
+
+def judge_variants(main: Verdict, variants: Mapping[str, Verdict]) -> Verdict:
+    """Judge a claim by the main run and by variants of it, e.g. other readings of an unclear setting.
+
+    The verdict is that of the main run. It is inconclusive if a variant contradicts what the main run supports, or supports
+    what the main run contradicts.
+
+    >>> judge_variants("reproduced", {"votes": "inconclusive"}), judge_variants("reproduced", {"votes": "contradicted"})
+    ('reproduced', 'inconclusive')
+    >>> judge_variants("contradicted", {"votes": "direction reproduced"})
+    'inconclusive'
+    """
+    opposite = {CONTRADICTED: _SUPPORTING, REPRODUCED: (CONTRADICTED,), DIRECTION: (CONTRADICTED,)}.get(main, ())
+    return INCONCLUSIVE if any(verdict in opposite for verdict in variants.values()) else main
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of a paper, its outcome, and the numbers that decide it.
+    """A claim of a paper, its verdict, and the numbers that decide it.
 
     Attributes
     ----------
     text : str
         What the paper claims.
-    reproduced : bool or None
-        True if the claim is reproduced, False if it is contradicted, None if the result is inconclusive.
+    verdict : str
+        `reproduced`, `direction reproduced`, `inconclusive`, `contradicted` or `not testable`.
     details : str
         Our numbers, with 95 % confidence limits in parentheses.
+    kind : {"claim", "printed", "target", "own"}, default "claim"
+        A claim of the paper, a printed number that we recomputed, a target of ours, or a claim of fairtrial.
+    variants : mapping, default {}
+        Verdicts of variants of the main run, by name.
 
     Examples
     --------
     >>> from fairtrial.reproduce import Claim
-    >>> Claim("C4.5 is more robust than the SVM", True, "difference -0.0455 (-0.0671 to -0.0239)").outcome
-    'reproduced'
+    >>> claim = Claim("C4.5 loses less accuracy", "reproduced", "+2 (+1 to +3)", variants={"votes": "inconclusive"})
+    >>> claim.sensitivity
+    'votes: inconclusive'
     """
 
     text: str
-    reproduced: bool | None
+    verdict: Verdict
     details: str
+    kind: ClaimKind = "claim"
+    variants: Mapping[str, Verdict] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        unknown = [verdict for verdict in (self.verdict, *self.variants.values()) if verdict not in VERDICTS]
+        if unknown or self.kind not in KINDS:
+            raise ValueError(f"unknown verdict or kind: {unknown or self.kind!r}")
 
     @property
-    def outcome(self) -> str:
-        """The outcome in one word: `reproduced`, `contradicted` or `inconclusive`."""
-        return OUTCOMES[self.reproduced]
+    def sensitivity(self) -> str:
+        """The verdicts of the variants; "all variants agree" if none differs; empty without variants."""
+        main = self.variants.get("main run", self.verdict)
+        differing = [f"{name}: {verdict}" for name, verdict in self.variants.items() if verdict != main or name == "main run"]
+        if not self.variants:
+            return ""
+        return "; ".join(differing) if any(verdict != main for verdict in self.variants.values()) else "all variants agree"
+
+
+def build_claim(
+    text: str,
+    judge: Callable[[str], Verdict],
+    details: str,
+    *,
+    kind: ClaimKind = "claim",
+    variants: Sequence[str] = (),
+) -> Claim:
+    """Judge a claim by its main run, named "", and by variants.
+
+    >>> verdicts = {"": "reproduced", "votes": "contradicted"}
+    >>> build_claim("a", verdicts.get, "", variants=["votes"]).verdict
+    'inconclusive'
+    """
+    main = judge("")
+    by_variant = {name: judge(name) for name in variants}
+    verdict = judge_variants(main, by_variant)
+    shown: dict[str, Verdict] = {"main run": main, **by_variant} if verdict != main else by_variant
+    return Claim(text, verdict, details, kind, shown)
 
 
 def mark_inconclusive(claims: Iterable[Claim], reason: str = _TOO_FEW_DATA) -> tuple[Claim, ...]:
     """Mark decided claims as inconclusive and append the reason to their details.
 
-    >>> mark_inconclusive([Claim("a", True, "+2 (+1 to +3)")])[0].details
+    >>> mark_inconclusive([Claim("a", "reproduced", "+2 (+1 to +3)")])[0].details
     '+2 (+1 to +3); inconclusive at this scale'
     """
     return tuple(
-        claim if claim.reproduced is None else replace(claim, reproduced=None, details=f"{claim.details}; {reason}")
+        claim
+        if claim.verdict in (INCONCLUSIVE, NOT_TESTABLE)
+        else replace(claim, verdict=INCONCLUSIVE, details=f"{claim.details}; {reason}", variants={})
         for claim in claims
     )
 
 
-def count_outcomes(claims: Sequence[Claim]) -> str:
-    """Count the claims by outcome.
+def count_verdicts(claims: Sequence[Claim]) -> str:
+    """Count the claims by verdict, without verdicts that do not occur.
 
-    >>> count_outcomes([Claim("a", True, ""), Claim("b", None, ""), Claim("c", True, "")])
-    '3 claims: 2 reproduced, 0 contradicted, 1 inconclusive.'
+    >>> count_verdicts([Claim("a", "reproduced", ""), Claim("b", "inconclusive", ""), Claim("c", "reproduced", "")])
+    '3 claims: 2 reproduced, 1 inconclusive'
     """
-    counts = [f"{sum(claim.outcome == outcome for claim in claims)} {outcome}" for outcome in OUTCOMES.values()]
-    return f"{format_count(len(claims), 'claim')}: {', '.join(counts)}."
+    counts = {verdict: sum(claim.verdict == verdict for claim in claims) for verdict in VERDICTS}
+    parts = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
+    return f"{format_count(len(claims), 'claim')}: {parts}" if claims else "0 claims"

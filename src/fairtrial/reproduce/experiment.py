@@ -19,6 +19,7 @@ from fairtrial import _check
 from fairtrial._registry import Registry
 from fairtrial.errors import InputError, UnknownNameError
 from fairtrial.reproduce.claim import Claim
+from fairtrial.reproduce.papers import PAPERS, Paper
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -66,6 +67,8 @@ class ResultTable:
         Decimal places on the page. By default they are chosen for each column.
     on_page : bool, default True
         Whether the page shows the table. If False, the page only links to the CSV file.
+    is_main : bool, default False
+        Whether the page shows the table directly after the claims, e.g. our numbers beside the published ones.
 
     Examples
     --------
@@ -81,11 +84,12 @@ class ResultTable:
     note: str = ""
     digits: int | None = None
     on_page: bool = True
+    is_main: bool = False
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """The results of an experiment: tables, claims, figures, and the values used in the text.
+    """The results of an experiment: answer, tables, claims, figures, and the values used in the text.
 
     Attributes
     ----------
@@ -96,9 +100,11 @@ class Reproduction:
     claims : tuple of Claim
         Claims of the paper with their outcomes.
     figures : mapping
-        Charts by title.
+        Charts by title. The first is the main figure, shown with the answer.
     skipped : mapping
         What was not run, for example a missing data set, with the reason.
+    answer : str, default ""
+        The result in one or two sentences, shown first on the page and in the overview.
 
     Examples
     --------
@@ -114,6 +120,7 @@ class Reproduction:
     claims: tuple[Claim, ...] = ()
     figures: Mapping[str, Any] = field(default_factory=dict)
     skipped: Mapping[str, str] = field(default_factory=dict)
+    answer: str = ""
 
     def frame(self, name: str) -> pd.DataFrame:
         """Return the frame of the table with this name."""
@@ -130,8 +137,8 @@ class Experiment:
         Name on the command line.
     title : str
         Heading of the page.
-    paper : str
-        Authors and title of the paper.
+    paper : Paper
+        Reference of the paper.
     run : callable
         Function that repeats the experiment for a request and returns a `Reproduction`.
     template : importlib.resources.abc.Traversable
@@ -148,7 +155,7 @@ class Experiment:
 
     name: str
     title: str
-    paper: str
+    paper: Paper
     run: Callable[[Request], Reproduction]
     template: Traversable
     check_measures: Callable[[Sequence[str]], None] | None = None
@@ -161,11 +168,13 @@ def experiment(
     name: str,
     *,
     title: str,
-    paper: str,
+    paper: str | Paper,
     template: str = "page.md.j2",
     check_measures: Callable[[Sequence[str]], None] | None = None,
 ) -> Callable[[Callable[[Request], Reproduction]], Callable[[Request], Reproduction]]:
     """Register the decorated function as an experiment.
+
+    `paper` is a key of `fairtrial.reproduce.papers.PAPERS`, or a Paper.
 
     `template` names a file in the folder of the function's module. The template starts with `{% extends "page.md.j2" %}` and
     fills `{% block text %}`; see `fairtrial.reproduce.page`. Each experiment of a folder needs its own template.
@@ -174,7 +183,8 @@ def experiment(
     def register(function: Callable[[Request], Reproduction]) -> Callable[[Request], Reproduction]:
         package = function.__module__.rpartition(".")[0]
         page = resources.files(package) / template
-        experiments.add(name, Experiment(name, title, paper, function, page, check_measures))
+        reference = paper if isinstance(paper, Paper) else PAPERS[paper]
+        experiments.add(name, Experiment(name, title, reference, function, page, check_measures))
         return function
 
     return register
@@ -249,7 +259,7 @@ def reproduce(
     >>> from fairtrial.reproduce import reproduce
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     reproduction = reproduce("ranking-synthetic", scale="smoke", out=folder, jobs=1, progress=False)
-    >>> [table.name for table in reproduction.tables], reproduction.claims[0].outcome
+    >>> [table.name for table in reproduction.tables], reproduction.claims[0].verdict
     (['mean-errors', 'error-rates'], 'contradicted')
     """
     from fairtrial.report.files import create_folder

@@ -1,7 +1,8 @@
 """Write the output of an experiment: a page in Markdown, tables as CSV files, figures as SVG and PNG files.
 
-An experiment's template extends `page.md.j2` and fills its block `text`. Its variables are those in `Reproduction.values`, and
-`experiment`, `request`, `command`, `claims` (a frame), `outcome_counts`, `figures`, `tables`, `skipped` and `run`.
+The page starts with the answer, the main figure, the claims and the main tables. An experiment's template extends `page.md.j2`
+and fills its block `text`, which gives the details. Its variables are those in `Reproduction.values`, and `experiment`, `request`,
+`command`, `answer`, `claims` (frames by kind), `counts`, `figures`, `tables`, `errata`, `skipped` and `run`.
 
 Three filters are added to those of Jinja: `markdown` formats a frame or a ResultTable as a Markdown table, `join_names` joins
 names ("a, b and c"), and `file_name` turns the title of a figure into its file name. The page has one line per paragraph;
@@ -10,6 +11,8 @@ lists, tables and code keep their lines.
 
 from __future__ import annotations
 
+import json
+import os
 import platform
 import re
 from collections.abc import Sequence
@@ -22,8 +25,9 @@ from typing import TYPE_CHECKING
 from fairtrial._text import format_count, format_duration, join_names
 from fairtrial.report.files import save
 from fairtrial.report.tables import to_markdown
-from fairtrial.reproduce.claim import Claim, count_outcomes
+from fairtrial.reproduce.claim import KINDS, Claim, count_verdicts
 from fairtrial.reproduce.experiment import Experiment, Reproduction, Request, ResultTable
+from fairtrial.reproduce.papers import read_errata
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,6 +44,8 @@ def write_page(experiment: Experiment, request: Request, reproduction: Reproduct
     for title, chart in reproduction.figures.items():
         for suffix in ("svg", "png"):
             save(chart, folder / f"{format_file_name(title)}.{suffix}")
+    summary = {"answer": reproduction.answer, "figure": next(map(format_file_name, reproduction.figures), None)}
+    (folder / "summary.json").write_text(json.dumps(summary, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     page = folder / "index.md"
     page.write_text(_render(experiment, request, reproduction, durations), encoding="utf-8")
     return page
@@ -53,13 +59,20 @@ def _render(experiment: Experiment, request: Request, reproduction: Reproduction
     filters = {"file_name": format_file_name, "join_names": partial(join_names, limit=None), "markdown": _format_table}
     environment.filters |= filters
     template = environment.from_string(experiment.template.read_text(encoding="utf-8"))
+    by_kind = {
+        title: [claim for claim in reproduction.claims if claim.kind == kind]
+        for kind, title in KINDS.items()
+        if any(claim.kind == kind for claim in reproduction.claims)
+    }
     text = template.render(
         **reproduction.values,
         experiment=experiment,
         request=request,
         command=format_command(experiment, request),
-        claims=tabulate_claims(reproduction.claims),
-        outcome_counts=count_outcomes(reproduction.claims),
+        answer=reproduction.answer,
+        claims={title: tabulate_claims(claims).drop(columns="kind") for title, claims in by_kind.items()},
+        counts={title: count_verdicts(claims) for title, claims in by_kind.items()},
+        errata=read_errata(experiment.name).drop(columns="experiment"),
         figures=reproduction.figures,
         tables=reproduction.tables,
         skipped=reproduction.skipped,
@@ -95,11 +108,11 @@ def format_command(experiment: Experiment, request: Request) -> str:
 
 
 def tabulate_claims(claims: Sequence[Claim]) -> pd.DataFrame:
-    """Return the claims as a frame with the columns claim, outcome and details."""
+    """Return the claims as a frame with the columns claim, verdict, details, sensitivity and kind."""
     import pandas as pd
 
-    rows = [(claim.text, claim.outcome, claim.details) for claim in claims]
-    return pd.DataFrame(rows, columns=["claim", "outcome", "details"])
+    rows = [(claim.text, claim.verdict, claim.details, claim.sensitivity, claim.kind) for claim in claims]
+    return pd.DataFrame(rows, columns=["claim", "verdict", "details", "sensitivity", "kind"])
 
 
 def _describe_run(request: Request, durations: Sequence[float]) -> str:
@@ -107,7 +120,8 @@ def _describe_run(request: Request, durations: Sequence[float]) -> str:
     duration = format_duration(sum(durations)) + (f" in {len(durations)} runs" if len(durations) > 1 else "")
     processes = format_count(request.jobs, "process")
     return (
-        f"Scale {request.scale}, seed {request.seed}, {processes}, {duration} on {platform.machine()} ({platform.system()}), "
+        f"Scale {request.scale}, seed {request.seed}, {processes}, {duration} on "
+        f"{format_count(os.cpu_count() or 1, 'core')} ({platform.machine()}, {platform.system()}), "
         f"Python {platform.python_version()}, {packages}, {datetime.now(UTC).date()}."
     )
 

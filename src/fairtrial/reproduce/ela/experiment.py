@@ -49,7 +49,7 @@ _FAR = 3.0
 @experiment(
     "ela",
     title="Which learner is more robust to class noise? ELA and RLA of C4.5 and a support vector machine",
-    paper="Sáez, Luengo and Herrera: Evaluating the classifier behavior with noisy data considering performance and robustness",
+    paper="ela",
 )
 def run(request: Request) -> Reproduction:
     """Run table 3, other copies of some data sets, variants of the SVM, and more learners at more noise levels."""
