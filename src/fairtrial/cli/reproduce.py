@@ -78,14 +78,20 @@ def _run_all(run: Callable[..., Reproduction], out: Path, measures: Sequence[str
 
 
 def _print_reproduction(reproduction: Reproduction, folder: Path) -> None:
-    """Print the outcome of each claim, and the path of the page with the numbers."""
-    from fairtrial.reproduce.claim import count_outcomes
+    """Print the answer, the verdict of each claim of the paper, the counts by kind, and the path of the page."""
+    from fairtrial.reproduce.claim import KINDS, count_verdicts
 
+    if reproduction.answer:
+        typer.echo(reproduction.answer)
     for claim in reproduction.claims:
-        typer.echo(f"{claim.outcome}: {claim.text}")
+        if claim.kind == "claim":
+            typer.echo(f"{claim.verdict}: {claim.text}")
     for name, reason in reproduction.skipped.items():
         typer.echo(f"not run: {name}: {reason}")
-    typer.echo(count_outcomes(reproduction.claims))
+    for kind, title in KINDS.items():
+        claims = [claim for claim in reproduction.claims if claim.kind == kind]
+        if claims:
+            typer.echo(f"{title}: {count_verdicts(claims).partition(': ')[2]}")
     typer.echo(f"page: {folder / 'index.md'}")
 
 

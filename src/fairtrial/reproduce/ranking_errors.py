@@ -16,7 +16,6 @@ from fairtrial.reproduce.ranking_kernels import MEASURES as MEASURES
 
 DISPLAY_NAMES = dict(zip(MEASURES, ("H-measure", "AUC", "AUCH", "sAUC", "KS", "taKS"), strict=True))
 HANDS_SEVERITY_RATIO = 1.0  # the paper defines H with u(c) proportional to c (1 - c), that is Beta(2, 2)
-PAPER = "Berrar: An empirical evaluation of ranking measures with respect to robustness to noise"
 PUBLISHED_REPEATS = 1000
 
 T = TypeVar("T")

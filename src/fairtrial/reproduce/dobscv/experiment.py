@@ -24,8 +24,7 @@ _MIN_FOR_TREND = 20  # data sets
 @experiment(
     "dobscv",
     title="Does distributing neighbours over folds change the estimate? SCV and DOB-SCV",
-    paper="López, Fernández and Herrera: On the importance of the validation technique for classification with imbalanced "
-    "datasets",
+    paper="dobscv",
 )
 def run(request: Request) -> Reproduction:
     """Run the studies and the simulation, and compare the results with the paper."""

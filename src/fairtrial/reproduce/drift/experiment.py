@@ -25,7 +25,7 @@ _OVERVIEW_TITLE = "pD by environment, ours and the tutorial's"
 @experiment(
     "drift",
     title="Does the loss under drift separate learners? The flu domain",
-    paper="Japkowicz: Performance evaluation for learning algorithms (tutorial)",
+    paper="tutorial",
 )
 def run(request: Request) -> Reproduction:
     """Train four learners in the environments of the three tables and judge both hypotheses."""

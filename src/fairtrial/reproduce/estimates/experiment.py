@@ -37,7 +37,7 @@ _ENSEMBLES_NOTE = (
 @experiment(
     "estimates",
     title="Estimates of error against the known error",
-    paper="Galdi and Tagliaferri: Data mining: accuracy and error measures for classification and prediction",
+    paper="estimates",
 )
 def run(request: Request) -> Reproduction:
     """Simulate samples, estimate the error by all methods, and compare the estimates with the true error."""

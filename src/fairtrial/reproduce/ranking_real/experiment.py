@@ -12,7 +12,6 @@ from fairtrial.reproduce.experiment import Reproduction, Request, experiment
 from fairtrial.reproduce.ranking_errors import (
     DISPLAY_NAMES,
     MEASURES,
-    PAPER,
     PUBLISHED_REPEATS,
     compute_difference_limits,
     round_up_axis,
@@ -54,7 +53,10 @@ _UNCHANGED = "unchanged"
 
 
 @experiment(
-    "ranking-real", title="Ranking measures on real data with noise", paper=PAPER, check_measures=user_measures.check_measures
+    "ranking-real",
+    title="Ranking measures on real data with noise",
+    paper="ranking",
+    check_measures=user_measures.check_measures,
 )
 def run(request: Request) -> Reproduction:
     """Compute the cells, compare them with the paper's cells, and judge the paper's claims."""

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from fairtrial.reproduce.experiment import Reproduction, Request, ResultTable, experiment
-from fairtrial.reproduce.ranking_errors import DISPLAY_NAMES, MEASURES, PAPER, round_up_axis
+from fairtrial.reproduce.ranking_errors import DISPLAY_NAMES, MEASURES, round_up_axis
 from fairtrial.reproduce.ranking_synthetic import claims, simulation
 from fairtrial.reproduce.ranking_synthetic.simulation import NOISES, SAME_NOISE, ErrorCurve
 
@@ -17,7 +17,7 @@ _MEANS_NOTE = (
 )
 
 
-@experiment("ranking-synthetic", title="Ranking measures on simulated scores with noise", paper=PAPER)
+@experiment("ranking-synthetic", title="Ranking measures on simulated scores with noise", paper="ranking")
 def run(request: Request) -> Reproduction:
     """Simulate pairs of rankings, count the errors, and judge the paper's claims."""
     import pandas as pd

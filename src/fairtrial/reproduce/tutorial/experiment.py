@@ -21,7 +21,7 @@ _COMPUTED_FROM_PRINTED_INPUT = {
 @experiment(
     "tutorial",
     title="The worked examples and tables of the tutorial",
-    paper="Japkowicz: Performance evaluation for learning algorithms (tutorial)",
+    paper="tutorial",
 )
 def run(request: Request) -> Reproduction:
     """Compute all sections for which data are available."""
