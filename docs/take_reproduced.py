@@ -5,22 +5,38 @@ Run `fairtrial reproduce all --scale full --out FOLDER`, then `python docs/take_
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 from pathlib import Path
 
 import pandas as pd
 
+from fairtrial.report.tables import to_markdown
 from fairtrial.reproduce import load_experiments
+from fairtrial.reproduce.claim import KINDS, VERDICTS
+from fairtrial.reproduce.papers import PAPERS, read_errata
 
 MAX_TABLE_SIZE = 300_000  # bytes; larger tables are not copied
 OPENING = """# Reproduction results
 
-This page lists the outcome of each claim in full runs. The pages of the experiments give the numbers. A claim is reproduced if
-95 % intervals support it, contradicted if they support the opposite, and inconclusive otherwise
-([how claims are judged](../reproduce.md#how-claims-are-judged)). Some claims are our own targets or statements of fairtrial's
-documentation; they are marked as such.
+Five papers, seven experiments, repeated in full. The table counts the claims of each paper by verdict. [How claims are
+judged](../reproduce.md#how-claims-are-judged) states the rules, which are the same for all papers.
 """
+CLAIMS = """## Claims of the papers
+
+"Sensitivity" gives the verdicts of variants of the main run, e.g. another reading of a setting that the paper does not state. The
+page of each experiment gives the numbers.
+"""
+ERRATA = """## Errors in the papers
+
+We recomputed these from the papers' own numbers or data.
+"""
+OTHERS = {
+    "printed": "Numbers that we recomputed from printed input, or repeated with the same data and settings.",
+    "own": "Claims that fairtrial makes beyond the papers, judged by the same rules.",
+    "target": "How close we wanted to come to the published numbers. The papers do not state these.",
+}
 
 
 def copy_runs(source: Path, target: Path) -> None:
@@ -31,11 +47,10 @@ def copy_runs(source: Path, target: Path) -> None:
         folder.mkdir(parents=True)
         tables = [file for file in page.parent.glob("*.csv") if file.stat().st_size <= MAX_TABLE_SIZE]
         figures = [_choose_smaller(file) for file in page.parent.glob("*.png")]
-        for file in [page, *tables, *figures]:
+        for file in [page, page.with_name("summary.json"), *tables, *figures]:
             shutil.copyfile(file, folder / file.name)
         _update_links(folder / "index.md")
-    overview = [OPENING, *(_list_outcomes(target, name) for name in load_experiments() if (target / name).is_dir())]
-    (target / "index.md").write_text("\n".join(overview), encoding="utf-8")
+    (target / "index.md").write_text(build_overview(target), encoding="utf-8")
 
 
 def _choose_smaller(figure: Path) -> Path:
@@ -57,15 +72,63 @@ def _update_link(line: str, folder: Path) -> str:
     return line
 
 
-def _list_outcomes(target: Path, name: str) -> str:
-    """List the claims of one experiment by outcome."""
-    claims = pd.read_csv(target / name / "claims.csv")
-    parts = [f"## [{name}]({name}/index.md)", f"{load_experiments()[name].paper}."]
-    for outcome in ("reproduced", "contradicted", "inconclusive"):
-        texts = claims[claims["outcome"] == outcome]["claim"]
-        if len(texts):
-            parts += [f"**{outcome.capitalize()}** ({len(texts)})", "\n".join(f"- {claim}" for claim in texts)]
-    return "\n\n".join(parts) + "\n"
+def build_overview(folder: Path) -> str:
+    """Write the overview: verdicts by paper, then the answers, the claims, the errata, and our own claims and targets."""
+    names = [name for name in load_experiments() if (folder / name).is_dir()]
+    claims = pd.concat([pd.read_csv(folder / name / "claims.csv").assign(experiment=name) for name in names])
+    claims = claims.assign(sensitivity=claims["sensitivity"].fillna(""))
+    papers = {
+        key: [name for name in names if load_experiments()[name].paper is paper]
+        for key, paper in PAPERS.items()
+        if any(load_experiments()[name].paper is paper for name in names)
+    }
+    parts = [OPENING, _count_verdicts(claims, papers)]
+    for key, experiments in papers.items():
+        parts += [f"## {PAPERS[key].short}", *(_summarise(folder, name) for name in experiments), PAPERS[key].reference]
+    of_papers = claims[claims["kind"] == "claim"]
+    parts.append(CLAIMS)
+    parts += [_list_claims(of_papers, PAPERS[key].short, experiments) for key, experiments in papers.items()]
+    errata = read_errata().rename(columns={"experiment": "page"})
+    parts += [ERRATA, to_markdown(errata.assign(page=[_link(name) for name in errata["page"]]), better=None)]
+    for kind, text in OTHERS.items():
+        chosen = claims[claims["kind"] == kind]
+        if len(chosen):
+            parts += [f"## {KINDS[kind]}", text, _list_claims(chosen, "", names)]
+    return "\n\n".join(part.strip() for part in parts if part) + "\n"
+
+
+def _link(name: str) -> str:
+    return f"[{name}]({name}/index.md)"
+
+
+def _count_verdicts(claims: pd.DataFrame, papers: dict[str, list[str]]) -> str:
+    counts = claims[claims["kind"] == "claim"].groupby(["experiment", "verdict"]).size()
+    rows = [
+        {"paper": PAPERS[key].short, "pages": ", ".join(map(_link, experiments))}
+        | {verdict: sum(int(counts.get((name, verdict), 0)) for name in experiments) for verdict in VERDICTS}
+        for key, experiments in papers.items()
+    ]
+    return to_markdown(pd.DataFrame(rows), better=None)
+
+
+def _summarise(folder: Path, name: str) -> str:
+    """Return the answer and the main figure of an experiment, both with a link to its page."""
+    summary = json.loads((folder / name / "summary.json").read_text(encoding="utf-8"))
+    files = [file for suffix in ("svg", "png") if (file := folder / name / f"{summary['figure']}.{suffix}").is_file()]
+    figures = [f"[![{load_experiments()[name].title}]({name}/{file.name})]({name}/index.md)" for file in files[:1]]
+    return "\n\n".join([f"{summary['answer']} ({_link(name)})", *figures])
+
+
+def _list_claims(claims: pd.DataFrame, heading: str, experiments: list[str]) -> str:
+    """List the claims of some experiments as a table, in the order of the verdicts."""
+    chosen = claims[claims["experiment"].isin(experiments)]
+    if chosen.empty:
+        return ""
+    order = chosen["verdict"].map({verdict: i for i, verdict in enumerate(VERDICTS)})
+    chosen = chosen.iloc[order.argsort(kind="stable")]
+    table = chosen[["claim", "verdict", "sensitivity"]].assign(page=[_link(name) for name in chosen["experiment"]])
+    title = f"### {heading}\n\n" if heading else ""
+    return title + to_markdown(table.reset_index(drop=True), better=None).strip()
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ TEMPLATE = '{% extends "page.md.j2" %}{% block text %}Text.{% endblock %}'
 
 
 def run_fast(request):
-    claim = Claim("It is so", True, f"seed {request.seed}, {request.scale}")
+    claim = Claim("It is so", "reproduced", f"seed {request.seed}, {request.scale}")
     table = ResultTable("t", "T", pd.DataFrame({"a": [1]}))
     return Reproduction({}, (table,), (claim,), skipped={"ring": "corrupted"})
 

@@ -177,8 +177,8 @@ def judge_direction(estimates: Iterable[IntervalEstimate]) -> Verdict:
     'inconclusive'
     """
     estimates = list(estimates)
-    if not estimates or any(isnan(estimate.value) for estimate in estimates):
-        return NOT_TESTABLE
+    if (verdict := _find_obstacle(estimates)) is not None:
+        return verdict
     if any(estimate.widen(len(estimates)).sign < 0 for estimate in estimates):
         return CONTRADICTED
     return _judge_support([estimate.sign > 0 for estimate in estimates], [estimate.value > 0 for estimate in estimates])
@@ -197,8 +197,8 @@ def judge_datasets(estimates: Iterable[IntervalEstimate]) -> Verdict:
     'inconclusive'
     """
     estimates = list(estimates)
-    if not estimates or any(isnan(estimate.value) for estimate in estimates):
-        return NOT_TESTABLE
+    if (verdict := _find_obstacle(estimates)) is not None:
+        return verdict
     sign = combine_estimates(estimates).sign
     if sign < 0:
         return CONTRADICTED
@@ -220,14 +220,21 @@ def judge_equivalence(estimates: Iterable[IntervalEstimate], margin: float) -> V
     ('contradicted', 'inconclusive')
     """
     estimates = list(estimates)
-    if not estimates or any(isnan(estimate.value) for estimate in estimates):
-        return NOT_TESTABLE
+    if (verdict := _find_obstacle(estimates)) is not None:
+        return verdict
     if any(estimate.widen(len(estimates)).is_within(margin) is False for estimate in estimates):
         return CONTRADICTED
     return _judge_support(
         [estimate.narrow().is_within(margin) is True for estimate in estimates],
         [abs(estimate.value) <= margin for estimate in estimates],
     )
+
+
+def _find_obstacle(estimates: Sequence[IntervalEstimate]) -> Verdict | None:
+    """Return a verdict if the estimates cannot be judged: there is none, one is undefined, or an interval is unknown."""
+    if not estimates or any(isnan(estimate.value) for estimate in estimates):
+        return NOT_TESTABLE
+    return INCONCLUSIVE if any(isnan(estimate.low) or isnan(estimate.high) for estimate in estimates) else None
 
 
 def _judge_support(significant: Sequence[bool], agreeing: Sequence[bool]) -> Verdict:

@@ -1,8 +1,9 @@
 """Write the output of an experiment: a page in Markdown, tables as CSV files, figures as SVG and PNG files.
 
-The page starts with the answer, the main figure, the claims and the main tables. An experiment's template extends `page.md.j2`
-and fills its block `text`, which gives the details. Its variables are those in `Reproduction.values`, and `experiment`, `request`,
-`command`, `answer`, `claims` (frames by kind), `counts`, `figures`, `tables`, `errata`, `skipped` and `run`.
+The page starts with the answer, the main figure, the claims and the main tables. An experiment's template extends
+`page.md.j2` and fills its block `text`, which gives the details. Its variables are those in `Reproduction.values`, and
+`experiment`, `request`, `command`, `answer`, `claims` (frames by kind), `counts`, `figures`, `tables`, `errata`, `skipped` and
+`run`.
 
 Three filters are added to those of Jinja: `markdown` formats a frame or a ResultTable as a Markdown table, `join_names` joins
 names ("a, b and c"), and `file_name` turns the title of a figure into its file name. The page has one line per paragraph;
