@@ -25,8 +25,8 @@ judged](../reproduce.md#how-claims-are-judged) states the rules, which are the s
 """
 CLAIMS = """## Claims of the papers
 
-"Sensitivity" gives the verdicts of variants of the main run, e.g. another reading of a setting that the paper does not state. The
-page of each experiment gives the numbers.
+"Sensitivity" gives the verdicts of variants of the main run, e.g. another reading of a setting that the paper does not state.
+The page of each experiment gives the numbers.
 """
 ERRATA = """## Errors in the papers
 
