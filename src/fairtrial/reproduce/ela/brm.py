@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fairtrial.study import Results
 
 N_TRAIN = 300
-N_DRAWS = {"smoke": 1, "quick": 2, "full": 10}
+N_DRAWS = {"smoke": 1, "quick": 3, "full": 20}
 JUDGED_LEVEL = 0.1
 _SMOKE_POPULATIONS = ("two Gaussians", "twonorm")
 _SMOKE_LEARNERS = ("c45", "naive-bayes", "1-nn")
@@ -133,28 +133,41 @@ def _average_tau(taus: Mapping[str, list[float]]) -> float:
     return float(np.mean([np.nanmean(values) for values in taus.values()]))
 
 
+def rank_learners(draws: pd.DataFrame) -> pd.DataFrame:
+    """Rank the learners of each population by their mean BRM, RLA and ELA at 10 % noise; the smallest loss has rank 1."""
+    judged = draws[np.isclose(draws["level"], JUDGED_LEVEL)]
+    means = judged.groupby(["population", "learner"], sort=False)[["brm", "rla", "ela"]].mean()
+    return means.groupby(level="population", sort=False).rank(method="min").astype(int)
+
+
+def find_rank_example(draws: pd.DataFrame) -> dict[str, Any]:
+    """Find the learner whose rank by RLA differs most from its rank by BRM."""
+    rows = rank_learners(draws).reset_index().to_dict("records")
+    example = max(rows, key=lambda row: abs(row["brm"] - row["rla"]))
+    return {str(name): value for name, value in example.items()} | {"n": draws["learner"].nunique()}
+
+
 def tabulate_losses(draws: pd.DataFrame) -> pd.DataFrame:
     """Tabulate errors, BRM and the ranks of the learners by RLA and ELA, for each population."""
     import pandas as pd
 
     rows: list[dict[str, Any]] = []
-    for population, by_population in draws.groupby("population", sort=False):
-        judged = by_population[np.isclose(by_population["level"], JUDGED_LEVEL)]
-        means = judged.groupby("learner", sort=False)[["brm", "rla", "ela"]].mean().sort_values("brm")
-        ranks = means.rank(method="min").astype(int)
-        for learner in means.index:
-            own = by_population[by_population["learner"] == learner]
+    ranks = rank_learners(draws)
+    for population, by_learner in ranks.groupby(level="population", sort=False):
+        for row_ranks in by_learner.sort_values("brm").reset_index().to_dict("records"):
+            learner = row_ranks["learner"]
+            own = draws[(draws["population"] == population) & (draws["learner"] == learner)]
             row: dict[str, Any] = {
                 "population": population,
                 "Bayes error": f"{100 * own['bayes'].iloc[0]:.2f}",
                 "learner": learner,
                 "error, 0 %": f"{100 * (1 - own['clean'].mean()):.1f}",
             }
-            for level, at_level in own.groupby("level"):
-                row[f"error, {100 * float(str(level)):.0f} %"] = f"{100 * (1 - at_level['noisy'].mean()):.1f}"
-                row[f"BRM, {100 * float(str(level)):.0f} %"] = estimate_mean(at_level["brm"]).format("{:.2f}")
-            row |= {f"rank, {name.upper()}": int(ranks.loc[learner, name]) for name in ("brm", "rla", "ela")}
-            rows.append(row)
+            for level in sorted(set(own["level"])):
+                at_level = own[own["level"] == level]
+                row[f"error, {100 * level:.0f} %"] = f"{100 * (1 - at_level['noisy'].mean()):.1f}"
+                row[f"BRM, {100 * level:.0f} %"] = estimate_mean(at_level["brm"]).format("{:.2f}")
+            rows.append(row | {f"rank, {name.upper()}": row_ranks[name] for name in ("brm", "rla", "ela")})
     return pd.DataFrame(rows)
 
 

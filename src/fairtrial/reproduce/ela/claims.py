@@ -219,7 +219,7 @@ class StatementPart:
         if not self.opposite:
             return f"{_QUANTITY_NAMES[self.quantity]} {mean.format(pattern)}"
         oriented = combine_estimates(self.orient(name, by_name) for name, by_name in differences.items())
-        return f"{_QUANTITY_NAMES[self.quantity]}, in favour of the named learner {oriented.format(pattern)}"
+        return f"{self.quantity.upper()}, difference in favour of this learner {oriented.format(pattern)}"
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from fairtrial.reproduce.claim import Claim, estimate_mean, mark_inconclusive
 from fairtrial.reproduce.ela import brm, claims, figures
 from fairtrial.reproduce.ela.claims import LOSS_LIMIT, SIMILAR_LOSS, STATEMENTS, VARIANTS
 from fairtrial.reproduce.ela.datasets import LARGE, PaperDatasets
-from fairtrial.reproduce.ela.low_accuracy import judge_low_accuracy
+from fairtrial.reproduce.ela.low_accuracy import judge_low_accuracy, split_folds
 from fairtrial.reproduce.ela.printed import build_toy_table, judge_printed
 from fairtrial.reproduce.ela.tables import (
     ANY_CLASS,
@@ -70,7 +70,7 @@ def run(request: Request) -> Reproduction:
     tables = build_tables(cells)
     judged = (
         *claims.judge_claims(cells, claims.estimate_differences(results)),
-        *judge_low_accuracy(curve_results),
+        *judge_low_accuracy(split_folds(curve_results)),
         brm.judge_agreement(draws),
     )
     if request.scale == "smoke":
@@ -108,6 +108,7 @@ def run(request: Request) -> Reproduction:
         "loss_limit": LOSS_LIMIT,
         "similar_loss": SIMILAR_LOSS,
         "changed": {name: find_changed(judged, name) for name in VARIANTS},
+        "rank_example": brm.find_rank_example(draws),
         "bayes_errors": {name: population.bayes_error for name, population in brm.build_populations().items()},
     }
     study_tables = _build_study_tables(variants, accuracies, copies, sizes, curves)
@@ -126,26 +127,39 @@ def summarize(cells: TableCells, judged: Sequence[Claim]) -> str:
     table = cells.build_versions()[OURS]
     if not len(table):
         return "No data set has all numbers of table 3, so no claim about it was judged."
-    parts = []
-    for name, quantity in (("RLA", "rla"), ("ELA", "ela")):
-        difference = table.estimate_difference(quantity)
-        numbers = f"C4.5 - SVM {difference.value:+.4f}, 95 % CI {difference.low:+.4f} to {difference.high:+.4f}"
-        if difference.sign:
-            better, worse = ("C4.5", "the SVM") if difference.sign < 0 else ("the SVM", "C4.5")
-            measured = "is more robust to 10 % class noise than" if quantity == "rla" else "behaves significantly better than"
-            parts.append(f"by {name}, {better} {measured} {worse} ({numbers})")
-        else:
-            parts.append(f"by {name}, C4.5 and the SVM do not differ significantly under 10 % class noise ({numbers})")
+    rla, ela = (table.estimate_difference(quantity) for quantity in ("rla", "ela"))
+    numbers = {
+        name: f"{name}, C4.5 - SVM {difference.value:+.4f}, 95 % CI {difference.low:+.4f} to {difference.high:+.4f}"
+        for name, difference in (("RLA", rla), ("ELA", ela))
+    }
+    if not rla.sign and not ela.sign:
+        answer = f"C4.5 and the SVM do not differ significantly under 10 % class noise ({numbers['RLA']}; {numbers['ELA']})."
+    else:
+        answer = f"{_describe_loss(rla.sign)} ({numbers['RLA']}). {_describe_behaviour(ela.sign)} ({numbers['ELA']})."
     with_variants = [claim for claim in judged if claim.variants]
-    answer = "; ".join(parts)
     if not with_variants:
-        return f"{answer[0].upper()}{answer[1:]}."
+        return answer
     n_votes, n_any = (len(find_changed(judged, name)) for name in VARIANTS)
     return (
-        f"{answer[0].upper()}{answer[1:]}. The paper does not fully specify its SVM and its noise: of "
-        f"{format_count(len(with_variants), 'verdict')}, {n_votes} would be different if the SVM counted votes, and {n_any} if "
-        "the noise could assign any class."
+        f"{answer} The paper does not fully specify its SVM and its noise: of {format_count(len(with_variants), 'verdict')}, "
+        f"{n_votes} would be different if the SVM counted votes, and {n_any} if the noise could assign any class."
     )
+
+
+def _describe_loss(sign: int) -> str:
+    return {
+        -1: "C4.5 loses less accuracy under 10 % class noise than the SVM, as the paper states",
+        0: "C4.5 and the SVM do not differ significantly in their loss of accuracy under 10 % class noise",
+        1: "C4.5 loses more accuracy under 10 % class noise than the SVM, contrary to the paper",
+    }[sign]
+
+
+def _describe_behaviour(sign: int) -> str:
+    return {
+        -1: "By ELA, which includes the accuracy without noise, C4.5 is better",
+        0: "By ELA, which includes the accuracy without noise, they do not differ significantly",
+        1: "By ELA, which includes the accuracy without noise, the SVM is better",
+    }[sign]
 
 
 def find_changed(judged: Sequence[Claim], variant: str) -> list[str]:
@@ -154,13 +168,13 @@ def find_changed(judged: Sequence[Claim], variant: str) -> list[str]:
     >>> from fairtrial.reproduce.claim import Claim
     >>> claims = [Claim("a", "reproduced", "", variants={"votes": "inconclusive"}), Claim("b", "reproduced", "")]
     >>> find_changed(claims, "votes")
-    ['a (reproduced; with this variant inconclusive)']
+    ['a. Main run: reproduced; variant: inconclusive.']
     """
     changed = []
     for claim in judged:
         main, other = claim.variants.get("main run", claim.verdict), claim.variants.get(variant)
         if other is not None and other != main:
-            changed.append(f"{claim.text} ({main}; with this variant {other})")
+            changed.append(f"{claim.text}. Main run: {main}; variant: {other}.")
     return changed
 
 

@@ -54,7 +54,8 @@ def draw_overlay(low: float = 0.3) -> Any:
     x = alt.X("clean:Q", title="Accuracy without noise", scale=scale, axis=alt.Axis(grid=False))
     y = alt.Y("noisy:Q", title="Accuracy with noise", scale=scale, axis=alt.Axis(grid=False))
     hues = alt.Scale(domain=measures, range=list(PALETTE[:2]))
-    color = alt.Color("measure:N", title=None, scale=hues, legend=alt.Legend(orient="bottom"))
+    legend = alt.Legend(orient="bottom", symbolType="stroke", symbolStrokeWidth=2)
+    color = alt.Color("measure:N", title=None, scale=hues, legend=legend)
     dash = alt.StrokeDash("measure:N", title=None, scale=alt.Scale(domain=measures, range=[[6, 4], [1, 0]]))
     base = build_chart(to_records(contours, ["measure", "value", "clean", "noisy"])).encode(x, y, color, detail="value:N")
     labels = [
@@ -82,6 +83,7 @@ def draw_overlay(low: float = 0.3) -> Any:
 def draw_toy_examples(examples: pd.DataFrame) -> Any:
     """Draw the accuracies of both classifiers without and with noise, a panel per toy example, as in figure 2."""
     import altair as alt
+    import numpy as np
 
     panels = []
     names = {"c1": "C1", "c2": "C2"}
@@ -91,11 +93,16 @@ def draw_toy_examples(examples: pd.DataFrame) -> Any:
             for name, label in names.items()
             for noise, column in (("0 %", "acc0"), ("x %", "accx"))
         ]
-        color = alt.Color("classifier:N", title=None, scale=alt.Scale(domain=list(names.values()), range=list(PALETTE[:2])))
+        legend = alt.Legend(orient="bottom", symbolType="stroke", symbolStrokeWidth=2)
+        hues = alt.Scale(domain=list(names.values()), range=list(PALETTE[:2]))
+        color = alt.Color("classifier:N", title=None, scale=hues, legend=legend)
         dash = alt.StrokeDash("classifier:N", title=None, scale=alt.Scale(domain=list(names.values()), range=[[1, 0], [6, 4]]))
         y = alt.Y("accuracy:Q", title="Accuracy (%)", scale=alt.Scale(domain=[0, 105], nice=False))
         base = build_chart(points).encode(alt.X("noise:N", title="Noise level", axis=alt.Axis(labelAngle=0)), y, color)
-        losses = [", ".join(f"{label} {row[f'{name}_{loss}']:g}" for name, label in names.items()) for loss in ("rla", "ela")]
+        losses = [
+            ", ".join(f"{label} {np.format_float_positional(row[f'{name}_{loss}'], trim='-')}" for name, label in names.items())
+            for loss in ("rla", "ela")
+        ]
         heading = alt.TitleParams(
             f"Example {row['example']}", subtitle=[f"RLA: {losses[0]}", f"ELA: {losses[1]}"], fontSize=14, subtitleFontSize=11
         )

@@ -23,9 +23,8 @@ if TYPE_CHECKING:
 JUDGED_LEVEL = 0.1
 
 
-def judge_low_accuracy(results: Results) -> tuple[Claim, ...]:
-    """Judge both claims at 10 % noise, or at the lowest noise level that was run."""
-    accuracies = split_folds(results)
+def judge_low_accuracy(accuracies: pd.DataFrame) -> tuple[Claim, ...]:
+    """Judge both claims at 10 % noise, or at the closest noise level that was run; `accuracies` come from `split_folds`."""
     levels = sorted(set(accuracies["level"]))
     judged, highest = min(levels, key=lambda level: abs(level - JUDGED_LEVEL)), levels[-1]
     correlations, excesses = (
