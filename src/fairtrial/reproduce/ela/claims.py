@@ -211,7 +211,7 @@ class StatementPart:
 
     def format(self, differences: Mapping[str, Differences]) -> str:
         """Format the mean of the quantity over the data sets, or its single values if they must be equal."""
-        pattern = "{:+.4f}" if self.quantity.startswith(("rla", "ela")) else "{:+.2f}"
+        pattern = "{:+.4f}" if self.quantity.startswith(("rla", "ela")) else "{:.2f}" if self.limit else "{:+.2f}"
         if self.margin is not None:
             values = join_names(f"{name} {by_name[self.quantity].format(pattern)}" for name, by_name in differences.items())
             return f"{_QUANTITY_NAMES[self.quantity]}: {values}"
@@ -335,10 +335,10 @@ def _judge_statement(statement: Statement, differences: Mapping[str, Mapping[str
         details = f"means: {details}"
     if len(ours) < len(statement.datasets):
         details = f"{len(ours)} of {format_count(len(statement.datasets), 'data set')} run; {details}"
-    for owner, by_dataset in (("ours", ours), ("the paper's table", statement.select(differences[PAPER]))):
+    for source, by_dataset in (("our estimates", ours), ("the paper's table 3", statement.select(differences[PAPER]))):
         opposed = statement.find_opposed(by_dataset)
         if opposed:
-            details += f"; against it, {owner}: {', '.join(opposed)}"
+            details += f"; {source} against it: {', '.join(opposed)}"
     return _build_claim(text, lambda version: statement.judge(differences[version]), details)
 
 

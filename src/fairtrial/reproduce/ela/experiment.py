@@ -136,10 +136,10 @@ def summarize(cells: TableCells, judged: Sequence[Claim]) -> str:
         answer = f"C4.5 and the SVM do not differ significantly under 10 % class noise ({numbers['RLA']}; {numbers['ELA']})."
     else:
         answer = f"{_describe_loss(rla.sign)} ({numbers['RLA']}). {_describe_behaviour(ela.sign)} ({numbers['ELA']})."
-    with_variants = [claim for claim in judged if claim.variants]
+    with_variants = [claim for claim in judged if claim.variants and claim.kind == "claim"]
     if not with_variants:
         return answer
-    n_votes, n_any = (len(find_changed(judged, name)) for name in VARIANTS)
+    n_votes, n_any = (len(find_changed(with_variants, name)) for name in VARIANTS)
     return (
         f"{answer} The paper does not fully specify its SVM and its noise: of {format_count(len(with_variants), 'verdict')}, "
         f"{n_votes} would be different if the SVM counted votes, and {n_any} if the noise could assign any class."
