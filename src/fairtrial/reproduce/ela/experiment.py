@@ -136,6 +136,9 @@ def summarize(cells: TableCells, judged: Sequence[Claim]) -> str:
         answer = f"C4.5 and the SVM do not differ significantly under 10 % class noise ({numbers['RLA']}; {numbers['ELA']})."
     else:
         answer = f"{_describe_loss(rla.sign)} ({numbers['RLA']}). {_describe_behaviour(ela.sign)} ({numbers['ELA']})."
+    n_published = len(Table3.published())
+    if len(table) < n_published:
+        answer = f"On {len(table)} of the {n_published} data sets, {answer}"
     with_variants = [claim for claim in judged if claim.variants and claim.kind == "claim"]
     if not with_variants:
         return answer
