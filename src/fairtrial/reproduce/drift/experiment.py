@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fairtrial.reproduce.drift import claims, simulation, tables
 from fairtrial.reproduce.drift.results import DriftResults
 from fairtrial.reproduce.drift.simulation import TABLES, DriftPlan, TableName
-from fairtrial.reproduce.drift.tables import TABLE_NUMBERS, TABLE_TITLES
+from fairtrial.reproduce.drift.tables import TABLE_NUMBERS
 from fairtrial.reproduce.experiment import Reproduction, Request, experiment
 
 if TYPE_CHECKING:
@@ -31,56 +31,52 @@ def run(request: Request) -> Reproduction:
     """Train four learners in the environments of the three tables and judge both hypotheses."""
     plan = DriftPlan.read(request.scale)
     results = DriftResults(plan, simulation.simulate(plan, request.seed, request.jobs, request.out / "parts", request.progress))
+    all_claims = claims.build_claims(results, is_smoke=request.scale == "smoke")
     return Reproduction(
         values=summarise(results),
         tables=tables.build_tables(results),
-        claims=claims.build_claims(results),
+        claims=tuple(all_claims.values()),
         figures=draw_figures(results),
         skipped=results.list_failures(),
+        answer=claims.summarise_claims(all_claims, results),
     )
 
 
 def summarise(results: DriftResults) -> dict[str, Any]:
     """Compute the values used in the text of the page."""
     plan, published = results.plan, tables.read_drift_tables()
-    missing, definitions = results.build_cells("missing"), results.build_cells("definitions")
-    keys = [(table, pair) for table in TABLES for pair in plan.pairs]
-    signs = {
-        variant: {key: results.estimate_pd_difference(*key, variant).sign for key in keys} for variant in ("", *plan.variants)
-    }
+    definitions = results.build_cells("definitions")
     return {
         "plan": plan,
-        "agreement": {TABLE_TITLES[table]: _measure_agreement(tables.compare_cells(results, table)) for table in TABLES},
-        "published_pd": {
-            trained_on: published.loc[published["trained_on"] == trained_on, "pd"]
-            for trained_on in ("no Elderly", "no OldAdult or Elderly")
-        },
-        "our_pd": missing[missing["trained_on"] == "no Elderly"].set_index("learner")["pd"].to_dict(),
+        "much": claims.MUCH,
+        "equal": claims.EQUAL,
+        "agreement": measure_agreement(results),
         "our_trivial": 100 * definitions.loc[definitions["tested_on"] == "MC", "trivial"].mean(),
         "published_trivial": published.loc[published["tested_on"] == "MC", "trivial"].iloc[0],
-        "signs": {TABLE_NUMBERS[table]: {pair: signs[""][table, pair] for pair in plan.pairs} for table in TABLES},
-        "n_changed": sum(signs[variant][key] != signs[""][key] for variant in plan.variants for key in signs[""]),
-        "n_comparisons": len(plan.variants) * len(signs[""]),
     }
 
 
-def _measure_agreement(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Measure the agreement of our errors and pD values with the published ones."""
+def measure_agreement(results: DriftResults) -> pd.DataFrame:
+    """Measure the agreement of our errors and pD values with the published ones, by table."""
+    import pandas as pd
+
     agreement = []
-    for quantity, name, digits in (("error, %", "Error", 1), ("pD", "pD", 2)):
-        rows = frame[(frame["quantity"] == quantity) & frame["difference"].notna()]
-        agreement.append(
-            {
-                "name": name,
-                "digits": digits,
-                "n": len(rows),
-                "n_inside": int(((rows["low"] <= 0) & (rows["high"] >= 0)).sum()),
-                "mean": rows["difference"].mean(),
-                "mean_absolute": rows["difference"].abs().mean(),
-                "rank_correlation": rows["ours"].corr(rows["published"], method="spearman"),
-            }
-        )
-    return agreement
+    for table in TABLES:
+        frame = tables.compare_cells(results, table)
+        for quantity, pattern in (("error, %", "{:+.1f}"), ("pD", "{:+.2f}")):
+            rows = frame[(frame["quantity"] == quantity) & frame["difference"].notna()]
+            n_inside = int(((rows["low"] <= 0) & (rows["high"] >= 0)).sum())
+            agreement.append(
+                {
+                    "table": TABLE_NUMBERS[table],
+                    "quantity": quantity,
+                    "mean difference": pattern.format(rows["difference"].mean()),
+                    "mean absolute difference": pattern.format(rows["difference"].abs().mean()).lstrip("+"),
+                    "in our interval": f"{n_inside} of {len(rows)}",
+                    "rank correlation": f"{rows['ours'].corr(rows['published'], method='spearman'):.2f}",
+                }
+            )
+    return pd.DataFrame(agreement)
 
 
 def draw_figures(results: DriftResults) -> dict[str, Any]:
