@@ -63,7 +63,11 @@ def build_tables(
     interpretations_title = "Other interpretations of what the paper does not specify"
     return [
         ResultTable(
-            "table1", "Table 1: error rates in %, published ones in brackets", format_cells(cells, measures), _TABLE1_NOTE
+            "table1",
+            "Table 1: error rates in %, published ones in brackets",
+            format_cells(cells, measures),
+            _TABLE1_NOTE,
+            is_main=True,
         ),
         *([ResultTable("differing", differing_title, differing, _DIFFERING_NOTE, digits=2)] if len(differing) else []),
         ResultTable("means", "Mean error rates over the data sets, in %", means.assign(measure=names), digits=2),

@@ -39,7 +39,8 @@ def run(request: Request) -> Reproduction:
         ]
     )
     rates = pd.concat([curve.frame() for curve in all_curves], ignore_index=True)
-    figure_claims = claims.build_claims(*curves, same_noise_curve, is_smoke=request.scale == "smoke")
+    labels, scores, proportion = curves
+    figure_claims = claims.build_claims(labels, scores, proportion, same_noise_curve, is_smoke=request.scale == "smoke")
     return Reproduction(
         values=summarise(curves, same_noise_curve),
         tables=(

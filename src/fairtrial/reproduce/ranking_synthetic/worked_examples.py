@@ -21,13 +21,14 @@ from fairtrial.reproduce.experiment import ResultTable
 
 _PERFECT = (1,) * 5 + (0,) * 5
 _DESCENDING = (0.95, 0.80, 0.75, 0.70, 0.60, 0.40, 0.35, 0.30, 0.20, 0.10)  # the first two are the paper's, the others ours
+_STATED = "in the text"
 _UNDEFINED = math.nan
 _TOLERANCE = 5e-4  # the paper rounds to three decimal places
 _QUANTITIES = {"thresholds": "thresholds", "taks": "taKS", "abc": "ABC", "auc": "AUC", "ks": "KS", "sse": "SSE"}
 _NOTE = (
     "Numbers printed in the paper are in brackets. `data` says where the classes and scores come from. ABC is the area between "
-    "the curves of TPR and FPR, and SSE is the sum of squared errors of the scores. Figures 3d to 3f are missing because the "
-    "available text does not give their classes."
+    "the curves of TPR and FPR. SSE is the sum of squared errors of the scores; it is given if the text states all scores. "
+    "Figures 3d to 3f are missing because the available text does not give their classes."
 )
 
 
@@ -70,22 +71,22 @@ def list_examples() -> list[WorkedExample]:
     >>> [example.figure for example in list_examples()]
     ['1a', '1b', '1c', '2', '3a', '3b', '3c', '3g', '3h', '3i']
     """
-    stated, inferred, own = "in the text", "follows from the text", "ours"
+    inferred, own = "follows from the text", "ours"
     four, tied = (1, 1, 0, 0), (0.8, *_DESCENDING[1:])
     (figure_2,) = find_figure_2()
     worst, equal, random = (0.0,) * 5 + (1.0,) * 5, (0.5,) * 10, (0.8, 0.8, 0.6, 0.6, 0.4, 0.4, 0.2, 0.2, 0.2, 0.2)
     undefined = {"thresholds": 2, "taks": _UNDEFINED, "abc": _UNDEFINED, "auc": 0.5}
     zero = {"thresholds": 5, "taks": 0, "abc": 0, "auc": 0.5}
     return [
-        WorkedExample("1a", "optimal model", stated, four, (1, 1, 0, 0), {"thresholds": 3, "taks": 1}),
-        WorkedExample("1b", "two scores", stated, four, (0.7, 0.7, 0.4, 0.4), {"thresholds": 3, "taks": 1, "sse": 0.50}),
-        WorkedExample("1c", "four scores", stated, four, (0.9, 0.8, 0.3, 0.2), {"thresholds": 5, "sse": 0.18}),
+        WorkedExample("1a", "optimal model", _STATED, four, (1, 1, 0, 0), {"thresholds": 3, "taks": 1}),
+        WorkedExample("1b", "two scores", _STATED, four, (0.7, 0.7, 0.4, 0.4), {"thresholds": 3, "taks": 1, "sse": 0.50}),
+        WorkedExample("1c", "four scores", _STATED, four, (0.9, 0.8, 0.3, 0.2), {"thresholds": 5, "sse": 0.18}),
         WorkedExample("2", "ten cases", inferred, figure_2, _DESCENDING, {"thresholds": 11, "taks": 1 / 3, "ks": 3 / 5}),
-        WorkedExample("3a", "optimal model", stated, _PERFECT, (1,) * 5 + (0,) * 5, {"thresholds": 3, "taks": 1, "abc": 0.5}),
+        WorkedExample("3a", "optimal model", _STATED, _PERFECT, (1,) * 5 + (0,) * 5, {"thresholds": 3, "taks": 1, "abc": 0.5}),
         WorkedExample("3b", "perfect ranking", inferred, _PERFECT, _DESCENDING, {"thresholds": 11, "taks": 0.556}),
         WorkedExample("3c", "first two scores equal", inferred, _PERFECT, tied, {"thresholds": 10, "taks": 0.6, "abc": 0.533}),
-        WorkedExample("3g", "worst model", stated, _PERFECT, worst, {"thresholds": 3, "taks": -1}),
-        WorkedExample("3h", "all scores equal", stated, _PERFECT, equal, undefined),
+        WorkedExample("3g", "worst model", _STATED, _PERFECT, worst, {"thresholds": 3, "taks": -1}),
+        WorkedExample("3h", "all scores equal", _STATED, _PERFECT, equal, undefined),
         WorkedExample("3i", "random prediction", own, (1, 0, 1, 0, 1, 0, 1, 1, 0, 0), random, zero),
     ]
 
@@ -108,7 +109,8 @@ def compute_distances(y_true: Sequence[int]) -> list[float]:
     [0.5, 1.0, 0.5, 0.0]
     """
     labels = np.array(y_true)
-    return (np.cumsum(labels) / labels.sum() - np.cumsum(1 - labels) / (1 - labels).sum()).round(12).tolist()
+    tpr, fpr = np.cumsum(labels) / labels.sum(), np.cumsum(1 - labels) / (1 - labels).sum()
+    return [round(float(distance), 12) for distance in tpr - fpr]
 
 
 def find_figure_2() -> list[tuple[int, ...]]:
@@ -159,8 +161,8 @@ def build_claims() -> tuple[Claim, ...]:
         Claim(
             "Section 3: taKS can be larger for the model with the larger SSE (Figures 3b and 3c)",
             judge_fact(is_misleading),
-            f"taKS {values['3b']['taks']:.3f} and {values['3c']['taks']:.3f}, SSE {values['3b']['sse']:.4f} and "
-            f"{values['3c']['sse']:.4f}; only the score of case 1 differs",
+            f"taKS {values['3b']['taks']:.3f} and {values['3c']['taks']:.3f}; the SSE is larger by "
+            f"{values['3c']['sse'] - values['3b']['sse']:.4f} in 3c, because only the score of case 1 differs (0.95 and 0.80)",
         ),
         Claim(
             "Section 3: the expected taKS of a random model is 0",
@@ -181,10 +183,13 @@ def build_claims() -> tuple[Claim, ...]:
             f"the classes are only in the image; true for {n_larger} of the {n_allowed} rankings that the text allows",
             kind="printed",
         ),
-        _judge_printed(
-            "Figures 3g to 3i: thresholds, taKS, ABC and AUC",
-            [examples[figure] for figure in ("3g", "3h", "3i")],
-            "; the ranking of 3i is ours",
+        _judge_printed("Figures 3g and 3h: thresholds, taKS, ABC and AUC", [examples["3g"], examples["3h"]]),
+        Claim(
+            "Figure 3i: a random prediction with five thresholds has taKS 0, ABC 0 and AUC 0.5",
+            NOT_TESTABLE,
+            "the ranking is only in the image; a ranking of ours with five thresholds has "
+            f"taKS {values['3i']['taks']:.0f}, ABC {values['3i']['abc']:.0f} and AUC {values['3i']['auc']:.1f}",
+            kind="printed",
         ),
     )
 
@@ -199,18 +204,19 @@ def build_table() -> ResultTable:
     """Tabulate the computed quantities with the printed ones in brackets."""
     import pandas as pd
 
-    rows = [
-        {"figure": example.figure, "model": example.description, "data": example.data}
-        | {
-            title: _format_quantity(name, value, example.printed)
-            for (name, title), value in zip(_QUANTITIES.items(), values, strict=True)
+    rows = []
+    for example in list_examples():
+        values = example.compute()
+        if example.data != _STATED:
+            del values["sse"]  # it would depend on scores that the text does not state
+        cells = {
+            title: _format_quantity(name, values[name], example.printed)
+            for name, title in _QUANTITIES.items()
+            if name in values
         }
-        for example in list_examples()
-        for values in [example.compute().values()]
-    ]
-    return ResultTable(
-        "worked-examples", "Figures 1 to 3: taKS and ABC of the worked examples", pd.DataFrame(rows), _NOTE, is_main=True
-    )
+        rows.append({"figure": example.figure, "model": example.description, "data": example.data, "SSE": ""} | cells)
+    frame = pd.DataFrame(rows, columns=["figure", "model", "data", *_QUANTITIES.values()])
+    return ResultTable("worked-examples", "Figures 1 to 3: taKS and ABC of the worked examples", frame, _NOTE, is_main=True)
 
 
 def _format_quantity(name: str, value: float, printed: Mapping[str, float]) -> str:
