@@ -198,7 +198,8 @@ def judge_sizes(results: DriftResults, table: TableName) -> Claim:
     """Judge whether our averaged pD equal the printed ones, by an equivalence test with the margin `EQUAL`."""
     without_test = _NOT_COMPARABLE if table == "definitions" else ""
     printed = tables.average_published_pd(table, without_test=without_test)
-    text = f"{TABLE_NUMBERS[table]}: the averaged pD are {join_names(f'{value:.2f}' for value in printed.values())}"
+    values = join_names(f"{value:.2f} ({learner})" for learner, value in printed.items())
+    text = f"{TABLE_NUMBERS[table]}: the averaged pD are {values}"
     if table == "missing":
         return Claim(
             f"{TABLE_NUMBERS[table]}: the averaged pD",
@@ -306,7 +307,7 @@ def describe_verdicts(verdicts: Mapping[str, Verdict]) -> str:
     """Describe verdicts by group.
 
     >>> describe_verdicts({"Table I": "reproduced", "Table II": "inconclusive", "Table III": "reproduced"})
-    'reproduced for Table I and Table III, inconclusive for Table II'
+    'reproduced for Table I and Table III and inconclusive for Table II'
     >>> describe_verdicts({"Table I": "reproduced", "Table II": "reproduced", "Table III": "reproduced"})
     'reproduced for all 3 tables'
     """
@@ -315,4 +316,4 @@ def describe_verdicts(verdicts: Mapping[str, Verdict]) -> str:
         groups.setdefault(verdict, []).append(name)
     if len(groups) == 1:
         return f"{next(iter(groups))} for all {len(verdicts)} tables"
-    return ", ".join(f"{verdict} for {join_names(names)}" for verdict, names in groups.items())
+    return join_names(f"{verdict} for {join_names(names)}" for verdict, names in groups.items())

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fairtrial.reproduce.drift import claims, simulation, tables
 from fairtrial.reproduce.drift.results import DriftResults
 from fairtrial.reproduce.drift.simulation import TABLES, DriftPlan, TableName
-from fairtrial.reproduce.drift.tables import TABLE_NUMBERS
+from fairtrial.reproduce.drift.tables import TABLE_NUMBERS, TABLE_TITLES
 from fairtrial.reproduce.experiment import Reproduction, Request, experiment
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ _FIGURE_TITLES: dict[TableName, str] = {
     "missing": "Table II: trained where age groups are missing, tested on the usual population",
     "definitions": "Table III: another definition of the class",
 }
+_AVERAGES_TITLE = "Averaged pD, ours and the tutorial's"
 _OVERVIEW_TITLE = "pD by environment, ours and the tutorial's"
 
 
@@ -84,10 +85,36 @@ def draw_figures(results: DriftResults) -> dict[str, Any]:
     from fairtrial.report.figures.environments import draw_environments
 
     cells = {table: results.build_cells(table) for table in TABLES}
-    figures = {_OVERVIEW_TITLE: draw_overview(cells)}
+    figures = {_AVERAGES_TITLE: draw_averages(results), _OVERVIEW_TITLE: draw_overview(cells)}
     for table, columns in zip(TABLES, (1, 4, 2), strict=True):
         figures[_FIGURE_TITLES[table]] = draw_environments(cells[table], columns=columns, title=_FIGURE_TITLES[table])
     return figures
+
+
+def draw_averages(results: DriftResults) -> Any:
+    """Draw the averaged pD of each learner, one panel per table. The printed averages of Table II are left out."""
+    import altair as alt
+    import pandas as pd
+
+    from fairtrial.report.figures.base import build_title, style_chart, to_records
+
+    rows = []
+    for table in TABLES:
+        printed = {} if table == "missing" else tables.average_published_pd(table)
+        for learner in results.plan.learners:
+            pd_estimate = results.get_errors(table, learner).estimate_pd()
+            values = {"ours": pd_estimate.value, "low": pd_estimate.low, "high": pd_estimate.high}
+            rows.append(
+                {"table": TABLE_TITLES[table], "learner": learner, **values, "published": printed.get(learner, float("nan"))}
+            )
+    frame = pd.DataFrame(rows)
+    layers = _draw_points(to_records(frame, frame.columns), "learner", results.plan.learners, high=0.5)
+    header = alt.Header(labelFontWeight="bold", labelFontSize=12)
+    panels = layers.properties(width=240, height=alt.Step(24)).facet(
+        column=alt.Column("table:N", sort=list(TABLE_TITLES.values()), title=None, header=header), spacing=24
+    )
+    subtitle = "Dots show ours with 95 % intervals, crosses the printed averages; those of Table II do not follow from its rows"
+    return style_chart(panels.properties(title=build_title(_AVERAGES_TITLE, subtitle)))
 
 
 def draw_overview(cells: Mapping[TableName, pd.DataFrame]) -> Any:
@@ -104,25 +131,34 @@ def draw_overview(cells: Mapping[TableName, pd.DataFrame]) -> Any:
 def _draw_panels(cells: pd.DataFrame, table: TableName) -> Any:
     import altair as alt
 
-    from fairtrial.report.figures.base import PALETTE, build_chart, to_records
+    from fairtrial.report.figures.base import to_records
 
     rows = to_records(_join_published(cells, table), ["learner", "change", "ours", "low", "high", "published"])
     changes, learners = (list(dict.fromkeys(row[side] for row in rows)) for side in ("change", "learner"))
-    scale, axis = alt.Scale(domain=[-0.2, 1], clamp=True), alt.Axis(values=[0, 0.5, 1], format=".1f")
+    layers = _draw_points(rows, "change", changes, high=1.0).properties(width=150, height=alt.Step(22))
+    return layers.facet(
+        column=alt.Column("learner:N", sort=learners, title=None, header=alt.Header(labelFontWeight="bold")), spacing=14
+    ).properties(title=alt.TitleParams(_FIGURE_TITLES[table], fontSize=14, anchor="start"))
+
+
+def _draw_points(rows: list[dict[str, Any]], field: str, names: Sequence[str], high: float) -> Any:
+    """Draw pD by the names of one field: ours as dots with intervals, the printed ones as crosses."""
+    import altair as alt
+
+    from fairtrial.report.figures.base import PALETTE, build_chart
+
+    scale, axis = alt.Scale(domain=[-0.2, high], clamp=True), alt.Axis(values=[0, high / 2, high], format=".2~f")
     x, published_x, low = (alt.X(f"{name}:Q", title="pD", scale=scale, axis=axis) for name in ("ours", "published", "low"))
-    y = alt.Y("change:N", title=None, sort=changes, axis=alt.Axis(labelLimit=220, grid=True))
+    y = alt.Y(f"{field}:N", title=None, sort=list(names), axis=alt.Axis(labelLimit=220, grid=True))
     base = build_chart(rows)
-    tooltip = [alt.Tooltip("change:N"), alt.Tooltip("ours:Q", format=".3f"), alt.Tooltip("published:Q", format=".2f")]
-    layers = alt.layer(
+    tooltip = [alt.Tooltip(f"{field}:N"), alt.Tooltip("ours:Q", format=".3f"), alt.Tooltip("published:Q", format=".2f")]
+    return alt.layer(
         base.mark_rule(color=PALETTE[0], strokeWidth=2).encode(low, y, x2="high:Q"),
         base.mark_circle(color=PALETTE[0], size=70, opacity=1).encode(x, y, tooltip=tooltip),
         base.mark_point(shape="cross", color=PALETTE[1], filled=True, size=80, opacity=1, angle=45).encode(
             published_x, y, tooltip=tooltip
         ),
-    ).properties(width=150, height=alt.Step(22))
-    return layers.facet(
-        column=alt.Column("learner:N", sort=learners, title=None, header=alt.Header(labelFontWeight="bold")), spacing=14
-    ).properties(title=alt.TitleParams(_FIGURE_TITLES[table], fontSize=14, anchor="start"))
+    )
 
 
 def _join_published(cells: pd.DataFrame, table: TableName) -> pd.DataFrame:

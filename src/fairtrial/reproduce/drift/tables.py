@@ -25,15 +25,16 @@ _HYPOTHESES_NOTE = (
     "second hypothesis by pD."
 )
 _TABLE_NOTES: dict[TableName, str] = {
-    "populations": "",
+    "populations": (
+        "The table shows the error in percent of the learner trained in one environment and tested in the other, and pD from "
+        "the mean errors. `low` and `high` are the 95 % limits of the difference over our replicates. The printed number is "
+        "treated as fixed."
+    ),
     "missing": (
-        " In the available text, each row name is one line below its numbers, and we moved the names up by one line. "
+        "In the available text, each row name is one line below its numbers, and we moved the names up by one line. "
         "Comparisons of single rows depend on this assignment."
     ),
-    "definitions": (
-        " MC is not comparable: the printed trivial error, 28.4 %, is not possible for the same patients with more "
-        "complications; ours is larger."
-    ),
+    "definitions": "Tests on MC are not comparable (see the details).",
 }
 
 
@@ -256,12 +257,9 @@ def _note_table(table: TableName) -> str:
     illegible = "; ".join(list_illegible(table))
     contradictions = "; ".join(list_contradictions(rows[rows["table"] == table]))
     return (
-        "The table shows the error in percent of the learner trained in one environment and tested in the other, and pD from "
-        "the mean errors. `low` and `high` are the 95 % limits of the difference over our replicates. The printed number is "
-        "treated as fixed."
-        + _TABLE_NOTES[table]
+        _TABLE_NOTES[table]
         + (f" Illegible printed pD values, with the value that follows from the errors: {illegible}." if illegible else "")
-        + (f" Printed pD values that contradict the printed errors of their row: {contradictions}." if contradictions else "")
+        + (f" A printed pD does not follow from the printed errors of its row: {contradictions}." if contradictions else "")
     )
 
 

@@ -461,11 +461,13 @@ def list_published_hardest() -> list[str]:
 def judge_target(cells: pd.DataFrame) -> Claim:
     """Judge our target for the agreement with Table 1; `cells` is the result of `tables.compare_cells`."""
     compared = cells[cells["published"].notna() & cells["ours"].notna()]
-    text = f"At least {TARGET:.0%} of the cells of Table 1 agree within sampling error"
+    text = f"At least {100 * TARGET:.0f} % of the cells of Table 1 agree within sampling error"
     if compared.empty:
         return Claim(text, NOT_TESTABLE, "none of the paper's data sets was found", kind="target")
     n_within = int(compared["within"].sum())
-    details = f"{n_within} of {len(compared)} cells agree; by chance alone, about {0.95 * len(compared):.0f} would"
+    details = (
+        f"{n_within} of {len(compared)} cells agree; about {0.95 * len(compared):.0f} would if both experiments were the same"
+    )
     if compared["repeats"].min() < PUBLISHED_REPEATS:
         note = f"; with fewer than the paper's {PUBLISHED_REPEATS:,} repeats, the intervals are too wide to decide"
         return Claim(text, INCONCLUSIVE, details + note, kind="target")
@@ -475,12 +477,14 @@ def judge_target(cells: pd.DataFrame) -> Claim:
 def summarise_claims(claims: Mapping[str, Claim], cells: pd.DataFrame) -> str:
     """Summarise the agreement with Table 1 and the main verdicts in a few sentences."""
     compared = cells[cells["published"].notna() & cells["ours"].notna()]
-    agreement = (
-        f"{int(compared['within'].sum())} of {len(compared)} error rates of Table 1 agree within sampling error; by chance "
-        f"alone, about {0.95 * len(compared):.0f} would."
-        if len(compared)
-        else "None of the paper's data sets was found."
-    )
+    agreement = "None of the paper's data sets was found."
+    if len(compared):
+        repeats = f"in {int(compared['repeats'].min()):,} of the paper's {PUBLISHED_REPEATS:,} repeats"
+        agreement = (
+            f"{int(compared['within'].sum())} of {len(compared)} error rates of Table 1 agree within sampling error"
+            f"{f' {repeats}' if compared['repeats'].min() < PUBLISHED_REPEATS else ''}; about {0.95 * len(compared):.0f} would "
+            "if both experiments were the same."
+        )
     return (
         f"{agreement} That AUC is the most robust of the usual measures is {claims['AUC robust'].verdict}, and that taKS is "
         f"remarkably robust is {claims['taKS robust'].verdict}. That sAUC mostly prefers the worse scores on Liver and "

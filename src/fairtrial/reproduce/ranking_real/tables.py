@@ -72,7 +72,11 @@ def build_tables(
         *([ResultTable("differing", differing_title, differing, _DIFFERING_NOTE, digits=2)] if len(differing) else []),
         ResultTable("means", "Mean error rates over the data sets, in %", means.assign(measure=names), digits=2),
         ResultTable("clean", "Without noise", _tabulate_clean(clean, measures), _CLEAN_NOTE, digits=3),
-        ResultTable("readings", interpretations_title, interpretations, _INTERPRETATIONS_NOTE, digits=2),
+        *(
+            [ResultTable("readings", interpretations_title, interpretations, _INTERPRETATIONS_NOTE, digits=2)]
+            if len(interpretations) > 1
+            else []
+        ),
         ResultTable("cells", "All cells", cells, on_page=False),
     ]
 
