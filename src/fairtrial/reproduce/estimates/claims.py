@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from fairtrial.reproduce.claim import (
     Claim,
     IntervalEstimate,
@@ -235,8 +237,8 @@ def judge_bootstrap(draws: Draws) -> dict[str, Claim]:
             f"relative to .632+, {plus.overall.format_ratio()}",
         ),
         ".632 is optimistic for the nearest neighbour": Claim(
-            ".632 is optimistic for the nearest neighbour, which memorizes its training rows (mean bias below 0); .632+ is less "
-            "optimistic (its bias is above that of .632)",
+            ".632 is optimistic for the nearest neighbour, which memorizes its training rows (mean bias below 0); .632+ is "
+            "less optimistic (its bias is above that of .632)",
             judge_direction([-plain_bias.mean, difference.mean]),
             f"bias in points: .632 {plain_bias.format_points()}, .632+ {plus_bias.format_points()}, difference "
             f"{difference.format_points()}",
@@ -272,8 +274,9 @@ def judge_hold_out_coverage(draws: Draws) -> Claim:
         described.append(f"{method} {_format_percent(estimate)}, lowest {lowest} on {where}")
     limit = LEVEL - COVERAGE_SHORTFALL
     return Claim(
-        f"Binomial intervals on a test set contain the true error of the learner trained on all rows (judged as: at a confidence "
-        f"level of {_percent(LEVEL)} in at least {_percent(limit)} for both hold-outs, mean over problems, sizes and learners)",
+        "Binomial intervals on a test set contain the true error of the learner trained on all rows (judged as: at a "
+        f"confidence level of {_percent(LEVEL)} in at least {_percent(limit)} for both hold-outs, mean over problems, sizes "
+        "and learners)",
         judge_direction(estimate.subtract(limit) for estimate in coverage.values()),
         "; ".join(described),
     )
@@ -300,11 +303,11 @@ def judge_outliers(changes: pd.DataFrame) -> Claim:
         + ", ".join(f"{name} {row[name]:.2f}" for name in ("MSE", "RMSE", "MAE"))
         for row in ratios.to_dict("records")
     )
-    smallest = min(differences.values(), key=lambda difference: difference.value)
+    smallest = min(differences, key=lambda difference: difference.value)
     return Claim(
         "Absolute error is more robust to outliers than squared error: one outlier increases MSE and RMSE by a larger factor "
         "than MAE, and RSE by a larger factor than RAE",
-        judge_direction(differences.values()),
+        judge_direction(differences),
         f"factor by which one outlier increases the error: {described}; smallest of {len(differences)} differences between "
         f"logarithms of factors {format_estimate(smallest, 3, sign=True)}",
     )
@@ -322,7 +325,8 @@ def judge_ensembles(ensembles: EnsembleResults) -> dict[str, Claim]:
             "Bagging (majority vote) and boosting outperform the single classifier: each reduces the error of C4.5 on the "
             "problems (combined test)",
             lambda variant: combine_verdicts(judge_datasets(gains.values()) for gains in (bagging[variant], boosting)),
-            f"reduction of the error in points: bagging, {_format_problems(bagging[''])}; boosting, {_format_problems(boosting)}",
+            f"reduction of the error in points: bagging, {_format_problems(bagging[''])}; boosting, "
+            f"{_format_problems(boosting)}",
             variants=[averaged],
         ),
         "voting is as accurate as averaging": Claim(
@@ -360,33 +364,31 @@ def _describe_variances(parts: pd.DataFrame) -> str:
 
 def judge_exact_intervals(exact: pd.DataFrame) -> dict[str, Claim]:
     """Judge the claims about width and the Gaussian interval by exact values, which have no sampling error."""
-    summary = binomial.summarize_intervals(exact).set_index(["method", "n"])
+    summary = {(row["method"], row["n"]): row for row in binomial.summarize_intervals(exact).to_dict("records")}
     widths = exact[exact["method"] == "Wilson"].pivot_table(index="accuracy", columns="n", values="width")
     sizes, levels = list(widths.columns), [0.5, 0.8, 0.95]
     chosen = widths.loc[levels]
-    by_size = [chosen[small] - chosen[large] for small, large in zip(sizes, sizes[1:], strict=False)]
-    by_variance = [chosen.loc[high] - chosen.loc[low] for high, low in zip(levels, levels[1:], strict=False)]
-    few, many = (summary.loc["Gaussian"].loc[n] for n in (_FEW_ROWS, _MANY_ROWS))
-    wilson = summary.loc["Wilson"].loc[_FEW_ROWS]
+    decreases = [*-np.diff(chosen.to_numpy(), axis=0).ravel(), *-np.diff(chosen.to_numpy(), axis=1).ravel()]
+    few, many, wilson = (summary[key] for key in (("Gaussian", _FEW_ROWS), ("Gaussian", _MANY_ROWS), ("Wilson", _FEW_ROWS)))
     return {
         "small, variable samples give wide intervals": Claim(
             "Small samples with a high variability give wide intervals: the mean width decreases with the number of test rows, "
             f"and with the accuracy from 50 % to 95 %, where the variance is smaller (Wilson's {_percent(LEVEL)} intervals)",
-            judge_direction(_fix(float(value)) for differences in (*by_size, *by_variance) for value in differences),
+            judge_direction(_fix(float(decrease)) for decrease in decreases),
             "mean width in points for an accuracy of 50 %, 80 % and 95 %: "
             + "; ".join(f"{n} rows {', '.join(f'{100 * width:.1f}' for width in chosen[n])}" for n in sizes),
         ),
         "the Gaussian interval is adequate for many rows": Claim(
-            f"If the test set is large, a Gaussian interval is adequate (judged as: with {_MANY_ROWS} rows, the exact coverage at "
-            f"{_percent(LEVEL)}, mean over accuracies from 50 % to 99 %, is within {100 * COVERAGE_MARGIN:g} points)",
+            f"If the test set is large, a Gaussian interval is adequate (judged as: with {_MANY_ROWS} rows, the exact coverage "
+            f"at {_percent(LEVEL)}, mean over accuracies from 50 % to 99 %, is within {100 * COVERAGE_MARGIN:g} points)",
             judge_equivalence([_fix(many["mean"] - LEVEL)], COVERAGE_MARGIN),
             f"exact coverage {_percent(many['mean'], 1)}; lowest {_percent(many['lowest'], 1)}, at an accuracy of "
             f"{_percent(many['lowest at'])}",
         ),
         "the Gaussian interval is too narrow for few rows": Claim(
-            f"With few rows, the Gaussian interval is not adequate, and Wilson's is (judged as: with {_FEW_ROWS} rows, the mean "
-            f"exact coverage of the Gaussian interval is more than {100 * COVERAGE_MARGIN:g} points below {_percent(LEVEL)}, and "
-            "that of Wilson's interval is closer)",
+            f"With few rows, the Gaussian interval is not adequate, and Wilson's is (judged as: with {_FEW_ROWS} rows, the "
+            f"mean exact coverage of the Gaussian interval is more than {100 * COVERAGE_MARGIN:g} points below "
+            f"{_percent(LEVEL)}, and that of Wilson's interval is closer)",
             combine_verdicts(
                 [
                     judge_direction([_fix(LEVEL - COVERAGE_MARGIN - few["mean"])]),
@@ -419,16 +421,16 @@ def judge_facts() -> dict[str, Claim]:
     n_splits = {n: complete.count_splits(n) for n in (20, 50, 100)}
     return {
         "complete cross-validation is prohibitive": Claim(
-            "Footnote 2: testing all splits is usually prohibitive (judged as: with 100 rows and test sets of a tenth, it needs "
-            f"more than {_PROHIBITIVE:,} fits)",
+            "Footnote 2: testing all splits is usually prohibitive (judged as: with 100 rows and test sets of a tenth, it "
+            f"needs more than {_PROHIBITIVE:,} fits)",
             judge_fact(n_splits[100] > _PROHIBITIVE),
             "number of fits: " + "; ".join(f"{n} rows {_format_large(count)}" for n, count in n_splits.items()),
         ),
         "the relative absolute error is at most 1": Claim(
             "The relative absolute error lies between 0 and 1",
             judge_fact(error <= 1),
-            f"true values 1, 2, 3 and predictions 3, 2, 1 give {error:g}; the error exceeds 1 if predictions are worse than the "
-            "mean",
+            f"true values 1, 2, 3 and predictions 3, 2, 1 give {error:g}; the error exceeds 1 if predictions are worse than "
+            "the mean",
         ),
     }
 

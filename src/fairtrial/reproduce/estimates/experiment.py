@@ -36,8 +36,8 @@ _EXACT_NOTE = (
     "The Gaussian interval is the accuracy plus or minus 1.96 standard errors."
 )
 _COMPLETE_NOTE = (
-    "Test sets have two rows: 5 folds of 10 rows, and 10 folds of 20 rows. Bias, standard deviation and root mean squared error "
-    "in points are means over problems. `fits` is the number of trained models."
+    "Test sets have two rows: 5 folds of 10 rows, and 10 folds of 20 rows. Bias, standard deviation and root mean squared "
+    "error in points are means over problems. `fits` is the number of trained models."
 )
 _EXAMPLE_NOTE = (
     "A linear model of the progression of diabetes (scikit-learn's data set, trained on two thirds of 442 patients), with 95 % "

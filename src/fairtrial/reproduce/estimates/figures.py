@@ -115,7 +115,7 @@ def draw_samples(intervals: pd.DataFrame) -> Any:
     layers = alt.layer(line, bars, points).properties(width=480, height=220)
     n_missed = int((~intervals["is_covered"]).sum())
     title = build_title(
-        f"{n_missed} of {len(rows)} intervals at {binomial.FIGURE_LEVEL:.0%} miss the true accuracy",
+        f"{n_missed} of {len(rows)} intervals at {100 * binomial.FIGURE_LEVEL:.0f} % miss the true accuracy",
         f"Wilson's intervals of {binomial.FIGURE_ROWS} test rows; the dashed line is the true accuracy {true_accuracy:.2f}",
     )
     return style_chart(layers.properties(title=title))
@@ -135,7 +135,7 @@ def draw_exact_coverage(exact: pd.DataFrame) -> Any:
     chart = build_chart(rows)
     lines = chart.mark_line(strokeWidth=1.8, clip=True).encode(
         alt.X("accuracy:Q", title="True accuracy, %", scale=alt.Scale(domain=[50, 100])),
-        alt.Y("coverage:Q", title="Coverage, %", scale=alt.Scale(domain=[70, 100], nice=False)),
+        alt.Y("coverage:Q", title="Coverage, %", scale=alt.Scale(domain=[0, 100])),
         alt.Color("method:N", scale=colours, title=None, sort=list(binomial.METHODS), legend=alt.Legend(orient="bottom")),
         tooltip=[alt.Tooltip("method:N"), alt.Tooltip("accuracy:Q"), alt.Tooltip("coverage:Q", format=".1f")],
     )
@@ -145,7 +145,7 @@ def draw_exact_coverage(exact: pd.DataFrame) -> Any:
         .properties(width=230, height=160)
         .facet(alt.Facet("panel:N", sort=[f"{n} rows" for n in _SIZES_SHOWN], title=None), columns=2)
     )
-    subtitle = "From the binomial distribution; lines below 70 % are cut off"
+    subtitle = "From the binomial distribution, by number of test rows"
     return style_chart(panels.properties(title=build_title("Exact coverage of 95 % intervals of accuracy", subtitle)))
 
 

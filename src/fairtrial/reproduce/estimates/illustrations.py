@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 _SEED = 1
 _CLASSES = ("negative", "positive")
 _DOMAIN = (-2.5, 4.5)
-_MARBLES = {"yellow": 4, "red": 4, "blue": 2, "green": 2}
+_MARBLES = {"yellow": 5, "red": 4, "blue": 2, "green": 1}
+_N_SAMPLES = 5
 _MARBLE_COLOURS = ("#E6C300", "#D62728", "#0072B2", "#009E73")
 _N_MEMBERS = 10
 
@@ -36,7 +37,7 @@ def _draw_points(n: int) -> tuple[FloatArray, IntArray]:
     """Draw points of two Gaussian classes in two dimensions."""
     from fairtrial.data.simulate import GaussianMixture
 
-    X, y = GaussianMixture(means=[[0.0, 0.0], [1.6, 1.6]]).sample(n, _SEED)
+    X, y = GaussianMixture(means=[[0.0, 0.0], [1.2, 1.2]]).sample(n, _SEED)
     return X.to_numpy(), y.cat.codes.to_numpy().astype("int64")
 
 
@@ -78,9 +79,15 @@ def draw_trade_off(points: pd.DataFrame) -> Any:
         text = f"({name}) sensitivity {first['sensitivity']:.2f}, precision {first['precision']:.2f}"
         marks = build_chart(to_records(rows, ["x", "y", "class"])).mark_circle(size=40, opacity=0.8)
         layer = alt.layer(line, marks.encode(*_encode_position(), _encode_class()))
-        panels.append(layer.properties(width=200, height=200, title=text))
+        panels.append(layer.properties(width=200, height=200, title=_build_panel_title(text)))
     title = build_title("Sensitivity and precision", "Points above the line are predicted to be positive")
     return style_chart(alt.hconcat(*panels).properties(title=title))
+
+
+def _build_panel_title(text: str) -> Any:
+    import altair as alt
+
+    return alt.TitleParams(text, fontSize=11, anchor="middle")
 
 
 def _encode_position() -> tuple[Any, Any]:
@@ -98,13 +105,13 @@ def _encode_class() -> Any:
 
 
 def build_marbles() -> pd.DataFrame:
-    """Return twelve rows of four classes and three bootstrap samples of them, sorted by class."""
+    """Return twelve rows of four classes and bootstrap samples of them, sorted by class."""
     import pandas as pd
 
     from fairtrial.resampling import Bootstrap
 
     classes = np.repeat(list(_MARBLES), list(_MARBLES.values()))
-    resamples = Bootstrap(3, random_state=_SEED).freeze(np.zeros((len(classes), 1)))
+    resamples = Bootstrap(_N_SAMPLES, random_state=_SEED).freeze(np.zeros((len(classes), 1)))
     samples = {"data": np.arange(len(classes))} | {f"sample {i}": np.sort(split.train) for i, split in enumerate(resamples, 1)}
     rows = [
         (name, position, str(classes[row]))
@@ -130,10 +137,8 @@ def draw_marbles(marbles: pd.DataFrame) -> Any:
         )
         .properties(width=360, height=alt.Step(28))
     )
-    missed = (1 - 1 / 12) ** 12
-    subtitle = (
-        f"A sample misses a given row with probability {missed:.3f}, and both rows of a class of two with {(5 / 6) ** 12:.3f}"
-    )
+    missed = (1 - 1 / sum(_MARBLES.values())) ** sum(_MARBLES.values())
+    subtitle = f"A sample misses a given row, e.g. the only green one, with probability {missed:.3f}"
     return style_chart(chart.properties(title=build_title("Bootstrap samples of twelve rows", subtitle)))
 
 
@@ -162,7 +167,7 @@ def draw_votes(votes: pd.DataFrame) -> Any:
     import altair as alt
 
     labels = [
-        name if name == "true class" else f"{name}, accuracy {accuracy:.0%}"
+        name if name == "true class" else f"{name}, accuracy {100 * accuracy:.0f} %"
         for name, accuracy in zip(votes["voter"], votes["accuracy"], strict=True)
     ]
     chart = (
@@ -218,7 +223,11 @@ def draw_boosting(points: pd.DataFrame) -> Any:
             line.encode(_encode_position()[0 if axis == "x" else 1]),
             marks.encode(*_encode_position(), _encode_class(), size, shape),
         )
-        panels.append(layer.properties(width=200, height=200, title=f"Round {number}, weighted error {first['error']:.2f}"))
+        panels.append(
+            layer.properties(
+                width=200, height=200, title=_build_panel_title(f"Round {number}, weighted error {first['error']:.2f}")
+            )
+        )
     title = build_title(
         "Weights in three rounds of boosting", "Larger points have larger weights; the line is the split of the stump"
     )

@@ -81,17 +81,13 @@ def simulate_outliers(n_samples: int, seed: int) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["n", "outlier", "sample", *MEASURES])
 
 
-def estimate_differences(changes: pd.DataFrame) -> dict[tuple[int, float, str, str], IntervalEstimate]:
-    """Estimate by how much more a squared error changes than an absolute one, by setting and pair of measures."""
-    return {
-        (int(n), float(size), squared, absolute): estimate_mean(rows[squared] - rows[absolute])
-        for (n, size), rows in changes.groupby(["n", "outlier"], sort=False)  # type: ignore[misc]
-        for squared, absolute in PAIRS
-    }
+def estimate_differences(changes: pd.DataFrame) -> list[IntervalEstimate]:
+    """Estimate by how much more a squared error changes than an absolute one, for each setting and pair of measures."""
+    settings = changes.groupby(["n", "outlier"], sort=False)
+    return [estimate_mean(rows[squared] - rows[absolute]) for _, rows in settings for squared, absolute in PAIRS]
 
 
 def tabulate_outliers(changes: pd.DataFrame) -> pd.DataFrame:
     """Return the geometric mean of the ratio with and without the outlier, by setting and measure."""
     means = changes.groupby(["n", "outlier"], sort=False)[list(MEASURES)].mean()
-    ratios: pd.DataFrame = np.exp(means).reset_index()
-    return ratios
+    return means.apply(np.exp).reset_index()
