@@ -898,7 +898,7 @@ EXACT = (RELATIVE_ERROR, PROHIBITIVE, WIDTH, GAUSSIAN, FEW_ROWS)
 
 def test_simulation_as_the_chapter_describes_it(usual):
     assert tuple(usual) == CLAIMS
-    names = [name for name in CLAIMS if name not in (COVERAGE, RELATIVE_ERROR)]
+    names = [name for name in CLAIMS if name not in (COVERAGE, RELATIVE_ERROR, GAUSSIAN)]
     assert list_verdicts(usual, names) == dict.fromkeys(names, "reproduced")
     assert usual[RELATIVE_ERROR].verdict == "contradicted"
 
@@ -973,23 +973,29 @@ def judge_coverage(judge):
         frame = make_biased_draws() if frame is None else frame
         is_narrow = frame["method"].isin(methods)
         low, high = ((frame["estimate"] + sign * half).where(is_narrow, end) for sign, end in ((-1, 0.0), (1, 1.0)))
-        return judge(frame.assign(low=low, high=high))[COVERAGE].verdict
+        claim = judge(frame.assign(low=low, high=high))[COVERAGE]
+        return claim.variants.get("main run", claim.verdict), claim.variants["within 2 points"]
 
     return judge_narrow
 
 
 def test_coverage_is_judged_by_the_chapters_intervals(judge_coverage):
-    assert judge_coverage([], 0.0) == "reproduced"
-    assert judge_coverage(["hold-out 9/10"], 0.001) == "contradicted"
-    assert judge_coverage(["10-fold", "subsampling", ".632"], 0.001) == "reproduced"  # the chapter does not claim this
+    """A coverage of 100 % is at least 94 %, but not within 2 points of 95 %."""
+    assert judge_coverage([], 0.0) == ("reproduced", "contradicted")
+    assert judge_coverage(["hold-out 9/10"], 0.001) == ("contradicted", "contradicted")
+    # The chapter does not claim this.
+    assert judge_coverage(["10-fold", "subsampling", ".632"], 0.001) == ("reproduced", "contradicted")
+    unbiased = make_biased_draws(USUAL | dict.fromkeys(("hold-out 2/3", "hold-out 9/10"), (0.0, 0.1)))
+    half = 0.1 * norm.ppf(0.976)  # for a coverage of 95.2 %
+    assert judge_coverage(["hold-out 2/3", "hold-out 9/10"], half, unbiased)[1] == "reproduced"
 
 
 def test_coverage_of_few_samples_is_not_reproduced(judge_coverage):
     frame = make_biased_draws()
-    assert judge_coverage([], 0.0, frame[frame["replicate"] < 5]) == "direction reproduced"
+    assert judge_coverage([], 0.0, frame[frame["replicate"] < 5])[0] == "direction reproduced"
     # Two standard deviations around an unbiased estimate cover 95.4 %: 240 samples are too few to decide.
     unbiased = make_biased_draws(USUAL | {"hold-out 2/3": (0.0, 0.1)})
-    verdict = judge_coverage(["hold-out 2/3"], 0.2, unbiased[unbiased["replicate"] < 60])
+    verdict, _ = judge_coverage(["hold-out 2/3"], 0.2, unbiased[unbiased["replicate"] < 60])
     assert verdict in ("direction reproduced", "inconclusive")
 
 
@@ -1057,13 +1063,19 @@ def test_other_intervals_are_variants_of_the_confidence_level():
 
 
 def test_claims_about_exact_intervals(exact):
+    """The Gaussian interval of 1000 rows is adequate on average, but not at an accuracy of 99 %."""
     claims = judge_exact_intervals(exact)
-    assert {claim.verdict for claim in claims.values()} == {"reproduced"}
+    assert (claims[WIDTH].verdict, claims[FEW_ROWS].verdict) == ("reproduced", "reproduced")
+    assert claims[GAUSSIAN].variants == {"main run": "reproduced", "each accuracy": "contradicted"}
+
+
+def test_other_exact_intervals_have_other_verdicts(exact):
     is_gaussian = exact["method"] == "Gaussian"
     narrow = judge_exact_intervals(exact.assign(coverage=exact["coverage"].where(~is_gaussian, 0.5)))
     assert (narrow[GAUSSIAN].verdict, narrow[FEW_ROWS].verdict) == ("contradicted", "reproduced")
     wide = judge_exact_intervals(exact.assign(coverage=0.95, width=exact["n"]))
-    assert (wide[WIDTH].verdict, wide[FEW_ROWS].verdict) == ("contradicted", "contradicted")
+    verdicts = (wide[WIDTH].verdict, wide[GAUSSIAN].verdict, wide[FEW_ROWS].verdict)
+    assert verdicts == ("contradicted", "reproduced", "contradicted")
 
 
 @pytest.mark.parametrize(
@@ -1167,11 +1179,9 @@ def test_values_of_the_page_are_those_of_the_tables(smoke):
 
 
 def test_complete_cross_validation_has_the_number_of_fits(smoke):
-    table = smoke.frame("complete").set_index(["n", "method"])["fits"]
-    assert set(table.loc[10, "complete"]) == {45}
-    assert set(table.loc[20, "complete"]) == {190}
-    assert set(table.loc[20, "once"]) == {10}
-    assert set(table.loc[20, "5 times"]) == {50}
+    fits = smoke.frame("complete").groupby(["n", "method"])["fits"].unique().map(list).to_dict()
+    complete_fits = {(10, "complete"): [45], (20, "complete"): [190]}
+    assert fits == complete_fits | {(10, "once"): [5], (10, "5 times"): [25], (20, "once"): [10], (20, "5 times"): [50]}
 
 
 @pytest.mark.usefixtures("smoke")
