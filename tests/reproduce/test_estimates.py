@@ -1132,9 +1132,9 @@ def test_the_answer_names_the_best_method_and_contradicted_claims():
     }
     methods = USUAL | {"resubstitution": (0.0, 0.001), "bootstrap E0": (0.0, 0.02)}
     answer = describe_answer(Draws(make_biased_draws(methods).query("replicate < 50")), claims)
-    assert answer.startswith("Bootstrap E0 ")
-    assert "support 1 of 2 claims" in answer
-    assert answer.endswith("contradict 1: a.")
+    assert answer.startswith("Bootstrap E0, .632+ and .632 have ")
+    assert "Of 2 claims of the chapter, 1 " in answer
+    assert answer.endswith(": a.")
 
 
 # The experiment

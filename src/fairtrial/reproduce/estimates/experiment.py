@@ -99,18 +99,20 @@ def simulate_results(plan: SimulationPlan, request: Request) -> SimulationResult
 
 
 def describe_answer(draws: Draws, judged: Mapping[str, Claim]) -> str:
-    """State which method has the smallest error, and which claims of the chapter are not supported."""
-    errors = draws.summary.groupby("method", sort=False)["rmse"].mean().mul(100)
-    best = str(errors.drop(_RESUBSTITUTION).idxmin())
-    others = [name for name in ("10-fold", "leave-one-out", "hold-out 2/3") if name != best]
+    """State which methods have the smallest errors, and which claims of the chapter are contradicted."""
+    errors = draws.summary.groupby("method", sort=False)["rmse"].mean().mul(100).drop(_RESUBSTITUTION).sort_values()
+    best = [str(name) for name in errors.index[:3]]
+    others = [name for name in ("10-fold", "leave-one-out", "hold-out 2/3") if name not in best]
+    names = join_names(best)
     n_claims = sum(claim.kind == "claim" for claim in judged.values())
     supported = claims.list_by_verdict(judged, [REPRODUCED, DIRECTION])
     contradicted = claims.list_by_verdict(judged, [CONTRADICTED])
     return (
-        f"{best[0].upper()}{best[1:]} estimates the error best on simulated problems: its root mean squared error is "
-        f"{errors[best]:.1f} points, compared with {join_names([f'{errors[name]:.1f} for {name}' for name in others])}. "
-        f"The simulations support {len(supported)} of {format_count(n_claims, 'claim')} of the chapter and contradict "
-        f"{len(contradicted)}" + (f": {'; '.join(contradicted)}." if contradicted else ".")
+        f"{names[0].upper()}{names[1:]} have the smallest root mean squared errors of all estimates on simulated problems "
+        f"({join_names([f'{errors[name]:.1f}' for name in best])} points), compared with "
+        f"{join_names([f'{errors[name]:.1f} for {name}' for name in others])}. "
+        f"Of {format_count(n_claims, 'claim')} of the chapter, {len(supported)} are reproduced, at least in direction; "
+        f"contradicted: {'; '.join(contradicted) or 'none'}."
     )
 
 

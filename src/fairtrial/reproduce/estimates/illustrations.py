@@ -61,9 +61,12 @@ def build_trade_off() -> pd.DataFrame:
     frames = []
     for name, threshold in thresholds.items():
         predicted = (scores >= threshold).astype(int)
-        sensitivity, own_precision = (float(measure(y, predicted, positive=1)) for measure in (recall, precision))
+        values = {
+            name: float(measure(y, predicted, positive=1))
+            for name, measure in (("sensitivity", recall), ("precision", precision))
+        }
         points = {"x": X[:, 0], "y": X[:, 1], "class": np.array(_CLASSES)[y], "threshold": float(threshold)}
-        frames.append(pd.DataFrame({"panel": name, "sensitivity": sensitivity, "precision": own_precision} | points))
+        frames.append(pd.DataFrame({"panel": name} | values | points))
     return pd.concat(frames, ignore_index=True)
 
 
@@ -210,14 +213,14 @@ def draw_boosting(points: pd.DataFrame) -> Any:
 
     largest = float(points["weight"].max())
     size = alt.Size("weight:Q", scale=alt.Scale(domain=[0, largest], range=[0, 260]), legend=None)
-    shapes = alt.Scale(domain=["right", "wrong"], range=["circle", "cross"])
+    shapes = alt.Scale(domain=["correct", "wrong"], range=["circle", "cross"])
     shape = alt.Shape("prediction:N", scale=shapes, title=None, legend=alt.Legend(orient="bottom"))
     panels = []
     for number, rows in points.groupby("round", sort=False):
         first = rows.iloc[0]
         axis = "x" if first["column"] == 0 else "y"
         line = build_chart([{axis: first["cut"]}]).mark_rule(color=GREY, strokeDash=[4, 3])
-        named = rows.assign(prediction=np.where(rows["wrong"], "wrong", "right"))
+        named = rows.assign(prediction=np.where(rows["wrong"], "wrong", "correct"))
         marks = build_chart(to_records(named, ["x", "y", "class", "weight", "prediction"])).mark_point(filled=True, opacity=0.8)
         layer = alt.layer(
             line.encode(_encode_position()[0 if axis == "x" else 1]),

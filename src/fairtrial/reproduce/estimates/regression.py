@@ -52,8 +52,8 @@ def tabulate_example() -> pd.DataFrame:
     changed = compute_measures(with_outlier, y_pred)
     rows = []
     for name in MEASURES:
-        own = interval(f"regression.{name.lower()}", y_true, y_pred, seed=1)
-        rows.append((name, own.estimate, own.low, own.high, changed[name], changed[name] / own.estimate))
+        computed = interval(f"regression.{name.lower()}", y_true, y_pred, seed=1)
+        rows.append((name, computed.estimate, computed.low, computed.high, changed[name], changed[name] / computed.estimate))
     return pd.DataFrame(rows, columns=["measure", "value", "low", "high", "with outlier", "ratio"])
 
 
