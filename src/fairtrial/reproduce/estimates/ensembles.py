@@ -42,7 +42,7 @@ def build_learners(n_members: int, seed: int) -> dict[str, Any]:
     """Build the single learners and the ensembles. Boosting draws rows by weight, as described in the chapter."""
     from fairtrial.learners import C45, AdaBoostM1, Bagging, NaiveBayes, NearestNeighbours, Stump, make_learner
 
-    settings = {"n_estimators": n_members, "random_state": seed}
+    settings: dict[str, Any] = {"n_estimators": n_members, "random_state": seed}
     return {
         "C4.5": C45(),
         "bagged C4.5": Bagging(C45(), **settings),
