@@ -56,7 +56,7 @@ def draw_map(simulation: Simulation) -> Any:
     rows = to_records(frame, ["estimand", "structure", "n_rows", "panel", "ratio", "text"])
     x = alt.X("n_rows:O", title="rows", axis=alt.Axis(labelAngle=0))
     y = alt.Y("structure:N", title=None, sort=list(frame["structure"].unique()))
-    scale = alt.Scale(domain=[0.7, 1.0, 1.3], range=[PALETTE[0], "#FFFFFF", PALETTE[1]], clamp=True)
+    scale = alt.Scale(domain=[0.7, 1.0, 1.3], range=[PALETTE[0], "#FFFFFF", PALETTE[1]], clamp=True, interpolate="rgb")
     legend = alt.Legend(title="RMSE of DOB-SCV / SCV", orient="bottom", format=".2f")
     boxes = alt.Chart().mark_rect(stroke=GREY, strokeWidth=0.5).encode(x, y, alt.Color("ratio:Q", scale=scale, legend=legend))
     texts = alt.Chart().mark_text(color=INK, fontSize=11).encode(x, y, text="text:N")
@@ -73,7 +73,9 @@ def draw_level_biases(simulation: Simulation) -> Any:
     """Draw the bias of all schemes for each level of each factor, with a panel per estimand."""
     import altair as alt
 
-    frame = simulation.levels.assign(label=lambda rows: rows["factor"].where(rows["factor"] == "all", rows["factor"] + ": " + rows["level"]))
+    frame = simulation.levels.assign(
+        label=lambda rows: rows["factor"].where(rows["factor"] == "all", rows["factor"] + ": " + rows["level"])
+    )
     frame["label"] = frame["label"].replace("all", "all problems")
     rows = to_records(frame, ["estimand", "label", "scheme", "bias", "bias_low", "bias_high"])
     colours = alt.Scale(domain=list(SPLITTERS), range=list(PALETTE[: len(SPLITTERS)]))
@@ -97,18 +99,24 @@ def draw_partitions(points: pd.DataFrame) -> Any:
     rows = to_records(points, ["x", "y", "class", "role", "panel"])
     classes = alt.Scale(domain=[NEGATIVE, POSITIVE], range=["#9AA5B1", PALETTE[1]])
     roles = alt.Scale(domain=["training", "test"], range=["circle", "triangle-up"])
-    marks = alt.Chart(_inline(rows)).mark_point(size=36, filled=True).encode(
-        alt.X("x:Q", title="linear discriminant", scale=alt.Scale(zero=False)),
-        alt.Y("y:Q", title="first principal component of the rest", scale=alt.Scale(zero=False)),
-        alt.Color("class:N", title=None, scale=classes, legend=alt.Legend(orient="bottom")),
-        alt.Shape("role:N", title=None, scale=roles, legend=alt.Legend(orient="bottom")),
-        alt.Opacity("role:N", scale=alt.Scale(domain=["training", "test"], range=[0.45, 1.0]), legend=None),
+    marks = (
+        alt.Chart(_inline(rows))
+        .mark_point(size=36, filled=True)
+        .encode(
+            alt.X("x:Q", title="linear discriminant", scale=alt.Scale(zero=False)),
+            alt.Y("y:Q", title="first principal component of the rest", scale=alt.Scale(zero=False)),
+            alt.Color("class:N", title=None, scale=classes, legend=alt.Legend(orient="bottom")),
+            alt.Shape("role:N", title=None, scale=roles, legend=alt.Legend(orient="bottom")),
+            alt.Opacity("role:N", scale=alt.Scale(domain=["training", "test"], range=[0.45, 1.0]), legend=None),
+        )
     )
     faceted = marks.properties(width=300, height=200).facet(
         alt.Facet("panel:N", title=None, sort=list(points["panel"].unique())), columns=2
     )
     subtitle = f"{points['dataset'].iloc[0]}, projected to two dimensions; triangles are test rows"
-    return style_chart(faceted.properties(title=build_title("Figures 3 and 4: training and test rows of two partitions", subtitle)))
+    return style_chart(
+        faceted.properties(title=build_title("Figures 3 and 4: training and test rows of two partitions", subtitle))
+    )
 
 
 def draw_illustrations(seed: int) -> Any:
@@ -122,17 +130,25 @@ def draw_illustrations(seed: int) -> Any:
     frame = pd.DataFrame(np.vstack([cases, synthetic]), columns=["x", "y"])
     frame["kind"] = ["positive row"] * len(cases) + ["synthetic row"] * len(synthetic)
     kinds = alt.Scale(domain=["positive row", "synthetic row"], range=[PALETTE[1], PALETTE[0]])
-    smote = alt.Chart(_inline(to_records(frame, ["x", "y", "kind"]))).mark_point(size=60, filled=True, opacity=0.9).encode(
-        alt.X("x:Q", title=None),
-        alt.Y("y:Q", title=None),
-        alt.Color("kind:N", title=None, scale=kinds, legend=alt.Legend(orient="bottom")),
+    smote = (
+        alt.Chart(_inline(to_records(frame, ["x", "y", "kind"])))
+        .mark_point(size=60, filled=True, opacity=0.9)
+        .encode(
+            alt.X("x:Q", title=None),
+            alt.Y("y:Q", title=None),
+            alt.Color("kind:N", title=None, scale=kinds, legend=alt.Legend(orient="bottom")),
+        )
     )
     curve = [{"fpr": fpr, "tpr": tpr, "line": "classifier"} for fpr, tpr in ((0.0, 0.0), (0.2, 0.8), (1.0, 1.0))]
     chance = [{"fpr": value, "tpr": value, "line": "random"} for value in (0.0, 1.0)]
-    lines = alt.Chart(_inline([*curve, *chance])).mark_line(point=True).encode(
-        alt.X("fpr:Q", title="false positive rate"),
-        alt.Y("tpr:Q", title="true positive rate"),
-        alt.StrokeDash("line:N", title=None, legend=alt.Legend(orient="bottom")),
+    lines = (
+        alt.Chart(_inline([*curve, *chance]))
+        .mark_line(point=True)
+        .encode(
+            alt.X("fpr:Q", title="false positive rate"),
+            alt.Y("tpr:Q", title="true positive rate"),
+            alt.StrokeDash("line:N", title=None, legend=alt.Legend(orient="bottom")),
+        )
     )
     X, y = draw_rows("four clusters", 0, 30, seed)
     folds = []
@@ -141,18 +157,26 @@ def draw_illustrations(seed: int) -> Any:
             folds += [{"x": X[row, 0], "y": X[row, 1], "fold": fold + 1, "scheme": scheme} for row in test]
     colours = alt.Scale(domain=[1, 2, 3, 4, 5], range=list(PALETTE[:5]))
     panels = [
-        alt.Chart(_inline([row for row in folds if row["scheme"] == scheme])).mark_point(size=60, filled=True, opacity=0.9).encode(
+        alt.Chart(_inline([row for row in folds if row["scheme"] == scheme]))
+        .mark_point(size=60, filled=True, opacity=0.9)
+        .encode(
             alt.X("x:Q", title=None),
             alt.Y("y:Q", title=None),
             alt.Color("fold:N", scale=colours, legend=alt.Legend(orient="bottom")),
-        ).properties(title=f"folds of {scheme}", width=230, height=200)
+        )
+        .properties(title=f"folds of {scheme}", width=230, height=200)
         for scheme in (SCV, SHUFFLED)
     ]
     top = [
         smote.properties(title="Figure 1: SMOTE", width=230, height=200),
-        lines.properties(title="Figure 2: AUC = (1 + 0.8 - 0.2) / 2 = 0.8", width=230, height=200),
+        lines.properties(title="Figure 2: AUC of one point, 0.8", width=230, height=200),
     ]
-    rows = [alt.hconcat(*charts).resolve_scale(color="independent") for charts in (top, panels)]
+    rows = [
+        alt.hconcat(*charts)
+        .resolve_scale(color="independent", strokeDash="independent")
+        .resolve_legend(strokeDash="independent")
+        for charts in (top, panels)
+    ]
     chart = alt.vconcat(*rows).resolve_scale(color="independent", strokeDash="independent")
     subtitle = "SMOTE interpolates between positive rows; DOB-SCV puts the rows of each cluster into different folds"
     return style_chart(chart.properties(title=build_title("Illustrations, simulated rows", subtitle)))

@@ -63,9 +63,7 @@ def _write_gaps(task: tuple[Path, str, Dataset, int, int]) -> None:
 
 def measure_dataset_gaps(name: str, dataset: Dataset, run: int, seed: int) -> list[tuple[Any, ...]]:
     """Measure the mean AUC over the training sets and over the test sets for each scheme and learner."""
-    split_seed, learner_seed = (
-        int(value) for value in np.random.SeedSequence([seed, run, *name.encode()]).generate_state(2)
-    )
+    split_seed, learner_seed = (int(value) for value in np.random.SeedSequence([seed, run, *name.encode()]).generate_state(2))
     X, y = dataset.X, dataset.y
     labels = y.to_numpy()
     rows: list[tuple[Any, ...]] = []
@@ -74,7 +72,12 @@ def measure_dataset_gaps(name: str, dataset: Dataset, run: int, seed: int) -> li
         for learner, estimator in _resolve_learners().items():
             models = [fit_learner(estimator, X.iloc[train], y.iloc[train], learner_seed) for train, _ in folds]
             train_auc, test_auc = (
-                np.mean([measure_auc(model, X.iloc[fold[side]], labels[fold[side]]) for model, fold in zip(models, folds, strict=True)])
+                np.mean(
+                    [
+                        measure_auc(model, X.iloc[fold[side]], labels[fold[side]])
+                        for model, fold in zip(models, folds, strict=True)
+                    ]
+                )
                 for side in (0, 1)
             )
             rows.append((name, run, learner, scheme, train_auc, test_auc))
@@ -126,10 +129,20 @@ def project_rows(X: Any, is_positive: Any) -> Any:
     groups = [centred[is_positive], centred[~is_positive]]
     within = sum((group - group.mean(axis=0)).T @ (group - group.mean(axis=0)) for group in groups)
     first = np.linalg.pinv(within) @ (groups[0].mean(axis=0) - groups[1].mean(axis=0))
-    length = np.linalg.norm(first)
+    length = float(np.linalg.norm(first))
     if not length:
         first, length = np.eye(X.shape[1])[0], 1.0
     first = first / length
     rest = centred - np.outer(centred @ first, first)
     second = np.linalg.svd(rest, full_matrices=False)[2][0]
     return np.column_stack([centred @ first, centred @ second])
+
+
+def measure_nearest(points: pd.DataFrame) -> dict[str, float]:
+    """Measure the mean distance from a positive test row to the nearest positive training row, for each projected partition."""
+    distances = {}
+    for panel, rows in points[points["class"] == POSITIVE].groupby("panel", sort=False):
+        train, test = (rows.loc[rows["role"] == role, ["x", "y"]].to_numpy() for role in ("training", "test"))
+        if len(train) and len(test):
+            distances[str(panel)] = float(np.linalg.norm(test[:, None] - train[None], axis=2).min(axis=1).mean())
+    return distances

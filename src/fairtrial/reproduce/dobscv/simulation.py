@@ -42,13 +42,13 @@ _CHUNK = 5  # replicates per file
 _VERSION = 2  # version of the files; increase it if problems, learners, settings or seeds of a replicate change
 _CELL = ["structure", "n_rows", "proportion"]
 _MAP_NOTE = (
-    "Bias and root mean squared error (RMSE) of the estimated balanced accuracy, with standard errors in parentheses. Each line "
-    "averages over all problems and learners at one level of one factor. `closer` names the scheme with the smaller mean squared "
-    "error, if the difference between DOB-SCV shuffled and SCV on the same samples is significant at 5 %."
+    "Bias and root mean squared error (RMSE) of the estimated balanced accuracy, with standard errors in parentheses. Each "
+    "line averages over all problems and learners at one level of one factor. `closer` names the scheme with the smaller mean "
+    "squared error, if the difference between DOB-SCV shuffled and SCV on the same samples is significant at 5 %."
 )
 _CELLS_NOTE = (
-    "A line per problem, estimand and scheme, averaged over learners. `excess` is the mean squared error minus that of SCV on the "
-    "same samples, with a 95 % confidence interval."
+    "A line per problem, estimand and scheme, averaged over learners. `excess` is the mean squared error minus that of SCV on "
+    "the same samples, with a 95 % confidence interval."
 )
 
 
@@ -152,10 +152,10 @@ class Simulation:
         """Bias and error of each scheme for each problem and estimand, averaged over learners."""
         import pandas as pd
 
-        parts = [
-            self._summarize(rows).assign(**dict(zip(_CELL, key, strict=True)))
-            for key, rows in self._errors.groupby(_CELL, sort=False)
-        ]
+        parts = []
+        for key, rows in self._errors.groupby(_CELL, sort=False):
+            names: Any = dict(zip(_CELL, key, strict=True))
+            parts.append(self._summarize(rows).assign(**names))
         frame = pd.concat(parts, ignore_index=True)
         return frame[[*_CELL, *(column for column in frame if column not in _CELL)]]
 
@@ -217,9 +217,7 @@ class Simulation:
         """Build the map by level of each factor, and the table of all problems."""
         return [
             ResultTable("known-truth", "When is SCV or DOB-SCV closer to the truth?", self.build_map(), _MAP_NOTE),
-            ResultTable(
-                "known-truth-cells", "Simulated problems: all cells", self.cells, _CELLS_NOTE, digits=4, on_page=False
-            ),
+            ResultTable("known-truth-cells", "Simulated problems: all cells", self.cells, _CELLS_NOTE, digits=4, on_page=False),
         ]
 
     def build_map(self) -> pd.DataFrame:
@@ -227,7 +225,13 @@ class Simulation:
         import pandas as pd
 
         lines = []
-        for (estimand, factor, level), rows in self.levels.groupby(["estimand", "factor", "level"], sort=False):
+        by_estimand = {estimand: self.levels[self.levels["estimand"] == estimand] for estimand in ESTIMANDS}
+        groups = (
+            (name, key, rows)
+            for name, part in by_estimand.items()
+            for key, rows in part.groupby(["factor", "level"], sort=False)
+        )
+        for estimand, (factor, level), rows in groups:
             by_scheme: Any = rows.set_index("scheme")
             biases = [f"{by_scheme.loc[scheme, 'bias']:+.4f} ({by_scheme.loc[scheme, 'bias_se']:.4f})" for scheme in SPLITTERS]
             errors = [f"{by_scheme.loc[scheme, 'rmse']:.4f} ({by_scheme.loc[scheme, 'rmse_se']:.4f})" for scheme in SPLITTERS]
@@ -245,7 +249,7 @@ def format_level(column: str, level: Any) -> str:
     return f"{100 * level:.0f} %" if column == "proportion" else str(level)
 
 
-def name_closer(row: Mapping[str, Any]) -> str:
+def name_closer(row: Mapping[Any, Any]) -> str:
     """Name the scheme whose mean squared error is significantly smaller: DOB-SCV or SCV.
 
     >>> name_closer({"excess_low": -0.002, "excess_high": -0.001}), name_closer({"excess_low": 0.001, "excess_high": 0.002})
@@ -258,7 +262,7 @@ def name_closer(row: Mapping[str, Any]) -> str:
 
 def use_one_thread() -> None:
     """Make a worker process use one thread, because there is one process per core."""
-    from threadpoolctl import threadpool_limits
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # it has no types
 
     os.environ["FAIRTRIAL_THREADS"] = "1"
     threadpool_limits(1)

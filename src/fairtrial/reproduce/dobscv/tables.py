@@ -36,7 +36,7 @@ _AGREEMENT_NOTE = (
     "absolute difference, and the number of published values within the prediction interval of one run like ours."
 )
 _TABLE4_NOTE = (
-    "Means over runs, beside the 19 published rows at hand (or those of them that were run). The published SCV result of C4.5 on "
+    "Means over runs, beside the published rows at hand (19 data sets, if all were run). The published SCV result of C4.5 on "
     "Yeast1458vs7 repeats that of Glass5 (.8829); its percentage implies .5230. The data sets without a published row are in "
     "[all-sets.csv](all-sets.csv)."
 )
@@ -202,10 +202,10 @@ def build_tables(averages: FoldAverages) -> list[ResultTable]:
     """Build the comparisons with Tables 3 to 5, and the mean differences."""
     return [
         build_main_table(averages),
-        *build_table3(averages),
-        build_effects_table(averages),
+        build_table3(averages),
         *build_table4(averages),
         build_table5(averages),
+        build_effects_table(averages),
     ]
 
 
@@ -216,8 +216,8 @@ def build_main_table(averages: FoldAverages) -> ResultTable:
     base = averages.bases[0]
     grouped = pd.concat([averages.frame, averages.frame.assign(group=ALL)], ignore_index=True)
     means = grouped.groupby(["learner", "group", "scheme"], sort=False)[["auc", "sd"]].mean()
-    percent = averages.compare_runs(LITERAL, base)
-    percent = pd.concat([percent, percent.assign(group=ALL)]).groupby(["learner", "group"], sort=False)["percent"].mean()
+    by_run = averages.compare_runs(LITERAL, base)
+    percent: Any = pd.concat([by_run, by_run.assign(group=ALL)]).groupby(["learner", "group"], sort=False)["percent"].mean()
     published = read_published("dobscv_table3").set_index(["learner", "group"])
     rows = []
     for learner in averages.frame["learner"].unique():
@@ -232,46 +232,31 @@ def build_main_table(averages: FoldAverages) -> ResultTable:
             row |= {"%": percent[learner, group], "%, paper": published.loc[(learner, group), "pct_diff"]}
             rows.append(row)
     table = pd.DataFrame(rows)
+    folds = "KEEL's folds" if base == GIVEN else "our own folds"
     note = (
-        f"SCV is {base}; DOB-SCV is the published algorithm. SD is the mean standard deviation over folds; % is the relative "
-        "difference, averaged over data sets. The paper's numbers are one run."
+        f"SCV uses {folds}; DOB-SCV is the published algorithm. SD is the mean standard deviation over folds; % is the "
+        "relative difference, averaged over data sets. The paper's numbers are one run."
     )
     if not averages.is_complete:
-        table = table.drop(columns=[column for column in table if column.endswith(", paper")])
+        table = table.drop(columns=[column for column in table if str(column).endswith(", paper")])
         note += f" Only {averages.n_datasets} of the {N_DATASETS} data sets were run, so the published averages are left out."
     digits = {"%", "%, paper"}
     table = table.assign(**{name: table[name].map("{:+.2f}".format) for name in table if name in digits})
     return ResultTable("table-3", "Table 3: AUC by SCV and DOB-SCV", table, note, digits=4, is_main=True)
 
 
-def build_table3(averages: FoldAverages) -> list[ResultTable]:
-    """Average over the data sets in each group of imbalance: AUC, standard deviation, and difference in percent."""
+def build_table3(averages: FoldAverages) -> ResultTable:
+    """Compare the averages in each group of imbalance with the published ones: AUC, deviation, difference in percent."""
     import pandas as pd
 
     keys = ["learner", "group", "scheme"]
-    note = _INTERVAL_NOTE
-    if not averages.is_complete:
-        note += f" Only {averages.n_datasets} of the {N_DATASETS} data sets were run, so the published averages are not shown."
-    differences = [averages.compare_runs(scheme).assign(scheme=scheme) for scheme in averages.dob_schemes]
-    percent = pd.concat(differences, ignore_index=True)
+    percent = pd.concat([averages.compare_runs(scheme).assign(scheme=scheme) for scheme in averages.dob_schemes])
     published = read_published("dobscv_table3")
-    tables = []
-    for name, title, frame, columns, digits in (
-        ("auc", "average AUC", averages.frame, {scheme: f"auc_{column}" for scheme, column in PUBLISHED_COLUMNS.items()}, 4),
-        (
-            "sd",
-            "average standard deviation over the folds",
-            averages.frame,
-            {scheme: f"sd_{column}" for scheme, column in PUBLISHED_COLUMNS.items()},
-            4,
-        ),
-        (
-            "percent",
-            f"DOB-SCV minus {averages.bases[0]} in percent, mean over data sets",
-            percent,
-            dict.fromkeys((LITERAL, SHUFFLED), "pct_diff"),
-            2,
-        ),
+    parts = []
+    for name, frame, columns in (
+        ("auc", averages.frame, {scheme: f"auc_{column}" for scheme, column in PUBLISHED_COLUMNS.items()}),
+        ("sd", averages.frame, {scheme: f"sd_{column}" for scheme, column in PUBLISHED_COLUMNS.items()}),
+        ("percent", percent, dict.fromkeys((LITERAL, SHUFFLED), "pct_diff")),
     ):
         grouped = pd.concat([frame, frame.assign(group=ALL)], ignore_index=True)
         runs = grouped.groupby([*keys, "run"], sort=False)[name].mean().reset_index()
@@ -279,9 +264,12 @@ def build_table3(averages: FoldAverages) -> list[ResultTable]:
         theirs = _repeat_by_scheme(published, columns)
         if not averages.is_complete:
             theirs["value"] = float("nan")
-        table = compare_our_rows(ours, theirs, keys)
-        tables.append(ResultTable(f"table-3-{name}", f"Table 3: {title}", table, note, digits=digits, on_page=False))
-    return tables
+        parts.append(compare_our_rows(ours, theirs, keys).assign(quantity=name))
+    table = pd.concat(parts, ignore_index=True)
+    table = table[["quantity", *(column for column in table if column != "quantity")]]
+    return ResultTable(
+        "table-3-intervals", "Table 3 with intervals, all schemes", table, _INTERVAL_NOTE, digits=4, on_page=False
+    )
 
 
 def _repeat_by_scheme(published: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
@@ -349,13 +337,17 @@ def _format_table4(available: pd.DataFrame) -> pd.DataFrame:
     chosen = available[available["scheme"].isin([base, LITERAL])]
     if chosen.empty:
         return pd.DataFrame(columns=["dataset", "scheme"])
-    texts = chosen.assign(text=[f"{ours:.4f} ({paper:.4f})" for ours, paper in zip(chosen["ours"], chosen["published"], strict=True)])
+    texts = chosen.assign(
+        text=[f"{ours:.4f} ({paper:.4f})" for ours, paper in zip(chosen["ours"], chosen["published"], strict=True)]
+    )
     rows = {
         key: dict(zip(cells["learner"], cells["text"], strict=True))
         for key, cells in texts.groupby(["dataset", "scheme"], sort=False)
     }
     frame = pd.DataFrame([{"dataset": dataset, "scheme": scheme, **cells} for (dataset, scheme), cells in rows.items()])
-    return frame.sort_values("dataset", key=lambda names: names.map({name: i for i, name in enumerate(frame["dataset"].unique())}), kind="stable").reset_index(drop=True)
+    return frame.sort_values(
+        "dataset", key=lambda names: names.map({name: i for i, name in enumerate(frame["dataset"].unique())}), kind="stable"
+    ).reset_index(drop=True)
 
 
 def build_table5(averages: FoldAverages) -> ResultTable:
