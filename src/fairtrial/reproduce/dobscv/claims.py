@@ -186,8 +186,8 @@ def judge_problems(averages: FoldAverages) -> Claim:
     main = estimates[""].values()
     counts = [sum(estimate.sign == sign for estimate in main) for sign in (1, -1)]
     details = (
-        f"{counts[0]} data sets significantly higher and {counts[1]} significantly lower (each at 5 %, mean over learners, "
-        f"compared with {base}); Gail-Simon test of both signs: p = {compute_gail_simon_p(main):.2g}"
+        f"significantly higher on {counts[0]} and significantly lower on {counts[1]} of {len(main)} data sets (each at 5 %, "
+        f"mean over learners, compared with {base}); Gail-Simon test of both signs: p = {compute_gail_simon_p(main):.2g}"
     )
     return build_claim(
         "Whether DOB-SCV is optimistic or pessimistic compared with SCV depends on the problem",

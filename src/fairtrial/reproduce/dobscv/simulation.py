@@ -35,11 +35,11 @@ COLUMNS = ["structure", "n_rows", "proportion", "replicate", "learner", "scheme"
 SIZES = (100, 200, 400)
 PROPORTIONS = (0.5, 0.2, 0.1)
 NO_DIFFERENCE = "no significant difference"
-_LEARNERS = ("C4.5", "1-NN", "SMO")
 _NOISE = 0.2  # proportion of rows of each class that have the other class's label
 _N_NEW = 500  # new rows of each class, used to measure the true performance
+_LIMIT = 4.0  # columns are scaled from this range to 0..1, the same for all samples
 _CHUNK = 5  # replicates per file
-_VERSION = 2  # version of the files; increase it if problems, learners, settings or seeds of a replicate change
+_VERSION = 3  # version of the files; increase it if problems, learners, settings or seeds of a replicate change
 _CELL = ["structure", "n_rows", "proportion"]
 _MAP_NOTE = (
     "Bias and root mean squared error (RMSE) of the estimated balanced accuracy, with standard errors in parentheses. Each "
@@ -97,8 +97,7 @@ def build_structures() -> dict[str, dict[str, Any]]:
 def _resolve_learners() -> dict[str, Any]:
     from fairtrial import Study
 
-    learners = {name: read_study_file("dobscv")["learners"][name] for name in _LEARNERS}
-    study = Study(data=["iris"], learners=learners, resampling={"folds": 5})
+    study = Study(data=["iris"], learners=read_study_file("dobscv")["learners"], resampling={"folds": 5})
     return {learner.name: learner.estimator for learner in study.resolve().learners}
 
 
@@ -293,6 +292,7 @@ def simulate_replicate(structure: str, n_rows: int, proportion: float, replicate
     n_positive = round(n_rows * proportion)
     X, y = draw_rows(structure, n_rows - n_positive, n_positive, sample_seed)
     X_new, y_new = draw_rows(structure, _N_NEW, _N_NEW, new_seed)
+    X, X_new = (np.clip((rows + _LIMIT) / (2 * _LIMIT), 0, 1) for rows in (X, X_new))  # UnitChi requires values in 0..1
     splits = {scheme: list(make_splitter(scheme, split_seed).split(X, y)) for scheme in SPLITTERS}
     for learner, estimator in _resolve_learners().items():
         true_value = measure_auc(fit_learner(estimator, X, y, learner_seed), X_new, y_new)

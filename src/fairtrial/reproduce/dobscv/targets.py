@@ -117,7 +117,8 @@ def judge_target(averages: FoldAverages) -> list[Claim]:
     """Judge by an equivalence test whether averages under stratified folds agree with the published ones."""
     claims = []
     for scheme in averages.bases:
-        text = f"The average AUC under {scheme} is within {_TARGET_MARGIN} of the published value for {join_names(_TARGET_LEARNERS)}"
+        names = join_names(_TARGET_LEARNERS)
+        text = f"The average AUC under {scheme} is within {_TARGET_MARGIN} of the published value for {names}"
         if not averages.is_complete:
             details = f"only {averages.n_datasets} of the {N_DATASETS} data sets were run; the published averages use all"
             claims.append(Claim(text, NOT_TESTABLE, details, "target"))
