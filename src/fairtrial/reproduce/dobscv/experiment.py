@@ -39,7 +39,7 @@ def run(request: Request) -> Reproduction:
     scores = data.run_studies(request, n_runs)
     averages = FoldAverages.from_scores(scores, data.compute_imbalance())
     structures = list(build_structures())
-    n_replicates = request.pick(smoke=2, quick=5, full=40)
+    n_replicates = request.pick(smoke=2, quick=5, full=30)
     simulation = Simulation.run(
         request,
         request.pick(smoke=structures[:1], quick=_QUICK_STRUCTURES, full=structures),
