@@ -490,7 +490,7 @@ def test_the_advice_of_ft006_agrees_with_the_simulation(monkeypatch):
     assert optimism.sign > 0
     assert 0.01 < optimism.value < 0.05
     why = registry["FT006"].why
-    assert "no bias" in why
+    assert "no bias for the fold models" in why
     assert "overestimated its fold models by 0.01 to 0.03" in why
 
 

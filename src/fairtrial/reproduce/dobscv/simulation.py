@@ -44,7 +44,8 @@ _CELL = ["structure", "n_rows", "proportion"]
 _MAP_NOTE = (
     "Bias and root mean squared error (RMSE) of the estimated balanced accuracy, with standard errors in parentheses. Each "
     "line averages over all problems and learners at one level of one factor. `closer` names the scheme with the smaller mean "
-    "squared error, if the difference between DOB-SCV shuffled and SCV on the same samples is significant at 5 %."
+    "squared error, if the difference between DOB-SCV shuffled and SCV on the same samples is significant at 5 % after a "
+    "Bonferroni correction for all levels."
 )
 _CELLS_NOTE = (
     "A line per problem, estimand and scheme, averaged over learners. `excess` is the mean squared error minus that of SCV on "
@@ -224,6 +225,7 @@ class Simulation:
         import pandas as pd
 
         lines = []
+        n_levels = len(self.levels.drop_duplicates(["factor", "level"]))
         by_estimand = {estimand: self.levels[self.levels["estimand"] == estimand] for estimand in ESTIMANDS}
         groups = (
             (name, key, rows)
@@ -234,7 +236,7 @@ class Simulation:
             by_scheme: Any = rows.set_index("scheme")
             biases = [f"{by_scheme.loc[scheme, 'bias']:+.4f} ({by_scheme.loc[scheme, 'bias_se']:.4f})" for scheme in SPLITTERS]
             errors = [f"{by_scheme.loc[scheme, 'rmse']:.4f} ({by_scheme.loc[scheme, 'rmse_se']:.4f})" for scheme in SPLITTERS]
-            lines.append((estimand, factor, level, *biases, *errors, name_closer(by_scheme.loc[SHUFFLED])))
+            lines.append((estimand, factor, level, *biases, *errors, name_closer(by_scheme.loc[SHUFFLED], n_levels)))
         columns = [f"{quantity}, {scheme}" for quantity in ("bias", "RMSE") for scheme in SPLITTERS]
         return pd.DataFrame(lines, columns=["estimand", "factor", "level", *columns, "closer"])
 
@@ -248,15 +250,15 @@ def format_level(column: str, level: Any) -> str:
     return f"{100 * level:.0f} %" if column == "proportion" else str(level)
 
 
-def name_closer(row: Mapping[Any, Any]) -> str:
-    """Name the scheme whose mean squared error is significantly smaller: DOB-SCV or SCV.
+def name_closer(row: Mapping[Any, Any], n_comparisons: int = 1) -> str:
+    """Name the scheme whose mean squared error is significantly smaller, adjusted for the number of comparisons (Bonferroni).
 
-    >>> name_closer({"excess_low": -0.002, "excess_high": -0.001}), name_closer({"excess_low": 0.001, "excess_high": 0.002})
-    ('DOB-SCV', 'SCV')
+    >>> row = {"excess": -0.002, "excess_low": -0.0035, "excess_high": -0.0005, "replicates": 30}
+    >>> name_closer(row), name_closer(row, 20)
+    ('DOB-SCV', 'no significant difference')
     """
-    if row["excess_high"] < 0:
-        return "DOB-SCV"
-    return "SCV" if row["excess_low"] > 0 else NO_DIFFERENCE
+    excess = IntervalEstimate(row["excess"], row["excess_low"], row["excess_high"], int(row["replicates"]) - 1)
+    return {-1: "DOB-SCV", 0: NO_DIFFERENCE, 1: SCV}[excess.widen(n_comparisons).sign]
 
 
 def use_one_thread() -> None:
