@@ -467,7 +467,8 @@ def test_the_map_has_all_levels_and_names_the_closer_scheme(simulated):
     assert len(table) == 2 * (1 + 1 + 2 + 1 + 2)  # estimands; all, structures, sizes, proportions, learners
     assert set(table["closer"]) == {"SCV"}  # the others are 0.04 to 0.05 too high
     assert read_numbers(table.iloc[0]["bias, SCV"])[0] == pytest.approx(-0.01, abs=0.003)
-    assert [name_closer({"excess_low": -1.0, "excess_high": 1.0})] == [NO_DIFFERENCE]
+    row = {"excess": 1.0, "excess_low": 0.1, "excess_high": 1.9, "replicates": 30}
+    assert [name_closer(row, count) for count in (1, 15)] == ["SCV", NO_DIFFERENCE]
 
 
 def test_a_constant_learner_has_no_error():

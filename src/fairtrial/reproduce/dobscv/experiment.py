@@ -98,8 +98,9 @@ def summarize(averages: FoldAverages, simulation: Simulation) -> str:
         f"{effect.format('{:+.3f}')} over {averages.n_datasets} data sets and {differences.shape[1]} learners; the difference "
         f"is significant for {n_higher} of the learners. On simulated problems with known performance, the bias of DOB-SCV is "
         f"{bias[SHUFFLED, FOLD_MODELS]} relative to its fold models and {bias[SHUFFLED, FULL_MODEL]} relative to the model "
-        f"trained on all rows; the bias of SCV is {bias[SCV, FOLD_MODELS]} and {bias[SCV, FULL_MODEL]}. The root mean squared "
-        f"error of DOB-SCV is {_compare_errors(simulation, FOLD_MODELS)} and {_compare_errors(simulation, FULL_MODEL)}."
+        f"trained on all rows; the bias of SCV is {bias[SCV, FOLD_MODELS]} and {bias[SCV, FULL_MODEL]}. Compared with SCV, the "
+        f"root mean squared error of DOB-SCV is {_compare_errors(simulation, FOLD_MODELS)} for the fold models and "
+        f"{_compare_errors(simulation, FULL_MODEL)} for the model trained on all rows."
     )
 
 
