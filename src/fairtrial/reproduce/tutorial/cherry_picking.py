@@ -144,9 +144,9 @@ def judge_mediocre(frame: pd.DataFrame) -> Claim:
         for row in rows.to_dict("records")
     }
     return Claim(
-        "Even mediocre learners can be shown to be competitive by selecting the test domains (judged as: a learner that is worse "
-        "by half a standard deviation is best on the most favourable 10 of 20 data sets more often than one of k equally good "
-        "learners on all data sets, that is, with a probability above 1/k)",
+        "Even mediocre learners can be shown to be competitive by selecting the test domains (judged as: a learner that is "
+        "worse by half a standard deviation is best on the most favourable 10 of 20 data sets with a probability above 1/k, "
+        "that of k equally good learners without a choice)",
         judge_direction(rate.subtract(1 / k) for k, rate in rates.items()),
         "probability " + "; ".join(f"{rate.format('{:.3f}')} among {k} learners" for k, rate in rates.items()),
     )

@@ -72,7 +72,7 @@ def _write_answer(values: Mapping[str, Any]) -> str:
     sentences = [f"Our learners agree with the printed tables in {' and in '.join(agreement)}."] if agreement else []
     sentences.append(
         f"In {format_count(len(values['printed_errors']), 'worked example')}, printed numbers do not follow from the printed "
-        "input; the conclusions of these examples do not change."
+        "input; the corrected tests lead to the same conclusions."
     )
     tests, choice = values["repeated_tests"], values["cherry_picking"]
     sentences.append(

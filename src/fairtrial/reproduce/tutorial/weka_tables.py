@@ -29,6 +29,18 @@ if TYPE_CHECKING:
 
 POSITIVE = "recurrence-events"
 DIGITS = {"acc": 1, "rmse": 4, "tpr": 2, "fpr": 2, "precision": 2, "recall": 2, "f": 2, "auc": 2, "info_score": 2}
+LABELS = {
+    "acc": "accuracy (%)",
+    "rmse": "RMSE",
+    "tpr": "TPR",
+    "fpr": "FPR",
+    "precision": "precision",
+    "recall": "recall",
+    "f": "F1 score",
+    "auc": "AUC",
+    "info_score": "information (bits)",
+}
+"""Display names of the nine measures."""
 _DIRECTIONS = {name: "min" if name in ("rmse", "fpr") else "max" for name in DIGITS}
 NOT_FROM_WEKA = ("Bagg", "RanF")
 PRINTED_ROWS = {name: "3NN" if name == "1NN" else name for name in (*EIGHT_LEARNERS[:3], "3NN", *EIGHT_LEARNERS[3:])}
@@ -86,7 +98,7 @@ def build_breast_cancer(results: Results) -> Iterator[PageSection]:
         "n_same": sum(n_agreeing[name] for name in same),
         "n_weka": {name: n_weka[name] for name in NOT_FROM_WEKA},
         "differing": {
-            name: rows.loc[~rows["agrees"], "measure"].tolist()
+            name: [LABELS[measure].partition(" (")[0] for measure in rows.loc[~rows["agrees"], "measure"]]
             for name, rows in lines.groupby("learner", sort=False)
             if name in same and not rows["agrees"].all()
         },
@@ -181,7 +193,8 @@ def _tabulate_measures(lines: pd.DataFrame) -> pd.DataFrame:
         numbers = group.set_index("measure")
         for source, column, more in (("ours", "ours", 1), ("WEKA 3.6.14", "WEKA 3.6.14", 1), ("tutorial", "published", 0)):
             cells = {
-                name: DisplayedNumber(float(numbers.loc[name, column]), f".{digits + more}f") for name, digits in DIGITS.items()
+                LABELS[name]: DisplayedNumber(float(numbers.loc[name, column]), f".{digits + more}f")
+                for name, digits in DIGITS.items()
             }
             agreement = {"ours": "agrees", "WEKA 3.6.14": "WEKA agrees"}.get(source)
             count = f"{int(numbers[agreement].sum())} of {len(DIGITS)}" if agreement else ""
@@ -195,7 +208,7 @@ def _build_printed_ranks() -> PageSection:
     theirs = read_published("tutorial_breast_cancer_measures").set_index("learner")
     recomputed = _rank(theirs).ranks
     errors = [
-        f"{learner} {name} {_PRINTED_RANKS[learner][name]} instead of {recomputed.loc[learner, name]}"
+        f"{learner} {LABELS[name]} {_PRINTED_RANKS[learner][name]} instead of {recomputed.loc[learner, name]}"
         for name in DIGITS
         for learner in theirs.index
         if _PRINTED_RANKS[learner][name] != recomputed.loc[learner, name]
@@ -224,7 +237,7 @@ def _build_ranks(ours: pd.DataFrame, results: Results, predictions: dict[str, Po
     ranks = ranking.ranks
     printed = {name: _PRINTED_RANKS[PRINTED_ROWS[name]] for name in map(str, ranks.index)}
     cells = {
-        name: [
+        LABELS[name].partition(" (")[0]: [
             f"{rank}" if rank == printed[learner][name] else f"{rank} ({printed[learner][name]})"
             for learner, rank in zip(map(str, ranks.index), ranks[name], strict=True)
         ]
@@ -232,7 +245,7 @@ def _build_ranks(ours: pd.DataFrame, results: Results, predictions: dict[str, Po
     }
     winners: dict[str, list[str]] = {}
     for name in DIGITS:
-        winners.setdefault("/".join(map(str, ranks.index[ranks[name] == 1])), []).append(name)
+        winners.setdefault("/".join(map(str, ranks.index[ranks[name] == 1])), []).append(LABELS[name].partition(" (")[0])
     top_three = ranking.count_top(3)
     frame = pd.DataFrame({"learner": list(ours.index), **cells, "among the best three": top_three.tolist()})
     claims: tuple[Claim, ...] = ()
@@ -268,16 +281,13 @@ def _draw_ranks(ranks: pd.DataFrame) -> Any:
 
     from fairtrial.report.figures.base import build_chart, style_chart
 
-    labels = dict(
-        zip(DIGITS, ("accuracy", "RMSE", "TPR", "FPR", "precision", "recall", "F1 score", "AUC", "information"), strict=True)
-    )
     records = [
-        {"learner": str(learner), "measure": labels[str(name)], "rank": int(rank)}
+        {"learner": str(learner), "measure": LABELS[str(name)], "rank": int(rank)}
         for learner, row in ranks.iterrows()
         for name, rank in row.items()
     ]
     base = build_chart(records).encode(
-        alt.X("measure:N", sort=list(labels.values()), title=None, axis=alt.Axis(orient="top", labelAngle=-35)),
+        alt.X("measure:N", sort=list(LABELS.values()), title=None, axis=alt.Axis(orient="top", labelAngle=-35)),
         alt.Y("learner:N", sort=list(map(str, ranks.index)), title=None),
     )
     scale = alt.Scale(domain=[1, 8], range=["#0072b2", "#edf8fb"])
