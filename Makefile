@@ -53,6 +53,7 @@ pictures: $(VENV)/.ready
 	$(BIN)/python docs/make_simulation_pictures.py
 	$(BIN)/python docs/make_shift_pictures.py
 	$(BIN)/python docs/make_tree_pictures.py
+	$(BIN)/python docs/make_guide_pictures.py
 	$(BIN)/python docs/make_report_pictures.py
 
 $(VENV)/.bench: $(VENV)/.ready

@@ -96,7 +96,7 @@ def build_breast_cancer(results: Results) -> Iterator[PageSection]:
         "same": same,
         "other": [name for name in n_agreeing if name in NOT_FROM_WEKA],
         "n_same": sum(n_agreeing[name] for name in same),
-        "n_weka": {name: n_weka[name] for name in NOT_FROM_WEKA},
+        "n_weka": {name: n_weka[name] for name in NOT_FROM_WEKA if name in n_weka},
         "differing": {
             name: [LABELS[measure].partition(" (")[0] for measure in rows.loc[~rows["agrees"], "measure"]]
             for name, rows in lines.groupby("learner", sort=False)
