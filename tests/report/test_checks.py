@@ -737,7 +737,7 @@ def test_more_data_sets_may_be_left_out_of_many():
         frame = pd.DataFrame({"a": [0.9 if i < wins else 0.8 for i in range(21)], "b": 0.85, "c": 0.1})
         found = registry["FT024"](compare(frame, rows="datasets"))
         assert found.outcome == outcome
-    assert registry["FT024"](compare(frame.iloc[:2], rows="datasets")).outcome == "not applicable"
+    assert registry["FT024"](compare(frame.iloc[[0, 20]], rows="datasets")).outcome == "not applicable"
 
 
 @given(st.lists(st.integers(-20, 20), min_size=3, max_size=9))

@@ -174,7 +174,8 @@ def sections(tmp_path_factory):
 @pytest.fixture(scope="module")
 def lines(sections):
     """Tables of the sections by name, indexed by the quantity."""
-    return {name: section.tables[0].frame.set_index("quantity") for name, section in sections.items()}
+    frames = {name: section.tables[0].frame for name, section in sections.items()}
+    return {name: table.set_index("quantity") for name, table in frames.items() if "quantity" in table}
 
 
 # Printed numbers
@@ -389,8 +390,8 @@ def test_a_difference_that_only_the_test_of_the_slide_finds_is_not_reproduced():
 # Assumptions of the t test
 
 
-def test_variances_of_pairs_are_compared_by_pitman_and_morgan(sections):
-    """The interval contains 1 exactly if p is above 0.05: here the limit is moved to it."""
+def test_variances_of_pairs_are_compared_by_pitman_and_morgan():
+    """The interval of the log ratio contains 0 exactly if p is above 0.05."""
     ratio, p = compare_paired_variances(C45_RATES, NB_RATES)
     assert np.exp(ratio.value) == pytest.approx(np.var(C45_RATES) / np.var(NB_RATES))
     r = np.corrcoef(np.add(C45_RATES, NB_RATES), np.subtract(C45_RATES, NB_RATES))[0, 1]
@@ -543,25 +544,23 @@ def test_one_and_three_neighbours_are_those_of_weka(shared_data, tmp_path, frame
     assert [claim.verdict for claim in section.claims] == [REPRODUCED, CONTRADICTED]
 
 
-@pytest.mark.parametrize(("rate", "verdict"), [(0.1, REPRODUCED), (0.45, DIRECTION), (0.9, CONTRADICTED)])
-def test_measures_disagree_if_each_prefers_another_learner(rate, verdict):
-    """C4.5 predicts 95 % of the rows correctly; naive Bayes ranks well, but a proportion `rate` of its labels is wrong."""
+@pytest.mark.parametrize(
+    ("c45_wrong", "nb_wrong", "verdict"),
+    [(20, 80, REPRODUCED), (20, 24, DIRECTION), (360, 20, CONTRADICTED), (24, 20, INCONCLUSIVE)],
+)
+def test_measures_disagree_if_each_prefers_another_learner(c45_wrong, nb_wrong, verdict):
+    """Of 400 rows, each learner misclassifies some; naive Bayes ranks nearly perfectly, C4.5 at random."""
     rng = np.random.default_rng(3)
-    n = 400
-    y_true = np.array(["no-recurrence-events", "recurrence-events"])[np.arange(n) % 2]
-    good = np.where(np.arange(n) % 2 == 1, 0.9, 0.1) + rng.normal(0, 0.01, n)
-    poor = rng.random(n)
+    classes = ["no-recurrence-events", "recurrence-events"]
+    y_true = np.array(classes)[np.arange(400) % 2]
 
     def make(is_wrong, scores):
-        y_pred = np.where(is_wrong, np.roll(y_true, 1), y_true)
         probabilities = np.column_stack([1 - scores, scores])
-        return PooledPredictions(
-            ["no-recurrence-events", "recurrence-events"], y_true, y_pred, probabilities, probabilities, np.zeros(n)
-        )
+        y_pred = np.where(is_wrong, np.roll(y_true, 1), y_true)
+        return PooledPredictions(classes, y_true, y_pred, probabilities, probabilities, np.zeros(400, dtype=int))
 
-    c45 = make(np.arange(n) < 20, poor) if verdict != CONTRADICTED else make(np.arange(n) < 360, poor)
-    n_wrong = {REPRODUCED: 80, DIRECTION: 24, CONTRADICTED: 20}[verdict]
-    nb = make(np.arange(n) >= n - n_wrong, good)
+    c45 = make(np.arange(400) < c45_wrong, rng.random(400))
+    nb = make(np.arange(400) >= 400 - nb_wrong, np.where(np.arange(400) % 2 == 1, 0.9, 0.1) + rng.normal(0, 0.01, 400))
     assert judge_disagreement(nb, c45).verdict == verdict
 
 
@@ -1307,7 +1306,7 @@ def test_only_claims_about_printed_input_are_judged_at_smoke_scale(without_data)
 def test_arithmetic_is_not_a_claim(without_data):
     """Without data, only the simulations and the variances of Labour are claims; all else is recomputed."""
     counts = Counter(claim.kind for claim in without_data[1].claims)
-    assert counts == {"claim": 9 + 6 + 1 + 2, "printed": 29}
+    assert counts == {"claim": 9 + 6 + 1 + 2, "printed": 28}
 
 
 def test_corrected_tests_lead_to_the_same_conclusions(without_data):
@@ -1315,7 +1314,7 @@ def test_corrected_tests_lead_to_the_same_conclusions(without_data):
     conclusions = [
         claim
         for claim in without_data[1].claims
-        if re.search(r"differ|significant|beats", claim.text) and claim.kind == "printed"
+        if re.search(r"sign test|Wilcoxon test finds|classifiers differ|A and B differ", claim.text)
     ]
     assert len(conclusions) == 5
     assert {claim.verdict for claim in conclusions} == {REPRODUCED}

@@ -1,4 +1,4 @@
-"""Regenerate published/tutorial_weka.csv: the nine measures of the tutorial as WEKA 3.6.14 prints them, on its ten folds of seed 1.
+"""Regenerate published/tutorial_weka.csv: the tutorial's nine measures as WEKA 3.6.14 prints them, on its ten folds of seed 1.
 
 The data folder is $FAIRTRIAL_DATA, or ../shared/data. Run with `python -m tests.reference.weka.make_tutorial`.
 """

@@ -98,8 +98,8 @@ def check_few_datasets(source: ReportSource) -> CheckAnswer:
     f"{100 * MAX_DECISIVE_PROPORTION:.0f} % of the data sets",
     why="If a few data sets decide which learner is best, another choice of data sets would have named another one. Nearly any "
     "learner wins on data sets that were chosen for it. Results on data sets that were left out cannot be checked.",
-    remedy="name all learners that are not significantly worse than the best; add data sets; choose data sets before the study, "
-    "by a rule that you report",
+    remedy="name all learners that are not significantly worse than the best; add data sets; choose data sets before the "
+    "study, by a rule that you report",
     cite="Japkowicz & Shah 2011",
     texts={
         "not applicable": "there is no comparison of learners over at least 3 data sets.",
@@ -119,10 +119,10 @@ def check_decisive_datasets(source: ReportSource) -> CheckAnswer:
     if len(verdict.ranking.best) > 1:
         return report_not_applicable("shared")
     best, n = verdict.order[0], len(verdict.table.datasets)
-    found = find_decisive_datasets(verdict)
-    if found is None:
+    decisive = find_decisive_datasets(verdict)
+    if decisive is None:
         return report_passed(best=best, limit=compute_removal_limit(n))
-    rival, removed = found
+    rival, removed = decisive
     rows = [verdict.table.datasets.index(name) for name in removed]
     columns = {name: verdict.table.values[rows, verdict.table.find_column(name)] for name in (best, rival)}
     frame = pd.DataFrame({"data set": removed, **columns})

@@ -39,12 +39,12 @@ def build_cherry_picking(request: Request) -> PageSection:
     claims: tuple[Claim, ...] = (judge_mediocre(frame),)
     if n_replicates < _MIN_REPLICATES:
         claims = mark_inconclusive(claims, f"inconclusive with {n_replicates} simulated studies")
-    rows = frame[(frame["available"] == 20) & (frame["learner is"] == _MEDIOCRE)].set_index(["learners", "chosen"])
+    rows = frame[(frame["available"] == 20) & (frame["learner is"] == _MEDIOCRE)].set_index(["learners", "chosen"]).to_dict()
     values = {
         "n_replicates": n_replicates,
-        "all_4": 100 * float(rows.loc[(4, 20), "best"]),
-        "half_4": 100 * float(rows.loc[(4, 10), "best"]),
-        "six_2": 100 * float(rows.loc[(2, 6), "significantly best"]),
+        "all_4": 100 * rows["best"][4, 20],
+        "half_4": 100 * rows["best"][4, 10],
+        "six_2": 100 * rows["significantly best"][2, 6],
         "domains": domains.to_dict("records"),
     }
     tables = (

@@ -431,9 +431,9 @@ def build_clouds(results: Results) -> Iterator[PageSection]:
         lines.append((name, mean, mean - half, mean + half, float(values.min()), float(values.max())))
     columns = ["learner", "mean distance to Ideal", "low", "high", "smallest", "largest"]
     frame = pd.DataFrame(lines, columns=columns).sort_values("mean distance to Ideal", ignore_index=True)
-    shown = {key: table for key, table in by_fold.items() if key[0] in _CLOUDS}
+    drawn_tables = {key: table for key, table in by_fold.items() if key[0] in _CLOUDS}
     figures = {
-        f"Projection of {n_folds} folds on Breast Cancer": _draw_clouds(shown, "One point per fold"),
+        f"Projection of {n_folds} folds on Breast Cancer": _draw_clouds(drawn_tables, "One point per fold"),
         "Projection of nine thresholds on Breast Cancer": _draw_clouds(
             by_threshold, "Thresholds 0.1 to 0.9 of the probability"
         ),

@@ -132,7 +132,8 @@ def simulate_unequal_variances(n_replicates: int, seed: int) -> IntervalEstimate
 
     covariance = np.cov(C45_RATES, NB_RATES)
     scores = np.random.default_rng([seed, 19]).multivariate_normal([0, 0], covariance, size=(n_replicates, len(C45_RATES)))
-    n_rejected = int((ttest_1samp(scores[..., 0] - scores[..., 1], 0, axis=1).pvalue < 0.05).sum())
+    p_values = np.asarray(ttest_1samp(scores[..., 0] - scores[..., 1], 0, axis=1).pvalue)
+    n_rejected = int(np.sum(p_values < 0.05))
     low, high = compute_clopper_pearson_limits(n_rejected, n_replicates, 0.95)
     return IntervalEstimate(n_rejected / n_replicates, float(low), float(high))
 
@@ -181,8 +182,8 @@ def _build_anova(domains: pd.DataFrame, accuracies: pd.DataFrame) -> PageSection
                 "Friedman p": friedman(table, distribution="asymptotic").p_value,
             }
         )
-    table = ResultTable("anova", "Repeated-measures ANOVA of the same tables", pd.DataFrame(lines), digits=4)
-    return PageSection("anova", {"lines": lines}, (table,))
+    result = ResultTable("anova", "Repeated-measures ANOVA of the same tables", pd.DataFrame(lines), digits=4)
+    return PageSection("anova", {"lines": lines}, (result,))
 
 
 def _build_effect_size() -> PageSection:

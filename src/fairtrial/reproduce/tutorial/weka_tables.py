@@ -190,14 +190,14 @@ def _tabulate_measures(lines: pd.DataFrame) -> pd.DataFrame:
 
     rows = []
     for learner, group in lines.groupby("learner", sort=False):
-        numbers = group.set_index("measure")
+        numbers: dict[Any, Any] = group.set_index("measure").to_dict()
         for source, column, more in (("ours", "ours", 1), ("WEKA 3.6.14", "WEKA 3.6.14", 1), ("tutorial", "published", 0)):
             cells = {
-                LABELS[name]: DisplayedNumber(float(numbers.loc[name, column]), f".{digits + more}f")
+                LABELS[name]: DisplayedNumber(float(numbers[column][name]), f".{digits + more}f")
                 for name, digits in DIGITS.items()
             }
             agreement = {"ours": "agrees", "WEKA 3.6.14": "WEKA agrees"}.get(source)
-            count = f"{int(numbers[agreement].sum())} of {len(DIGITS)}" if agreement else ""
+            count = f"{sum(numbers[agreement].values())} of {len(DIGITS)}" if agreement else ""
             name = f"row {PRINTED_ROWS[str(learner)]}" if source == "tutorial" else str(learner)
             rows.append({"learner": name, "source": source, **cells, "agreeing": count})
     return pd.DataFrame(rows, dtype=object)
