@@ -41,7 +41,7 @@ lint: $(VENV)/.ready
 
 # Build from scratch, because pages of renamed objects would remain. No network is needed.
 docs: $(VENV)/.ready
-	rm -rf site docs/_build docs/api docs/auto_examples
+	rm -rf site docs/_build docs/reference/api docs/gallery
 	$(BIN)/sphinx-build -W --keep-going -b html -d docs/_build/doctrees docs site
 
 pictures: $(VENV)/.ready
@@ -88,4 +88,4 @@ torture: $(VENV)/.ready
 	$(BIN)/python -m benchmarks.torture
 
 clean:
-	rm -rf $(VENV) site docs/_build docs/api docs/auto_examples demo reproduced
+	rm -rf $(VENV) site docs/_build docs/reference/api docs/gallery demo reproduced

@@ -21,7 +21,7 @@ accuracies = {
 }
 
 # %%
-# DOB-SCV puts near neighbours into different folds. Its estimate is therefore optimistic; see :doc:`/dob-scv`.
+# DOB-SCV puts near neighbours into different folds. Its estimate is therefore optimistic; see :doc:`/explanation/dob-scv`.
 
 table = pd.DataFrame(accuracies).melt(var_name="splitter", value_name="accuracy")
 print(table.groupby("splitter")["accuracy"].agg(["mean", "std"]).round(3))
