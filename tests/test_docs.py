@@ -1,14 +1,15 @@
 """The code blocks of the README and of each page run in order and print what the page shows.
 
 A page shows output in a comment after a print, or in a text block that follows. A console block shows commands after `$` and what
-they print. A TOML block that begins with a file name, such as `# study.toml`, is written to that file. Blocks inside HTML
-comments run as well; they prepare files that the page takes as given.
+they print. A TOML block that begins with a file name, such as `# study.toml`, is written to that file. The files of docs/data,
+which pages offer for download, are in the current folder. Blocks inside HTML comments run as well.
 """
 
 import contextlib
 import io
 import re
 import shlex
+import shutil
 from itertools import pairwise
 from pathlib import Path
 
@@ -32,6 +33,7 @@ COMMAND_IN_BASH = re.compile(r"^fairtrial .*(?:\\\n.*)*$", re.MULTILINE)
 def test_page_runs_and_prints_what_it_says(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
+    shutil.copytree(ROOT / "docs" / "data", tmp_path, dirs_exist_ok=True)
     for attribute in ("_items", "_aliases"):  # undo what a page registers
         monkeypatch.setattr(registry, attribute, dict(getattr(registry, attribute)))
     names = {"__name__": "__main__"}  # so that classes of a page can be sent to worker processes
