@@ -53,7 +53,8 @@ folds = pd.DataFrame(
         "forest": [0.86, 0.87, 0.84, 0.89, 0.88, 0.83, 0.88, 0.88, 0.83, 0.90],
     }
 )
-draw(compare(folds, measure="accuracy", rope=0.01), "density")
+one = compare(folds, measure="accuracy", rope=0.01)
+draw(one, "density")
 
 # %%
 # ``draw_strengths``: Bradley-Terry strengths on the Elo scale, with intervals over data sets.

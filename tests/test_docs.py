@@ -1,8 +1,8 @@
 """The code blocks of the README and of each page run in order and print what the page shows.
 
-A page shows output in a comment after a print, or in a text block that follows. A console block shows commands after `$` and what
-they print. A TOML block that begins with a file name, such as `# study.toml`, is written to that file. The files of docs/data,
-which pages offer for download, are in the current folder. Blocks inside HTML comments run as well.
+A page shows output in a comment after a print, or in a text block that follows. A console block shows commands after `$` and
+what they print. A TOML block that begins with a file name, such as `# study.toml`, is written to that file. The files of
+docs/data, which pages offer for download, are in the current folder. Blocks inside HTML comments run as well.
 """
 
 import contextlib
@@ -10,8 +10,10 @@ import io
 import re
 import shlex
 import shutil
+import sys
 from itertools import pairwise
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 import typer
@@ -36,11 +38,12 @@ def test_page_runs_and_prints_what_it_says(page, tmp_path, monkeypatch):
     shutil.copytree(ROOT / "docs" / "data", tmp_path, dirs_exist_ok=True)
     for attribute in ("_items", "_aliases"):  # undo what a page registers
         monkeypatch.setattr(registry, attribute, dict(getattr(registry, attribute)))
-    names = {"__name__": "__main__"}  # so that classes of a page can be sent to worker processes
+    page_module = ModuleType("__main__")  # classes and measures of a page can be pickled, as in a script
+    monkeypatch.setitem(sys.modules, "__main__", page_module)
     blocks = [*FENCE.findall(page.read_text()), ("", "")]
     for (language, code), (next_language, text) in pairwise(blocks):
         if language == "python":
-            printed = run(code, names)
+            printed = run(code, vars(page_module))
             if next_language == "text":
                 assert printed == [line.rstrip() for line in text.splitlines()]
             lines = iter(printed)
