@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test lint docs pictures bench calibration oracle reproduce scale torture clean
+.PHONY: help demo test lint docs pictures bench calibration oracle reproduce scale torture lower-bounds package clean
 
 help:
 	@echo "make demo         install into .venv and run studies/quickstart.toml (five learners, 13 data sets, class noise)"
@@ -15,6 +15,8 @@ help:
 	@echo "make oracle       recompute the reference results of WEKA (needs Java)"
 	@echo "make reproduce    repeat the experiments of five papers at a quick scale: reproduced/"
 	@echo "make scale        count a file of 100 million rows within 2 GB"
+	@echo "make lower-bounds run the test suite with the oldest versions of all dependencies that pyproject.toml allows"
+	@echo "make package      build wheel and sdist into dist/, and try both in new environments"
 	@echo "make torture      attack studies, learners and files with faults, and count the outcomes: docs/torture.md"
 
 $(VENV)/.ready: pyproject.toml
@@ -87,5 +89,25 @@ scale: $(VENV)/.ready
 torture: $(VENV)/.ready
 	$(BIN)/python -m benchmarks.torture
 
+# uv installs the lowest version of each direct dependency. Only the package and its tests: linters and docs are pinned.
+lower-bounds:
+	$(PYTHON) -m venv .venv-lowest
+	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check uv
+	VIRTUAL_ENV=$(CURDIR)/.venv-lowest .venv-lowest/bin/uv pip install --quiet --resolution lowest-direct --editable ".[test]"
+	.venv-lowest/bin/python -m pytest -n 3 --dist worksteal
+
+# Both files must work without the repository.
+package: $(VENV)/.ready
+	rm -rf dist .venv-package
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check build
+	$(BIN)/python -m build --outdir dist
+	for file in dist/*.whl dist/*.tar.gz; do \
+		rm -rf .venv-package && $(PYTHON) -m venv .venv-package && \
+		.venv-package/bin/python -m pip install --quiet --disable-pip-version-check $$file && \
+		(cd $(CURDIR)/dist && ../.venv-package/bin/fairtrial --version && ../.venv-package/bin/fairtrial measures > /dev/null && \
+		../.venv-package/bin/python -c "from fairtrial.reproduce import load_experiments; assert len(load_experiments()) == 7") || exit 1; \
+	done
+	rm -rf .venv-package
+
 clean:
-	rm -rf $(VENV) site docs/_build docs/reference/api docs/gallery demo reproduced
+	rm -rf $(VENV) .venv-lowest .venv-package dist site docs/_build docs/reference/api docs/gallery demo reproduced

@@ -1,4 +1,4 @@
-"""The directive `result-schema`: the keys of the JSON documents that fairtrial writes, read from the schema of the package."""
+"""The directive `result-schema` of Markdown pages: the keys of the JSON documents that fairtrial writes, read from their schema."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from measure_catalogue import format_list_table
 from sphinx.util.docutils import SphinxDirective
 
 import fairtrial
@@ -33,7 +32,13 @@ class ResultSchema(SphinxDirective):
         for name, facts in part["properties"].items():
             mark = "always present. " if name in required else ""
             rows.append((f"`{name}`", format_type(facts), (mark + facts.get("description", "")).strip().capitalize()))
-        return self.parse_text_to_nodes("\n".join(format_list_table(rows)))
+        return self.parse_text_to_nodes(format_markdown_table(rows))
+
+
+def format_markdown_table(rows: list[tuple[str, ...]]) -> str:
+    """Return a Markdown table whose first row is the header."""
+    lines = [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows]
+    return "\n".join([lines[0], "|---" * len(rows[0]) + "|", *lines[1:]])
 
 
 def format_type(facts: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""The directive `study-keys`: the keys of one table of a study file, read from its pydantic model.
+"""The directive `study-keys` of Markdown pages: the keys of one table of a study file, read from its pydantic model.
 
 The meaning of a key is the string below its field in `fairtrial/study/spec/models.py`. A key without one is an error.
 """
@@ -10,8 +10,8 @@ import inspect
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from measure_catalogue import format_list_table
 from pydantic_core import PydanticUndefined
+from result_schema import format_markdown_table
 from sphinx.util.docutils import SphinxDirective
 
 from fairtrial.study.spec import models
@@ -36,7 +36,7 @@ class StudyKeys(SphinxDirective):
         for name, field in model.model_fields.items():
             if name != PYTHON_ONLY:
                 rows.append((f"`{name}`", format_default(field), meanings[name]))
-        return self.parse_text_to_nodes("\n".join(format_list_table(rows)))
+        return self.parse_text_to_nodes(format_markdown_table(rows))
 
 
 def format_default(field: Any) -> str:

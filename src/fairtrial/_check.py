@@ -234,7 +234,7 @@ class Classes:
 
 
 def list_ordered_labels(*columns: npt.ArrayLike) -> list[Any] | None:
-    """List the categories that occur, in their order, if a column is an ordered categorical; None otherwise."""
+    """List the categories that occur, in category order, if a column is an ordered categorical; None otherwise."""
     for column in columns:
         categories = _list_ordered_categories(column)
         if categories is not None:

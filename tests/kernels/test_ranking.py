@@ -12,6 +12,7 @@ from tests.reference.cases import tallies
 SWEEPS = {
     "auc": (lambda _, p, n, out: kernels.compute_auc(p, n, out), reference.auc),
     "sauc": (kernels.compute_sauc, reference.sauc),
+    "kappa_curve_area": (lambda _, p, n, out: kernels.compute_kappa_area(p, n, out), reference.kappa_curve_area),
     "ks": (lambda _, p, n, out: kernels.compute_ks(p, n, False, out), lambda *rows: reference.ks(*rows, signed=False)),
     "signed ks": (lambda _, p, n, out: kernels.compute_ks(p, n, True, out), lambda *rows: reference.ks(*rows, signed=True)),
     "taks": (lambda _, p, n, out: kernels.compute_taks(p, n, True, out), reference.taks),

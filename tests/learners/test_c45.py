@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fairtrial.data import read_arff, read_keel
@@ -32,7 +33,7 @@ PARAMETERS = {
 }
 
 
-@parametrize_with_checks([C45(), C45(binary_splits=True, laplace=True)])
+@parametrize_with_checks([C45(), C45(binary_splits=True, laplace=True), C45(class_weight="balanced")])
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
@@ -277,3 +278,70 @@ def test_pickle_and_clone():
     again = pickle.loads(pickle.dumps(tree))
     assert again.export_text() == tree.export_text() == clone(tree).fit(X, y).export_text()
     assert again.predict_proba(X).tolist() == tree.predict_proba(X).tolist()
+
+
+def rare_class(seed=0):
+    """A class of one row in ten that overlaps with the other."""
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(300) % 10 == 0, "rare", "usual")
+    return rng.normal(size=(300, 3)) + (y == "rare")[:, None], y
+
+
+@pytest.mark.parametrize("weights", [None, np.linspace(0.5, 2, 300)], ids=["plain", "weighted"])
+def test_class_weights_are_row_weights_that_keep_their_sum(weights):
+    """Ting 2002: the weight of a row of class j is C(j) N / sum of C(i) N(i)."""
+    X, y = rare_class()
+    row_weights = np.ones(300) if weights is None else weights
+    counts = {label: row_weights[y == label].sum() for label in ("rare", "usual")}
+    for class_weight, costs in [
+        ("balanced", {label: 1 / count for label, count in counts.items()}),
+        ({"rare": 7}, {"rare": 7, "usual": 1}),
+        ({"rare": 700, "usual": 100}, {"rare": 7, "usual": 1}),
+    ]:
+        scale = sum(counts.values()) / sum(costs[label] * count for label, count in counts.items())
+        expected = C45().fit(X, y, sample_weight=row_weights * np.array([costs[label] * scale for label in y]))
+        found = C45(class_weight=class_weight).fit(X, y, sample_weight=weights)
+        assert found.export_text() == expected.export_text()
+        assert found.tree_.count_cases(0) == pytest.approx(row_weights.sum())
+
+
+def test_balanced_weights_are_scikit_learns():
+    X, y = rare_class(1)
+    expected = C45().fit(X, y, sample_weight=compute_sample_weight("balanced", y))
+    np.testing.assert_allclose(C45(class_weight="balanced").fit(X, y).predict_proba(X), expected.predict_proba(X))
+
+
+def test_a_higher_cost_finds_more_of_a_rare_class():
+    X, y = rare_class(2)
+    found = [(C45(class_weight=cost).fit(X[::2], y[::2]).predict(X[1::2]) == "rare").sum() for cost in (None, "balanced")]
+    assert found[0] < found[1]
+
+
+def test_keys_of_class_weights_may_be_the_text_of_classes():
+    X, y = rare_class()
+    codes = (y == "rare").astype(int)
+    texts = [C45(class_weight=costs).fit(X, codes).export_text() for costs in ({1: 9}, {"1": 9})]
+    assert texts[0] == texts[1]
+
+
+@pytest.mark.parametrize(
+    ("class_weight", "message"),
+    [
+        ("balance", "class_weight.*'balanced'.*'balance'"),
+        ({"rrare": 5}, "class_weight.*'rrare'.*'rare'"),
+        ({"rare": 0}, r"class_weight\['rare'\].*0"),
+        ({"rare": "high"}, r"class_weight\['rare'\].*'high'"),
+        (5, "class_weight.*5"),
+    ],
+)
+def test_class_weights_that_mean_nothing_are_refused(class_weight, message):
+    with pytest.raises(InputError, match=message):
+        C45(class_weight=class_weight).fit(*rare_class())
+
+
+def test_class_weights_may_name_classes_that_do_not_occur_in_these_rows():
+    X, y = rare_class()
+    declared = pd.Series(pd.Categorical(y, ["rare", "usual", "absent"]))
+    assert C45(class_weight={"absent": 9}).fit(X, declared).export_text() == C45().fit(X, declared).export_text()
+    costs = {"rare": 5, "usual": 1, "absent": 9}
+    assert C45(class_weight=costs).fit(X, y).export_text() == C45(class_weight={"rare": 5}).fit(X, y).export_text()

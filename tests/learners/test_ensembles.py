@@ -2,12 +2,13 @@
 
 import json
 import pickle
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.svm import LinearSVC
@@ -25,7 +26,10 @@ from tests.reference.weka.asking import NAMES, built_in, every_third
 ANSWERS = json.loads((Path(__file__).parents[1] / "reference" / "weka" / "boosting.json").read_text())
 
 
-@parametrize_with_checks([Bagging(n_estimators=5), Bagging(NaiveBayes(), 5), AdaBoostM1(), AdaBoostM1(NaiveBayes())])
+ENSEMBLES = [Bagging(n_estimators=5), Bagging(NaiveBayes(), 5, vote="majority"), AdaBoostM1(), AdaBoostM1(NaiveBayes())]
+
+
+@parametrize_with_checks(ENSEMBLES)
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
@@ -74,6 +78,58 @@ def test_bagging_averages_members_that_saw_other_rows():
     assert len({member.class_prior_.tobytes() for member in bagging.estimators_}) > 1
 
 
+def test_a_majority_vote_counts_the_predicted_labels_of_the_members():
+    X, y = load_breast_cancer(return_X_y=True)
+    names = np.array(["benign", "malignant"])[y]
+    bagging = Bagging(DecisionTreeClassifier(max_depth=2), 9, vote="majority", random_state=5).fit(X[::2], names[::2])
+    labels = np.array([member.predict(X) for member in bagging.estimators_])
+    winners = [Counter(column).most_common(1)[0][0] for column in labels.T]  # no ties among nine votes for two classes
+    assert bagging.predict(X).tolist() == winners
+    np.testing.assert_allclose(bagging.predict_proba(X)[:, 1], (labels == "malignant").mean(axis=0))
+
+
+def test_a_majority_may_outvote_the_mean_of_the_probabilities():
+    """Two members prefer class 0 by a little, one prefers class 1 by far."""
+    X, y = np.zeros((10, 1)), np.array([0, 1] * 5)
+    votes, mean = (Bagging(FixedMember(), 3, vote=vote, random_state=0).fit(X, y) for vote in ("majority", "average"))
+    for bagging in (votes, mean):
+        for member, probability in zip(bagging.estimators_, (0.4, 0.4, 0.95), strict=True):
+            member.probability = probability
+    assert votes.predict(X[:1]).tolist() == [0]
+    assert mean.predict(X[:1]).tolist() == [1]
+    np.testing.assert_allclose(votes.predict_proba(X[:1]), [[2 / 3, 1 / 3]])
+
+
+def test_the_out_of_bag_error_of_a_majority_vote_counts_votes():
+    X, y = load_breast_cancer(return_X_y=True)
+    bagging = Bagging(DecisionTreeClassifier(), 15, vote="majority", random_state=0).fit(X, y)
+    rng, votes = np.random.default_rng(0), np.zeros((len(y), 2))
+    for member in bagging.estimators_:
+        rows = rng.integers(len(y), size=len(y))
+        rng.integers(2**31 - 1)  # the seed of the member
+        unseen = np.setdiff1d(np.arange(len(y)), rows)
+        votes[unseen, member.predict(X[unseen])] += 1
+    is_voted = votes.sum(axis=1) > 0
+    assert bagging.oob_error_ == pytest.approx(np.mean(votes.argmax(axis=1)[is_voted] != y[is_voted]))
+
+
+class FixedMember(ClassifierMixin, BaseEstimator):
+    """A classifier that predicts the same probability of class 1 for every row."""
+
+    def __init__(self, probability=0.5):
+        self.probability = probability
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict_proba(self, X):
+        return np.tile([1 - self.probability, self.probability], (len(X), 1))
+
+    def predict(self, X):
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+
 def test_the_out_of_bag_error_is_near_that_on_new_rows():
     X, y = load_breast_cancer(return_X_y=True)
     bagging = Bagging(DecisionTreeClassifier(), 40, random_state=0).fit(X[::2], y[::2])
@@ -115,6 +171,7 @@ def test_clones_and_copies():
     [
         (Bagging("c45"), "estimator.*'c45'"),
         (Bagging(n_estimators=0), "n_estimators"),
+        (Bagging(vote="plurality"), "vote.*'majority'"),
         (AdaBoostM1(by="weight"), "'weights'"),
     ],
 )

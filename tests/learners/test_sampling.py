@@ -68,3 +68,9 @@ def test_names():
 def test_a_frame_of_columns_is_the_table():
     table = pd.DataFrame({"size": [1.0, None], "hue": pd.Categorical(["blue", None], ["red", "blue"])})
     pd.testing.assert_frame_equal(to_frame(read_columns(table)), table, check_categorical=False)
+
+
+def test_strategies_that_name_classes_get_the_classes():
+    columns, labels, _ = resample_columns(SMOTE(sampling_strategy={"b": 15}, random_state=3), read_columns(NUMBERS), LABELS)
+    assert (labels == "b").sum() == 15
+    assert len(columns) == 35

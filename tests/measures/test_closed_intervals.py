@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pytest
 from scipy.special import expit, logit
-from scipy.stats import binomtest, norm
+from scipy.stats import binom, binomtest, norm
 
-from fairtrial.measures import ScoreTally
+from fairtrial.errors import InputError
+from fairtrial.measures import ScoreTally, interval
 from fairtrial.measures.intervals import (
     compute_clopper_pearson_limits,
     compute_delong_limits,
@@ -42,6 +43,55 @@ def test_proportions_equal_scipys(trials, level):
         assert compute_clopper_pearson_limits(successes, trials, level) == pytest.approx(
             tuple(test.proportion_ci(level, "exact")), abs=1e-9
         )
+
+
+# Newcombe 1998, Table I, method 1; he prints "below 0" for the lower limit of 1 of 29
+@pytest.mark.parametrize(
+    ("successes", "trials", "limits"),
+    [(81, 263, (0.2522, 0.3638)), (15, 148, (0.0527, 0.1500)), (0, 20, (0.0, 0.0)), (1, 29, (0.0, 0.1009))],
+)
+def test_wald_limits_equal_newcombes_table(successes, trials, limits):
+    wald = interval("accuracy", [1] * trials, [1] * successes + [0] * (trials - successes), method="wald")
+    assert (wald.low, wald.high) == pytest.approx(limits, abs=5e-5)
+    assert wald.method == "wald"
+    assert "comparison only" in wald.note
+
+
+def compute_coverage(method, n, p):
+    """The probability that the 95 % interval of n rows contains p, summed over all numbers of successes."""
+    coverage = 0.0
+    for successes in range(n + 1):
+        limits = interval("accuracy", [1] * n, [1] * successes + [0] * (n - successes), method=method, labels=[0, 1])
+        coverage += binom.pmf(successes, n, p) * (limits.low <= p <= limits.high)
+    return coverage
+
+
+@pytest.mark.parametrize(
+    ("n", "p", "coverage"), [(17, 0.5, 0.951), (40, 0.5, 0.919), (30, 0.2, 0.946), (98, 0.2, 0.928), (592, 0.005, 0.792)]
+)
+def test_wald_coverage_equals_the_examples_of_brown_cai_and_dasgupta(n, p, coverage):
+    """Brown, Cai & DasGupta 2001, Statistical Science 16, section 2.1."""
+    assert compute_coverage("wald", n, p) == pytest.approx(coverage, abs=5e-4)
+
+
+@pytest.mark.parametrize("p", [0.9, 0.95])
+@pytest.mark.parametrize("n", [10, 20, 30, 50])
+def test_wald_limits_cover_too_rarely_near_one(n, p):
+    """Closed form: the coverage is the probability that n (x / n - p)^2 <= z^2 x / n (1 - x / n) for a binomial x."""
+    x = np.arange(n + 1)
+    is_covered = n * (x / n - p) ** 2 <= norm.ppf(0.975) ** 2 * (x / n) * (1 - x / n)
+    expected = binom.pmf(x, n, p)[is_covered].sum()
+    assert compute_coverage("wald", n, p) == pytest.approx(expected, abs=1e-12)
+    assert expected < 0.93 <= compute_coverage("clopper-pearson", n, p)
+    assert expected < compute_coverage("wilson", n, p)
+
+
+def test_wald_limits_need_a_proportion_of_independent_unweighted_rows():
+    y, predicted = [0, 1, 1, 0], [0, 1, 0, 0]
+    with pytest.raises(InputError, match=r"'wald' needs a proportion.*kappa"):
+        interval("kappa", y, predicted, method="wald")
+    with pytest.raises(InputError, match=r"with clusters, got 'wald'"):
+        interval("accuracy", y, predicted, method="wald", cluster=[0, 0, 1, 1])
 
 
 def test_equal_weights_do_not_change_the_limits():

@@ -78,8 +78,8 @@ def test_an_increasing_change_of_scores_changes_no_measure_of_ranks(measure, k):
         same(measure(y, stretched, sample_weight=w), measure(y, x, sample_weight=w))
 
 
-def test_scored_auc_is_the_measure_of_scores_that_sees_more_than_ranks():
-    assert [each.name for each in OF_SCORES if not each.facts.rank_based] == ["sauc"]
+def test_scored_and_soft_auc_are_the_measures_of_scores_that_see_more_than_ranks():
+    assert {each.name for each in OF_SCORES if not each.facts.rank_based} == {"sauc", "soft_auc"}
 
 
 @undefined_is_fine
@@ -112,11 +112,19 @@ def test_the_value_lies_in_the_range(measure, k):
         assert math.isnan(value) or low - 1e-9 <= value <= high + 1e-9
 
 
+def _auk_of_a_perfect_ranking(prevalence):
+    """The integral of kappa, which is a (1 - f) / (a + b f) if TPR is 1, over the false positive rate f."""
+    a, b = 2 * prevalence * (1 - prevalence), (1 - prevalence) * (1 - 2 * prevalence)
+    return a * ((a + b) * math.log1p(b / a) - b) / b**2
+
+
 # Where even the perfect predictor stays inside the range: its value on two (three) classes of twenty rows.
 PERFECT = {
     "abc": lambda _: 0.5,
     "partial_auc": lambda _: 0.1,
     "sauc": lambda _: 1.0,
+    "soft_auc": lambda _: 1 / (1 + math.exp(-10)),
+    "kappa_curve_area": lambda k: 0.5 if k == 2 else _auk_of_a_perfect_ranking(1 / 3),
     "lift": float,
     "information_score": math.log2,
     "net_benefit": lambda k: 0.5 if k == 2 else 1.0,  # the proportion of positives

@@ -6,6 +6,7 @@ import hmeasure
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from scipy.special import expit
 from sklearn import metrics
 
 from fairtrial import measures
@@ -91,6 +92,8 @@ def test_berrars_figure_3h_equal_scores_leave_taks_undefined(measure, weights):
         (measures.gini, 0.0),
         (measures.auch, 0.5),
         (measures.sauc, 0.0),
+        (measures.soft_auc, 0.5),
+        (measures.kappa_curve_area, 0.0),
         (measures.ks, 0.0),
         (measures.h_measure, 0.0),
         (measures.lift, 1.0),
@@ -114,6 +117,8 @@ def test_nothing_is_turned_round():
     assert measures.ks(y, s, signed=True) == 0.0
     assert measures.ks(y, s) == 1.0
     assert measures.sauc(y, s) == 0.0
+    assert measures.soft_auc(y, s) == pytest.approx(1 - measures.soft_auc(1 - np.array(y), s))
+    assert measures.kappa_curve_area(y, s) == pytest.approx(-0.5)
     assert measures.auc([0, 0, 1, 1], [0.1, 0.9, 0.2, 0.3]) == 0.5
 
 
@@ -123,6 +128,8 @@ TWINS = {
     "partial_auc": lambda *rows: reference.partial_auc(*rows, max_fpr=0.1),
     "auch": reference.auch,
     "sauc": reference.sauc,
+    "soft_auc": lambda *rows: reference.soft_auc(*rows, beta=10),
+    "kappa_curve_area": reference.kappa_curve_area,
     "h_measure": reference.h_measure,
     "ks": lambda *rows: reference.ks(*rows, signed=False),
     "taks": reference.taks,
@@ -222,6 +229,58 @@ def test_long_columns_take_the_radix_sort_to_the_same_value():
     assert measures.auc(y, s) == pytest.approx(metrics.roc_auc_score(y, s), abs=1e-12)
 
 
+@pytest.mark.parametrize("beta", [0.01, 1.0, 30.0, 1e4])
+def test_soft_auc_equals_the_mean_of_the_sigmoid_over_all_pairs(beta):
+    rng = np.random.default_rng(3)
+    y = rng.random(400) < 0.3
+    s = rng.normal(size=400).round(1) * rng.choice([1e-3, 1, 100], 400) + y
+    expected = expit(beta * (s[y][:, None] - s[~y])).mean()
+    assert measures.soft_auc(y, s, beta=beta) == pytest.approx(expected, abs=1e-13)
+
+
+def test_soft_auc_lies_between_one_half_and_the_auc():
+    auc = measures.auc(*TEN)
+    values = [measures.soft_auc(*TEN, beta=beta) for beta in (1e-9, 1, 10, 1e9)]
+    assert values == sorted(values)
+    assert values[0] == pytest.approx(0.5, abs=1e-9)
+    assert values[-1] == pytest.approx(auc, abs=1e-12)
+
+
+def test_soft_auc_of_scores_at_the_ends_of_the_range_of_floats():
+    assert measures.soft_auc([0, 1], [-1.7e308, 1.7e308]) == 1.0
+    assert measures.soft_auc([1, 0], [-1.7e308, 1.7e308]) == 0.0
+
+
+def test_auk_of_balanced_classes_is_auc_minus_one_half():
+    assert measures.kappa_curve_area(*TEN) == pytest.approx(measures.auc(*TEN) - 0.5, abs=1e-12)
+
+
+@pytest.mark.parametrize("prevalence", [0.01, 0.25, 0.4999, 0.75, 0.99])
+def test_auk_of_a_perfect_ranking_follows_from_its_integral(prevalence):
+    """TPR is 1, so kappa is 2 c (1 - c) (1 - f) / (a + b f), with a = 2 c (1 - c) and b = (1 - c) (1 - 2 c)."""
+    c = prevalence
+    a, b = 2 * c * (1 - c), (1 - c) * (1 - 2 * c)
+    expected = a * ((a + b) * math.log1p(b / a) - b) / b**2
+    y = np.r_[np.ones(round(10_000 * c)), np.zeros(round(10_000 * (1 - c)))]
+    assert measures.kappa_curve_area(y, y) == pytest.approx(expected, rel=1e-6)
+    assert measures.kappa_curve_area(y, np.arange(len(y), 0, -1)) == pytest.approx(expected, rel=1e-6)
+
+
+def test_kappa_at_each_threshold_lies_on_the_curve_that_auk_integrates():
+    """A fine grid of ROC points leaves no room between the rule of trapezoids and the integral."""
+    rng = np.random.default_rng(5)
+    y = rng.random(20_000) < 0.1
+    s = rng.normal(size=20_000) + 1.5 * y
+    order = np.argsort(-s)
+    tp, fp = np.cumsum(y[order]), np.cumsum(~y[order])
+    thresholds = range(0, len(y), 100)
+    kappas = [metrics.cohen_kappa_score(y[order], np.arange(len(y)) <= i) for i in thresholds]
+    fpr = fp[:: len(y) // len(thresholds)] / (~y).sum()
+    area = np.trapezoid([0, *kappas, 0], [0, *fpr, 1])
+    assert measures.kappa_curve_area(y, s) == pytest.approx(area, abs=2e-3)
+    assert tp[-1] == y.sum()
+
+
 @pytest.mark.parametrize("fraction", [0.1, 0.25, 1.0])
 def test_lift_of_a_perfect_ranking_is_one_over_the_larger_of_share_and_fraction(fraction):
     y = np.r_[np.ones(20), np.zeros(80)]
@@ -238,6 +297,7 @@ def test_mwl_at_severity_one_is_the_minimum_error_rate():
         (lambda: measures.partial_auc(*TEN, max_fpr=0), "max_fpr.*0"),
         (lambda: measures.partial_auc(*TEN, max_fpr=1.5), "max_fpr.*1.5"),
         (lambda: measures.lift(*TEN, fraction=-0.1), "fraction.*-0.1"),
+        (lambda: measures.soft_auc(*TEN, beta=0), "beta.*0"),
         (lambda: measures.h_measure(*TEN, severity_ratio=0), "severity_ratio.*0"),
         (lambda: measures.mwl(*TEN, severity_ratio=math.nan), "severity_ratio.*nan"),
     ],

@@ -102,12 +102,29 @@ def set_width(_y, p, w, threshold=0.1):
     return _mean(w, [float(sum(q >= threshold for q in line)) for line in p])
 
 
+def probabilistic_auc(y, p, w):
+    """Mean of (1 + p+ - p-) / 2 over the pairs of a row of a class and a row of another, then over the classes."""
+    values = []
+    for c in range(len(p[0])):
+        pairs = [
+            (w[i] * w[j], (1 + p[i][c] - p[j][c]) / 2)
+            for i in range(len(y))
+            for j in range(len(y))
+            if y[i] == c and y[j] != c and w[i] * w[j] > 0
+        ]
+        if not pairs:
+            return math.nan
+        values.append(_mean([pair[0] for pair in pairs], [pair[1] for pair in pairs]))
+    return math.fsum(values) / len(values)
+
+
 ALL = {
     "brier": brier,
     "rmse": rmse,
     "mae": mae,
     "log_loss": log_loss,
     "spherical_score": spherical_score,
+    "probabilistic_auc": probabilistic_auc,
     "information_score": information_score,
     "calibration_error": calibration_error,
     "ranked_probability_score": ranked_probability_score,

@@ -7,7 +7,7 @@ weight zero are absent.
 import itertools
 
 import numpy as np
-from scipy import integrate, spatial
+from scipy import integrate, spatial, special
 
 
 def rows_of(values, pos, neg):
@@ -62,6 +62,30 @@ def auc(y, s, w):
 @needs_both
 def sauc(y, s, w):
     return _mean_over_pairs(y, s, w, lambda gap: np.maximum(gap, 0))
+
+
+@needs_both
+def soft_auc(y, s, w, *, beta):
+    return _mean_over_pairs(y, s, w, lambda gap: special.expit(beta * gap))
+
+
+@needs_both
+def kappa_curve_area(y, s, w):
+    """Cohen's kappa of the confusion matrix at each FPR, by quadrature; the ROC curve is straight between its points."""
+    alarms, hits = roc_points(y, s, w)
+    positives, negatives = w[y].sum() / w.sum(), w[~y].sum() / w.sum()
+
+    def kappa(fpr, tpr):
+        observed = positives * tpr + negatives * (1 - fpr)
+        predicted = positives * tpr + negatives * fpr
+        expected = positives * predicted + negatives * (1 - predicted)
+        return (observed - expected) / (1 - expected)
+
+    area = 0.0
+    for x0, x1, y0, y1 in zip(alarms, alarms[1:], hits, hits[1:], strict=False):
+        if x1 > x0:
+            area += integrate.quad(lambda x, a=(x0, x1), b=(y0, y1): kappa(x, np.interp(x, a, b)), x0, x1, epsabs=1e-12)[0]
+    return area
 
 
 @needs_both

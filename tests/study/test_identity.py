@@ -126,6 +126,16 @@ def test_every_learner_of_the_catalogue_has_an_identity_of_its_own():
     assert again == found
 
 
+def test_parameters_that_were_added_later_change_no_key_unless_they_are_set():
+    from fairtrial.learners import C45, Bagging
+
+    for kind, parameter, value in ((Bagging, "vote", "majority"), (C45, "class_weight", "balanced")):
+        plain, changed = compute_learner_identity(kind()), compute_learner_identity(kind(**{parameter: value}))
+        assert parameter not in plain.parameters
+        assert changed.parameters[parameter] == value
+        assert plain.hash != changed.hash
+
+
 def test_what_is_kept_of_a_learner():
     found = compute_learner_identity(BaggingClassifier(SVC(C=2.0), n_estimators=3))
     assert found.class_name == "sklearn.ensemble._bagging.BaggingClassifier"

@@ -6,7 +6,8 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import isnan
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
 from typer.core import TyperGroup
@@ -23,8 +24,45 @@ _STOPPED_BEFORE = "stopped before anything ran: rerun the command"
 _STOPPED = "stopped: rerun the command"
 
 
+PANELS = {
+    "Start here": ("judge", "compare", "run", "gate"),
+    "Predictions and scores": ("threshold", "plan-test", "figure", "table"),
+    "Studies": ("status", "results", "report", "export", "merge", "check", "forget"),
+    "Data, measures, learners": ("data", "audit", "measures", "learners"),
+    "Published experiments": ("reproduce",),
+}
+"""The commands by heading, in the order of the help text."""
+_VALUES = {Path: "PATH", bool: "", int: "INTEGER", float: "NUMBER", str: "TEXT"}
+_WELCOME = """fairtrial compares classifiers: which is better, how sure are we, will it hold?
+
+  fairtrial judge predictions.csv   predictions of one or more models
+  fairtrial compare scores.csv      a table of scores, one row per data set
+  fairtrial run study.toml          data and learners
+  fairtrial gate predictions.csv --candidate new --baseline old --margin 0.01
+                                    may the new model replace the old one?
+
+All commands: fairtrial --help    options and examples: fairtrial COMMAND --help"""
+
+
 class CommandGroup(TyperGroup):
     """The group of all commands. Ctrl-C ends a command with a message and exit code 130, even while it imports packages."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """List the commands in the order of the help text; commands of other packages come last."""
+        known = [name for names in PANELS.values() for name in names]
+        names = super().list_commands(ctx)
+        return [*(name for name in known if name in names), *(name for name in names if name not in known)]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command with its heading, and with conventional names for the values of its options."""
+        command: Any = super().get_command(ctx, cmd_name)
+        if command is not None:
+            command.rich_help_panel = next((panel for panel, names in PANELS.items() if cmd_name in names), None)
+            hints = get_type_hints(command.callback) if command.callback else {"help": bool}
+            for parameter in [*command.params, command.get_help_option(ctx)]:
+                if parameter.param_type_name == "option" and parameter.metavar is None:
+                    parameter.metavar = _name_value(hints.get(parameter.name, bool))
+        return command
 
     def make_context(self, *names: Any, **more: Any) -> Any:
         """Parse the command line."""
@@ -37,6 +75,16 @@ class CommandGroup(TyperGroup):
             return super().invoke(ctx)
 
 
+def _name_value(hint: Any) -> str:
+    """Name the value of an option for the help text; flags have no value.
+
+    >>> _name_value(list[str] | None), _name_value(float), _name_value(bool)
+    ('TEXT', 'NUMBER', '')
+    """
+    names = [_name_value(argument) for argument in get_args(hint) if argument is not type(None)]
+    return names[0] if names else _VALUES.get(hint, "TEXT")
+
+
 @contextmanager
 def _exit_on_interrupt(message: str) -> Iterator[None]:
     try:
@@ -47,8 +95,16 @@ def _exit_on_interrupt(message: str) -> Iterator[None]:
 
 
 app = typer.Typer(
-    cls=CommandGroup, no_args_is_help=True, add_completion=False, help="A fair trial for every learning algorithm."
+    cls=CommandGroup,
+    invoke_without_command=True,
+    rich_markup_mode="rich",
+    help="Compare classifiers: which is better, how sure are we, will it hold?",
 )
+
+
+def format_examples(*commands: str) -> str:
+    """Format commands as the examples at the end of a help text."""
+    return "\n".join(["[bold]Examples[/bold]", *(f"  fairtrial {command}" for command in commands)])
 
 
 def _print_version(requested: bool) -> None:
@@ -59,11 +115,14 @@ def _print_version(requested: bool) -> None:
 
 @app.callback()
 def main(
-    version: Annotated[
+    context: typer.Context,
+    version: Annotated[  # noqa: ARG001
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """A fair trial for every learning algorithm."""
+    """Compare classifiers: which is better, how sure are we, will it hold?"""
+    if context.invoked_subcommand is None:
+        typer.echo(_WELCOME)
 
 
 @contextmanager

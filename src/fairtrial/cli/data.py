@@ -8,7 +8,15 @@ from typing import Annotated
 import typer
 
 from fairtrial._files import format_csv
-from fairtrial.cli.application import app, errors_to_exit, print_frame, refuse_with, refuse_without, warnings_to_stderr
+from fairtrial.cli.application import (
+    app,
+    errors_to_exit,
+    format_examples,
+    print_frame,
+    refuse_with,
+    refuse_without,
+    warnings_to_stderr,
+)
 from fairtrial.errors import InputError
 
 data_app = typer.Typer(no_args_is_help=True, help="List data sets, show one, or write one to a file.")
@@ -62,7 +70,7 @@ def get_dataset(
         typer.echo(f"written: {write(data, path, format=file_format, overwrite=force)}")
 
 
-@app.command()
+@app.command(epilog=format_examples("audit iris", "audit data.csv --target class --splits folds.csv"))
 def audit(
     context: typer.Context,
     path: Annotated[str, typer.Argument(help="KEEL folds (zip or folder), or a data file or name with --splits or --scheme.")],

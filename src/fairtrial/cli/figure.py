@@ -10,7 +10,7 @@ import typer
 
 from fairtrial._registry import find_similar_name
 from fairtrial._text import join_names
-from fairtrial.cli.application import app, errors_to_exit, ignore_warnings, print_frame, refuse_with
+from fairtrial.cli.application import app, errors_to_exit, format_examples, ignore_warnings, print_frame, refuse_with
 from fairtrial.errors import InputError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -58,7 +58,11 @@ Resampling = Annotated[str | None, typer.Option(metavar="NAME", help="Resampling
 StudyName = Annotated[str | None, typer.Option(help="Name of the study, if the results file has several.")]
 
 
-@app.command()
+@app.command(
+    epilog=format_examples(
+        "figure critical-difference study.fairtrial --out cd.pdf", "figure roc predictions.csv --out roc.svg"
+    )
+)
 def figure(
     name: Annotated[str | None, typer.Argument(help="Name of the figure, e.g. critical-difference; see --list.")] = None,
     file: FileArgument = None,
@@ -139,7 +143,7 @@ def figure(
         typer.echo(f"written: {out}")
 
 
-@app.command()
+@app.command(epilog=format_examples("table scores study.fairtrial --latex"))
 def table(
     context: typer.Context,
     name: Annotated[str | None, typer.Argument(help="scores, ranks, pairs or wins; see --list.")] = None,

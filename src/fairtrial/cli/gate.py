@@ -8,12 +8,17 @@ from typing import Annotated
 
 import typer
 
-from fairtrial.cli.application import app, errors_to_exit, ignore_warnings, refuse_without
+from fairtrial.cli.application import app, errors_to_exit, format_examples, ignore_warnings, refuse_without
 from fairtrial.cli.judge import parse_columns
 from fairtrial.errors import FairtrialError, InputError
 
 
-@app.command()
+@app.command(
+    epilog=format_examples(
+        "gate predictions.csv --candidate new --baseline old --margin 0.01",
+        "gate new.parquet --baseline-file old.parquet --margin auc=0.01 --json gate.json",
+    )
+)
 def gate(
     context: typer.Context,
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Predictions, as for `fairtrial judge`.")],

@@ -13,6 +13,7 @@ from fairtrial._text import wrap_item, wrap_lines
 from fairtrial.cli.application import (
     app,
     errors_to_exit,
+    format_examples,
     ignore_warnings,
     refuse_option,
     refuse_with,
@@ -24,7 +25,14 @@ if TYPE_CHECKING:
     from fairtrial.significance import Verdict
 
 
-@app.command()
+@app.command(
+    epilog=format_examples(
+        "judge predictions.csv --report page.html",
+        "judge predictions.csv --positive yes --measure average_precision",
+        "judge predictions.csv --cluster patient --subgroup region",
+        "judge answers.csv --row question --repeat sample",
+    )
+)
 def judge(
     context: typer.Context,
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="CSV, TSV, JSON Lines or Parquet files, or a pattern.")],
@@ -166,7 +174,13 @@ def parse_columns(options: list[str] | None) -> Any:
     return options[0] if len(options) == 1 else options
 
 
-@app.command()
+@app.command(
+    epilog=format_examples(
+        "compare scores.csv --report page.html",
+        "compare scores.csv --rows folds",
+        "compare errors.csv --better min --control baseline",
+    )
+)
 def compare(
     context: typer.Context,
     scores: Annotated[

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fairtrial._files import format_csv
-from fairtrial.cli.application import app, errors_to_exit, warnings_to_stderr
+from fairtrial.cli.application import app, errors_to_exit, format_examples, warnings_to_stderr
 from fairtrial.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _ACCEPTED = {
 _DEFAULT_POWER = 0.8
 
 
-@app.command("plan-test")
+@app.command("plan-test", epilog=format_examples("plan-test --pilot predictions.csv --margin 0.01"))
 def plan_test(
     pilot: Annotated[str | None, typer.Option(metavar="FILE", help="Predictions of a pilot, as for `fairtrial judge`.")] = None,
     scores: Annotated[

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fairtrial.cli.application import app, errors_to_exit, on_interrupt, print_frame, refuse_without, warnings_to_stderr
+from fairtrial.cli.application import (
+    app,
+    errors_to_exit,
+    format_examples,
+    on_interrupt,
+    print_frame,
+    refuse_without,
+    warnings_to_stderr,
+)
 from fairtrial.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,7 +26,7 @@ if TYPE_CHECKING:
     from fairtrial.reproduce import Reproduction
 
 
-@app.command()
+@app.command(epilog=format_examples("reproduce", "reproduce drift", "reproduce ela --scale full --jobs 2"))
 def reproduce(
     context: typer.Context,
     name: Annotated[str | None, typer.Argument(help="Name of the experiment, or `all`. Default: list the experiments.")] = None,

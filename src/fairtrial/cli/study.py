@@ -15,6 +15,7 @@ from fairtrial._text import format_count, wrap_lines
 from fairtrial.cli.application import (
     app,
     errors_to_exit,
+    format_examples,
     on_interrupt,
     print_frame,
     refuse_option,
@@ -55,7 +56,14 @@ StudyName = Annotated[
 ]
 
 
-@app.command()
+@app.command(
+    epilog=format_examples(
+        "run study.toml --dry-run",
+        "run study.toml",
+        "run study.toml --retry timeout",
+        "run study.toml --shard 1/4 --store part1.fairtrial",
+    )
+)
 def run(
     context: typer.Context,
     study: Annotated[Path, typer.Argument(help="Study file (TOML).")],
@@ -186,7 +194,7 @@ def _print_hints(*hints: str) -> None:
     typer.echo(line if len(line) <= 80 else "\n".join(f"  {hint}" for hint in hints))
 
 
-@app.command()
+@app.command(epilog=format_examples("status study.fairtrial"))
 def status(store: Store, study: StudyName = None) -> None:
     """Show the progress of a study, even while it runs: stored, failed and missing trials by learner."""
     from fairtrial.study.results.summary import compute_progress
@@ -196,7 +204,11 @@ def status(store: Store, study: StudyName = None) -> None:
         typer.echo(str(compute_progress(results_store.open_archive(study))))
 
 
-@app.command()
+@app.command(
+    epilog=format_examples(
+        "results study.fairtrial", "results study.fairtrial --measure h_measure", "results study.fairtrial --show robustness"
+    )
+)
 def results(
     context: typer.Context,
     store: Store,
@@ -278,7 +290,9 @@ def _print_wide_table(results: Results, measure: str | None, selection: dict[str
     print_frame(table.rename_axis(index="dataset", columns=None).reset_index())
 
 
-@app.command()
+@app.command(
+    epilog=format_examples("report study.fairtrial --out page.html", "report study.fairtrial --figures figures --format pdf")
+)
 def report(
     context: typer.Context,
     store: Store,
@@ -313,7 +327,7 @@ def report(
             typer.echo(f"written: {path}" + (f" ({format_count(count, 'file')})" if count is not None else ""))
 
 
-@app.command()
+@app.command(epilog=format_examples("export study.fairtrial --parquet rows.parquet"))
 def export(
     store: Store,
     csv: Annotated[Path | None, typer.Option("--csv", help="Write a CSV file.")] = None,
@@ -346,7 +360,7 @@ def export(
                     typer.echo(f"written: {path} ({format_count(lines, 'line')})")
 
 
-@app.command()
+@app.command(epilog=format_examples("merge part1.fairtrial part2.fairtrial --store study.fairtrial"))
 def merge(
     files: Annotated[list[Path], typer.Argument(help="Results files to merge, such as the shards of a study.")],
     store: Annotated[Path, typer.Option(help="Results file that receives all trials. It is created if it does not exist.")],
@@ -358,7 +372,7 @@ def merge(
         typer.echo(str(merge_stores(store, files)))
 
 
-@app.command()
+@app.command(epilog=format_examples("check study.fairtrial"))
 def check(
     store: Store,
     repair: Annotated[
@@ -375,7 +389,7 @@ def check(
         typer.echo(str(check_results(store)))
 
 
-@app.command()
+@app.command(epilog=format_examples("forget study.fairtrial --learner forest"))
 def forget(
     store: Store,
     learner: Annotated[str, typer.Option(help="Learner whose trials are deleted, so the next run repeats them.")],

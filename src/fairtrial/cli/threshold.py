@@ -8,12 +8,14 @@ from typing import Annotated
 import typer
 
 from fairtrial._files import format_csv
-from fairtrial.cli.application import app, errors_to_exit, ignore_warnings
+from fairtrial.cli.application import app, errors_to_exit, format_examples, ignore_warnings
 from fairtrial.cli.judge import parse_columns
 from fairtrial.errors import InputError
 
 
-@app.command()
+@app.command(
+    epilog=format_examples("threshold predictions.csv --cost-fp 1 --cost-fn 10", "threshold predictions.csv --recall 0.9")
+)
 def threshold(
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Predictions with scores, as for `fairtrial judge`.")],
     cost_fp: Annotated[float | None, typer.Option(help="Cost of a false positive; needs --cost-fn.")] = None,

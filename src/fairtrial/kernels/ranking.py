@@ -75,6 +75,72 @@ def compute_sauc(values: FloatArray, pos: FloatArray, neg: FloatArray, out: Floa
 
 
 @kernel
+def compute_soft_auc(
+    values: FloatArray, pos: FloatArray, neg: FloatArray, beta: float, coefficients: FloatArray, out: FloatArray
+) -> None:
+    """Compute the mean of 1 / (1 + exp(-beta (s+ - s-))) over all pairs.
+
+    For a positive above a negative, the sigmoid is 1 - x / (1 + x) with x = exp(-beta gap), and the other way round it is
+    x / (1 + x). The polynomial x * sum(coefficients[k] x^k) replaces this ratio. Its terms are products, so running sums of
+    exp(-(k + 1) beta (s - current score)) over the cases above suffice.
+    """
+    terms = coefficients.size
+    above_pos, above_neg = np.empty(terms), np.empty(terms)
+    for b in range(pos.shape[0]):
+        row = b if values.shape[0] > 1 else 0
+        above_pos[:], above_neg[:] = 0.0, 0.0
+        tp, fp, total, last = 0.0, 0.0, 0.0, 0.0
+        for i in range(pos.shape[1]):
+            p, q = float(pos[b, i]), float(neg[b, i])
+            if p + q == 0:
+                continue
+            factor = np.exp(-beta * (last - values[row, i])) if tp + fp > 0 else 0.0
+            power, tail_pos, tail_neg = 1.0, 0.0, 0.0
+            for k in range(terms):
+                power *= factor
+                above_pos[k] *= power
+                above_neg[k] *= power
+                tail_pos += coefficients[k] * above_pos[k]
+                tail_neg += coefficients[k] * above_neg[k]
+                above_pos[k] += p
+                above_neg[k] += q
+            total += q * (tp - tail_pos) + p * tail_neg + 0.5 * p * q
+            last = values[row, i]
+            tp += p
+            fp += q
+        out[b] = min(max(total / (tp * fp), 0.0), 1.0) if tp > 0 and fp > 0 else np.nan
+
+
+@kernel
+def compute_kappa_area(pos: FloatArray, neg: FloatArray, out: FloatArray) -> None:
+    """Integrate Cohen's kappa over the false positive rate, along the ROC curve with straight lines between its points.
+
+    With prevalence c, kappa is 2 c (1 - c) (TPR - FPR) / d, where d = c (1 - alarms) + (1 - c) alarms and alarms is the
+    proportion of cases above the threshold. Numerator and d are linear between two points, so the integral is a logarithm.
+    """
+    for b in range(pos.shape[0]):
+        P, N = sum_counts(pos[b]), sum_counts(neg[b])
+        c = P / (P + N)
+        tp, fp, area = 0.0, 0.0, 0.0
+        for i in range(pos.shape[1]):
+            p, q = float(pos[b, i]), float(neg[b, i])
+            if q > 0:
+                start = c + (1 - 2 * c) * (tp + fp) / (P + N)
+                ratio = (1 - 2 * c) * (p + q) / (P + N) / start
+                gap, step = tp / P - fp / N, p / P - q / N
+                if abs(ratio) < 1e-3:
+                    mean = 1 - ratio / 2 + ratio**2 / 3 - ratio**3 / 4 + ratio**4 / 5
+                    slope = 1 / 2 - ratio / 3 + ratio**2 / 4 - ratio**3 / 5 + ratio**4 / 6
+                else:
+                    mean = np.log1p(ratio) / ratio
+                    slope = (1 - mean) / ratio
+                area += q / N * (gap * mean + step * slope) / start
+            tp += p
+            fp += q
+        out[b] = 2 * c * (1 - c) * area if P > 0 and N > 0 else np.nan
+
+
+@kernel
 def compute_ks(pos: FloatArray, neg: FloatArray, signed: bool, out: FloatArray) -> None:
     """Compute the largest |TPR - FPR|, or with `signed` the largest TPR - FPR."""
     for b in range(pos.shape[0]):

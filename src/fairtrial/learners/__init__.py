@@ -7,6 +7,7 @@ from fairtrial.learners.ensembles import AdaBoostM1, Bagging
 from fairtrial.learners.learner import Learner, MarginLearner, register_learner
 from fairtrial.learners.naive_bayes import NaiveBayes
 from fairtrial.learners.nearest_neighbours import NearestNeighbours
+from fairtrial.learners.noise_filters import CVCF, IPF
 from fairtrial.learners.one_r import OneR
 from fairtrial.learners.pdfc import PDFC
 from fairtrial.learners.prepared import Facts, Prepared, facts_of, get_sampler, sampler_classes
@@ -16,6 +17,8 @@ from fairtrial.learners.svm import SMO, PukSVC
 
 __all__ = [
     "C45",
+    "CVCF",
+    "IPF",
     "PDFC",
     "SMO",
     "AdaBoostM1",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Context, Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from fairtrial import _check
 from fairtrial._check import FloatArray, IntArray
 from fairtrial._frames import EncodedTable
+from fairtrial._registry import suggest_name
 from fairtrial.errors import InputError
 from fairtrial.kernels import c45
 from fairtrial.kernels.c45 import SMALL, ErrorBound, Nodes, SplitRules, TreeRows
@@ -226,6 +227,32 @@ def _round_half_up(value: float, digits: int) -> Decimal:
     return scaled.scaleb(-digits)
 
 
+def _compute_balanced_costs(training: TrainingSet, n_classes: int) -> FloatArray:
+    """Compute costs that give all classes the same total weight."""
+    totals = np.bincount(training.codes, training.weight, minlength=n_classes)
+    return np.asarray(1 / np.where(totals > 0, totals, 1.0))
+
+
+def _read_costs(class_weight: Any, classes: npt.NDArray[Any], declared: Any) -> FloatArray:
+    """Read the cost of each class. Keys are classes, or their text because keys of study files are text."""
+    if not isinstance(class_weight, Mapping):
+        raise InputError(f"class_weight must be 'balanced', a dict of class to cost or None, got {class_weight!r}")
+    names = [str(label) for label in classes.tolist()]
+    known_names = [*names, *map(str, [] if declared is None else declared)]
+    costs = np.full(len(classes), np.nan)
+    unknown = None
+    for label, cost in class_weight.items():
+        _check.check_between(f"class_weight[{label!r}]", cost, 0, np.inf)
+        if str(label) in names:
+            costs[names.index(str(label))] = cost
+        elif str(label) not in known_names:
+            unknown = label
+    # If every class has a cost, other keys may be classes that do not occur in these rows.
+    if unknown is not None and np.isnan(costs).any():
+        raise InputError(f"class_weight must name classes, got {unknown!r}: {suggest_name(unknown, known_names)}")
+    return np.where(np.isnan(costs), 1.0, costs)
+
+
 _CHUNK_ROWS = 20_000
 
 
@@ -255,6 +282,10 @@ class C45(Learner):
         Whether to reduce the gain of a numeric split by the cost of choosing its cut point.
     nominal : sequence of str or int, optional
         Names or indices of columns to treat as nominal. Columns of category, text or boolean type are always nominal.
+    class_weight : {"balanced"} or dict of class to float, optional
+        Cost of misclassifying a row of each class; classes that the dict omits cost 1. Rows are weighted by the cost of their
+        class, and the weights are rescaled so that their sum stays the same (Ting 2002). "balanced" gives all classes the same
+        total weight.
 
     Attributes
     ----------
@@ -285,6 +316,7 @@ class C45(Learner):
     petal width (cm) <= 0.6: 0 (50.0)
     """
 
+    fairtrial_added_parameters: ClassVar[Mapping[str, Any]] = {"class_weight": None}
     _memory_order = "F"
     _kernels = (
         c45.make_x_log_x_table,
@@ -313,6 +345,7 @@ class C45(Learner):
         laplace: bool = False,
         mdl_correction: bool = True,
         nominal: Any = None,
+        class_weight: Any = None,
     ) -> None:
         self.confidence = confidence
         self.min_cases = min_cases
@@ -323,6 +356,7 @@ class C45(Learner):
         self.laplace = laplace
         self.mdl_correction = mdl_correction
         self.nominal = nominal
+        self.class_weight = class_weight
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> C45:
         """Grow, collapse and prune the tree.
@@ -342,10 +376,21 @@ class C45(Learner):
         """
         settings = self._make_settings()
         training = self._read_training(X, y, sample_weight)
+        if self.class_weight is not None:
+            training = self._weight_by_cost(training)
         tree = build_tree(training, settings, self._order, len(get_declared_order(y, self.classes_)))
         self.tree_ = replace(tree, classes=self.classes_[self._order])
         self.n_leaves_, self.size_ = self.tree_.n_leaves, self.tree_.size
         return self
+
+    def _weight_by_cost(self, training: TrainingSet) -> TrainingSet:
+        """Multiply the weight of each row by the cost of its class; the sum of the weights stays the same."""
+        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
+            costs = _compute_balanced_costs(training, len(self.classes_))
+        else:
+            costs = _read_costs(self.class_weight, self.classes_, self._declared_classes)
+        weight = training.weight * costs[training.codes]
+        return replace(training, weight=weight * (training.weight.sum() / weight.sum()))
 
     def _make_settings(self) -> C45Settings:
         min_weight = float(_check.check_whole_number("min_cases", self.min_cases, 1))

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
 from fairtrial._check import FloatArray, IntArray, check_generator, check_one_of, check_whole_number
 from fairtrial.learners.c45 import C45
-from fairtrial.learners.learner import TrainingSet, TypedClassifier, expand_probabilities, register_learner, require_object
+from fairtrial.learners.learner import (
+    TrainingSet,
+    TypedClassifier,
+    clone_with_seeds,
+    expand_probabilities,
+    register_learner,
+    require_object,
+)
 from fairtrial.learners.stump import Stump
 
 _ROUNDING_ERROR = 1e-6  # tolerance for a weighted error of 0 or 0.5
@@ -43,10 +49,7 @@ class Ensemble(TypedClassifier):
         return table, training
 
     def _make_member(self, rng: np.random.Generator) -> Any:
-        """Create a base learner; set its own seed if it has the parameter random_state."""
-        member = clone(self._get_base_learner())
-        seeded = {name: int(rng.integers(2**31 - 1)) for name in member.get_params() if name.split("__")[-1] == "random_state"}
-        return member.set_params(**seeded)
+        return clone_with_seeds(self._get_base_learner(), rng)
 
     def _read_query(self, X: Any) -> Any:
         """Check the rows to predict."""
@@ -72,9 +75,9 @@ class Ensemble(TypedClassifier):
 
 @register_learner("bagging")
 class Bagging(Ensemble):
-    """Bagging: the mean of base learners that are trained on bootstrap samples (Breiman 1996).
+    """Bagging: the mean or the vote of base learners trained on bootstrap samples (Breiman 1996).
 
-    Base learners without probabilities vote.
+    Base learners without probabilities always vote.
 
     Parameters
     ----------
@@ -82,6 +85,9 @@ class Bagging(Ensemble):
         Base learner. Default: C45.
     n_estimators : int, default 10
         Number of members.
+    vote : {"average", "majority"}, default "average"
+        How members are combined: by the mean of their probabilities, or by majority vote. The probabilities of a majority vote
+        are the proportions of the votes.
     random_state : int or Generator, optional
         Seed of the random numbers.
 
@@ -100,11 +106,18 @@ class Bagging(Ensemble):
     >>> X, y = load_iris(return_X_y=True)
     >>> Bagging(random_state=1).fit(X[::2], y[::2]).score(X[1::2], y[1::2])
     0.92
+    >>> Bagging(vote="majority", random_state=1).fit(X[::2], y[::2]).predict_proba(X[100:101])
+    array([[0., 0., 1.]])
     """
 
-    def __init__(self, estimator: Any = None, n_estimators: int = 10, *, random_state: Any = None) -> None:
+    fairtrial_added_parameters: ClassVar[Mapping[str, Any]] = {"vote": "average"}
+
+    def __init__(
+        self, estimator: Any = None, n_estimators: int = 10, *, vote: str = "average", random_state: Any = None
+    ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
+        self.vote = vote
         self.random_state = random_state
 
     def _get_base_learner(self) -> Any:
@@ -124,6 +137,7 @@ class Bagging(Ensemble):
         -------
         self
         """
+        check_one_of("vote", self.vote, ["average", "majority"])
         table, training = self._start(X, y)
         rng = check_generator("random_state", self.random_state)
         n, labels = len(training.codes), self.classes_[training.codes]
@@ -135,19 +149,24 @@ class Bagging(Ensemble):
             self.estimators_.append(member)
             out_of_bag = np.setdiff1d(np.arange(n), rows)
             if len(out_of_bag):
-                oob_votes[out_of_bag] += _predict_member_probabilities(member, _safe_indexing(table, out_of_bag), self.classes_)
+                oob_votes[out_of_bag] += self._predict_member(member, _safe_indexing(table, out_of_bag))
         self.oob_error_ = _compute_oob_error(oob_votes, training.codes)
         return self
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Predict the mean of the probabilities of the members.
+        """Predict the mean of the probabilities of the members, or the proportions of their votes.
 
         Members that abstain on a row do not count. If all members abstain, all classes are equally probable.
         """
         rows = self._read_query(X)
-        sums = np.sum([_predict_member_probabilities(member, rows, self.classes_) for member in self.estimators_], axis=0)
+        sums = np.sum([self._predict_member(member, rows) for member in self.estimators_], axis=0)
         sums[~sums.any(axis=1)] = 1.0
         return np.asarray(sums / sums.sum(axis=1, keepdims=True))
+
+    def _predict_member(self, member: Any, rows: Any) -> FloatArray:
+        if self.vote == "majority":
+            return _predict_member_votes(member, rows, self.classes_)
+        return _predict_member_probabilities(member, rows, self.classes_)
 
 
 @register_learner("adaboost-m1")
@@ -264,8 +283,13 @@ def _compute_oob_error(votes: FloatArray, codes: IntArray) -> float:
     return float(wrong[has_votes].mean()) if has_votes.any() else float("nan")
 
 
+def _predict_member_votes(member: Any, rows: Any, classes: Any) -> FloatArray:
+    """Predict the vote of a member for each row: 1 for one class, or 0 for all if it abstains."""
+    return np.asarray(np.asarray(member.predict(rows))[:, None] == classes, dtype=np.float64)
+
+
 def _predict_member_probabilities(member: Any, rows: Any, classes: Any) -> FloatArray:
     """Predict probabilities of a member for all classes, including unseen ones; use votes if it has no probabilities."""
     if not hasattr(member, "predict_proba"):
-        return np.asarray(member.predict(rows)[:, None] == classes, dtype=np.float64)
+        return _predict_member_votes(member, rows, classes)
     return expand_probabilities(member.predict_proba(rows), member.classes_, classes)

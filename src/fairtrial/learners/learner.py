@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
@@ -330,6 +330,18 @@ def expand_probabilities(probabilities: Any, known_classes: Any, classes: Any) -
 def has_inner_method(method: str) -> Callable[[Any], bool]:
     """Return a condition for `available_if`: the inner learner has the method."""
     return lambda self: hasattr(getattr(self, "learner_", self.learner), method)
+
+
+def clone_with_seeds(estimator: Any, rng: np.random.Generator) -> Any:
+    """Clone an estimator and draw a seed for each of its parameters random_state.
+
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> clone_with_seeds(DecisionTreeClassifier(), np.random.default_rng(0)).random_state is None
+    False
+    """
+    copy = clone(estimator)
+    seeds = {name: int(rng.integers(2**31 - 1)) for name in copy.get_params() if name.split("__")[-1] == "random_state"}
+    return copy.set_params(**seeds)
 
 
 def require_object(name: str, candidate: Any, method: str, maker: str) -> None:

@@ -17,6 +17,7 @@ from fairtrial._registry import suggest_name
 from fairtrial.errors import InputError, LearnerError, UnknownNameError
 from fairtrial.learners.encoding import NumberEncoder, Scale, compute_fill_values
 from fairtrial.learners.learner import TrainingSet, TypedClassifier, expand_probabilities, has_inner_method, require_object
+from fairtrial.learners.noise_filters import NoiseFilter
 
 _STANDARD = ("linear_model", "svm", "neighbors", "neural_network", "gaussian_process", "semi_supervised")
 
@@ -154,7 +155,7 @@ _FOR_ALL_COLUMNS = ("RandomOverSampler", "RandomUnderSampler", "SMOTENC", "SMOTE
 
 @cache
 def sampler_classes() -> dict[str, type[Any]]:
-    """Return all samplers of imbalanced-learn by short name.
+    """Return the samplers of imbalanced-learn and the noise filters of fairtrial by short name.
 
     Returns
     -------
@@ -162,16 +163,15 @@ def sampler_classes() -> dict[str, type[Any]]:
 
     Examples
     --------
-    >>> sampler_classes()["smote"].__name__
-    'SMOTE'
+    >>> sampler_classes()["smote"].__name__, sampler_classes()["ipf"].__name__
+    ('SMOTE', 'IPF')
     """
     from imblearn.utils.testing import all_estimators
 
-    return {
-        make_short_name(name): sampler_class
-        for name, sampler_class in all_estimators(type_filter="sampler")
-        if name not in ("SMOTENC", "SMOTEN")
-    }
+    classes = [
+        sampler_class for name, sampler_class in all_estimators(type_filter="sampler") if name not in ("SMOTENC", "SMOTEN")
+    ]
+    return {make_short_name(kind.__name__): kind for kind in [*classes, *NoiseFilter.__subclasses__()]}
 
 
 def make_short_name(name: str) -> str:
@@ -186,12 +186,12 @@ def make_short_name(name: str) -> str:
 
 
 def get_sampler(name: str, **parameters: Any) -> Any:
-    """Create a sampler of imbalanced-learn by name.
+    """Create a sampler of imbalanced-learn, or a noise filter, by name.
 
     Parameters
     ----------
     name : str
-        Short name, e.g. "smote".
+        Short name, e.g. "smote" or "ipf".
     **parameters
         Parameters of the sampler.
 
@@ -221,14 +221,26 @@ def get_sampler(name: str, **parameters: Any) -> Any:
 def resample_columns(sampler: Any, columns: EncodedTable, labels: Any) -> tuple[EncodedTable, Any, Any]:
     """Resample training rows; return the new rows, their classes and the fitted sampler.
 
-    SMOTE becomes SMOTENC if some columns are nominal, and SMOTEN if all are. The other samplers accept nominal columns only if
-    they repeat or drop rows at random.
+    SMOTE becomes SMOTENC if some columns are nominal, and SMOTEN if all are. Noise filters accept nominal columns. The other
+    samplers accept them only if they repeat or drop rows at random.
     """
     from sklearn.base import clone
 
     fitted_sampler = _select_sampler(clone(sampler), columns)
+    classes, codes = np.unique(labels, return_inverse=True)
+    is_filter = isinstance(fitted_sampler, NoiseFilter)
+    # Some samplers do not accept text. A strategy that is not a word or a number may name classes, so it needs the labels.
+    has_simple_strategy = isinstance(getattr(fitted_sampler, "sampling_strategy", None), (str, int, float))
     try:
-        rows, new_labels = fitted_sampler.fit_resample(columns.values, labels)
+        if is_filter:
+            fitted_sampler.fit_resample(to_frame(columns) if columns.nominal.any() else columns.values, labels)
+            kept = fitted_sampler.sample_indices_
+            rows, new_labels = columns.values[kept], labels[kept]
+        elif has_simple_strategy:
+            rows, new_codes = fitted_sampler.fit_resample(columns.values, codes)
+            new_labels = classes[new_codes]
+        else:
+            rows, new_labels = fitted_sampler.fit_resample(columns.values, labels)
     except (ValueError, TypeError, RuntimeError, IndexError) as error:
         counts = dict(zip(*(array.tolist() for array in np.unique(labels, return_counts=True)), strict=True))
         remedy = "; use fewer neighbours or RandomOverSampler" if "neighbors" in str(error) else ""
@@ -243,7 +255,7 @@ def resample_columns(sampler: Any, columns: EncodedTable, labels: Any) -> tuple[
 
 def _select_sampler(sampler: Any, columns: EncodedTable) -> Any:
     nominal, name = columns.nominal, type(sampler).__name__
-    if not nominal.any() or name in _FOR_ALL_COLUMNS:
+    if not nominal.any() or name in _FOR_ALL_COLUMNS or isinstance(sampler, NoiseFilter):
         return sampler
     if name != "SMOTE":
         column = columns.names[int(np.argmax(nominal))]
@@ -280,7 +292,7 @@ class Prepared(TypedClassifier):
     ----------
     learner : estimator
         The learner.
-    sampler : sampler of imbalanced-learn, optional
+    sampler : sampler of imbalanced-learn or noise filter, optional
         Resamples the training rows after imputation. Test rows are never resampled.
     preparation : {"standard", "none"} or transformer, default "standard"
         "standard" applies the steps that `facts_of(learner)` requires. A transformer of frames replaces these steps.

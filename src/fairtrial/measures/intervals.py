@@ -109,6 +109,18 @@ def compute_clopper_pearson_limits(successes: float, trials: float, level: float
     return low, high
 
 
+def compute_wald_limits(successes: float, trials: float, level: float) -> ConfidenceLimits:
+    """Compute the Gaussian (Wald) interval p +- z sqrt(p (1 - p) / n), truncated to 0 and 1; for comparison only.
+
+    >>> low, high = compute_wald_limits(81, 263, 0.95)  # Newcombe 1998, Table I, method 1
+    >>> round(low, 4), round(high, 4)
+    (0.2522, 0.3638)
+    """
+    proportion = successes / trials
+    half = compute_normal_quantile(level) * math.sqrt(proportion * (1 - proportion) / trials)
+    return max(0.0, proportion - half), min(1.0, proportion + half)
+
+
 def compute_delong_limits(auc: float, variance: float, level: float) -> ConfidenceLimits:
     """Compute DeLong's interval on the logit scale, which requires 0 < AUC < 1 and a positive variance."""
     logit = math.log(auc / (1 - auc))
@@ -155,7 +167,13 @@ WITHOUT_LIMITS = {
 }
 """Measures without confidence limits, and the reason. Bootstrap limits of the calibration error do not cover it."""
 
-METHODS = ("auto", "bca", "percentile", "wilson", "clopper-pearson", "score", "delong", "newcombe")
+METHODS = ("auto", "bca", "percentile", "wilson", "clopper-pearson", "wald", "score", "delong", "newcombe")
+_PROPORTION_LIMITS: dict[str, Callable[[float, float, float], ConfidenceLimits]] = {
+    "wilson": compute_wilson_limits,
+    "clopper-pearson": compute_clopper_pearson_limits,
+    "wald": compute_wald_limits,
+}
+_WALD_NOTE = "for comparison only, because Wald limits can cover much less often than stated"
 _METHOD_NAMES = {
     "bca": "BCa bootstrap",
     "percentile": "percentile bootstrap",
@@ -259,6 +277,8 @@ def interval(
           for measures of calibration and net benefit, BCa otherwise.
         - "bca", "percentile": bootstrap.
         - "wilson", "clopper-pearson": proportions of unweighted rows, e.g. accuracy, recall and precision.
+        - "wald": the Gaussian interval of the same proportions, for comparison only. It covers much less often than stated if
+          there are few cases or the proportion is near 0 or 1.
         - "score" (Wilson's limits of an effective number of cases, also right with few cases), "delong" (on the logit scale),
           "newcombe": two-class AUCs of unweighted rows.
     level : float, default 0.95
@@ -322,7 +342,7 @@ class IntervalPlan:
 
     def __post_init__(self) -> None:
         _check.check_one_of("method", self.method, METHODS)
-        if self.clusters is not None and self.method in ("clopper-pearson", "delong", "newcombe"):
+        if self.clusters is not None and self.method in ("clopper-pearson", "wald", "delong", "newcombe"):
             raise InputError(
                 f"method must be 'auto', 'wilson', 'score', 'bca' or 'percentile' with clusters, got {self.method!r}"
             )
@@ -476,7 +496,7 @@ def compute_intervals(bound_measures: list[BoundMeasure], plan: IntervalPlan) ->
 
 def _compute_closed_form(bound_measure: BoundMeasure, plan: IntervalPlan) -> Interval | None:
     name = bound_measure.measure.name
-    if plan.method in ("wilson", "clopper-pearson") or (plan.method == "auto" and bound_measure.is_plain_proportion):
+    if plan.method in _PROPORTION_LIMITS or (plan.method == "auto" and bound_measure.is_plain_proportion):
         if not bound_measure.is_plain_proportion:
             raise InputError(f"method={plan.method!r} needs a proportion of unweighted rows, got {name}: use 'bca'")
         return _compute_proportion_interval(bound_measure, plan)
@@ -499,11 +519,10 @@ def _compute_proportion_interval(bound_measure: BoundMeasure, plan: IntervalPlan
         return _build_undefined_interval(bound_measure, plan)
     if plan.clusters is not None:
         return _compute_clustered_proportion(bound_measure, plan, plan.clusters)
-    method = "clopper-pearson" if plan.method == "clopper-pearson" else "wilson"
-    limits = (compute_clopper_pearson_limits if method == "clopper-pearson" else compute_wilson_limits)(
-        successes, trials, plan.level
-    )
-    return Interval(bound_measure.measure.name, successes / trials, *limits, plan.level, method)
+    method = plan.method if plan.method in _PROPORTION_LIMITS else "wilson"
+    limits = _PROPORTION_LIMITS[method](successes, trials, plan.level)
+    note = _WALD_NOTE if method == "wald" else ""
+    return Interval(bound_measure.measure.name, successes / trials, *limits, plan.level, method, note)
 
 
 def _compute_clustered_proportion(bound_measure: BoundMeasure, plan: IntervalPlan, clusters: IntArray) -> Interval:

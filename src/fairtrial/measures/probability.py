@@ -93,6 +93,40 @@ def log_loss(rows: ProbabilityRows, *, clip: float = 0.0) -> FloatArray:
 @measure(
     needs="probabilities",
     direction="max",
+    range=(0, 1),
+    chance=0.5,
+    cite="Ferri et al. 2005",
+    undefined="a class has no rows or all rows",
+    display_name="probabilistic AUC",
+)
+def probabilistic_auc(rows: ProbabilityRows) -> FloatArray:
+    """Probabilistic AUC: (mean probability of positives - mean of negatives + 1) / 2.
+
+    It is the mean of (1 + p+ - p-) / 2 over all pairs of a positive and a negative, so it measures how far the probabilities
+    of the two classes are apart. With more than two classes it is the mean over the classes, each against the rest.
+
+    Notes
+    -----
+    The difference of the two means is Tjur's coefficient of discrimination. The partial AUC, which is also abbreviated pAUC, is
+    another measure: see `partial_auc`. Vanderlooy and Hüllermeier (2008) found no advantage of the probabilistic AUC over the
+    AUC for choosing a model.
+
+    Examples
+    --------
+    >>> from fairtrial.measures import probabilistic_auc
+    >>> round(probabilistic_auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), 6)  # (0.575 - 0.25 + 1) / 2
+    0.6625
+    """
+    members = rows.one_hot_labels
+    in_class, in_rest = (
+        compute_ratio(rows.weights @ (side * rows.probabilities), rows.weights @ side) for side in (members, 1 - members)
+    )
+    return np.asarray(((in_class - in_rest).mean(axis=1) + 1) / 2)
+
+
+@measure(
+    needs="probabilities",
+    direction="max",
     range=(-np.inf, np.inf),
     cite="Kononenko & Bratko 1991",
     undefined="all cases belong to one class",

@@ -1,7 +1,8 @@
-"""Measures of scores: AUC and related measures, H-measure, Kolmogorov-Smirnov, average precision, lift, Hand and Till."""
+"""Measures of scores: AUC and its variants, AUK, H-measure, Kolmogorov-Smirnov, average precision, lift, Hand and Till."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,24 @@ from fairtrial.kernels import hull as hulls, ranking as kernels
 from fairtrial.measures.measure import measure
 from fairtrial.measures.rows import DrawCounts, ScoreRows
 from fairtrial.measures.tally import ScoreTally
+
+# Coefficients c of 1 / (1 + x) = sum c[k] x^k for x from 0 to 1, with an error below 1e-14 (Cohen, Rodriguez Villegas &
+# Zagier 2000, algorithm 1).
+_SIGMOID_TERMS = 20
+
+
+def _compute_sigmoid_coefficients(terms: int) -> FloatArray:
+    scale = (3 + math.sqrt(8)) ** terms
+    scale = (scale + 1 / scale) / 2
+    coefficients, product, current = np.empty(terms), -1.0, -scale
+    for k in range(terms):
+        current = product - current
+        coefficients[k] = current / scale
+        product *= (k + terms) * (k - terms) / ((k + 0.5) * (k + 1))
+    return coefficients
+
+
+_SIGMOID_COEFFICIENTS = _compute_sigmoid_coefficients(_SIGMOID_TERMS)
 
 _BOTH = "only one of the two classes occurs"
 _EQUAL = "only one of the two classes occurs or all scores are equal"
@@ -156,6 +175,73 @@ def sauc(tally: ScoreTally) -> FloatArray:
     out = np.empty(len(pos))
     kernels.compute_sauc(values, pos, neg, out)
     return out if tally.pos.ndim > 1 else out[0]
+
+
+@measure(
+    needs="scores",
+    direction="max",
+    range=(0, 1),
+    chance=0.5,
+    cite="Calders & Jaroszewicz 2007",
+    undefined=_BOTH,
+    display_name="soft AUC",
+)
+def soft_auc(tally: ScoreTally, *, beta: float = 10.0) -> FloatArray:
+    """Soft AUC: mean sigmoid of the score difference over pairs of a positive and a negative.
+
+    A pair counts 1 / (1 + exp(-beta (s+ - s-))). The sigmoid replaces the step function of the AUC, so pairs with a small
+    score difference count about one half. The value depends on the scale of the scores. It approaches the AUC if `beta`
+    increases, and 0.5 if `beta` approaches 0.
+
+    Parameters
+    ----------
+    beta : float, default 10
+        Steepness of the sigmoid. No value is standard. With 10, a score difference of 0.5 counts 0.993.
+
+    Notes
+    -----
+    Vanderlooy and Hüllermeier (2008) found no advantage of this measure over the AUC for choosing a model.
+
+    Examples
+    --------
+    >>> from fairtrial.measures import soft_auc
+    >>> round(soft_auc([0, 1], [0.3, 0.8]), 6)  # 1 / (1 + exp(-5))
+    0.993307
+    >>> round(soft_auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], beta=1000), 6)  # the AUC is 0.75
+    0.75
+    """
+    _check.check_between("beta", beta, 0, np.inf)
+    values, pos, neg = tally.stack_axes()
+    out = np.empty(len(pos))
+    kernels.compute_soft_auc(values, pos, neg, float(beta), _SIGMOID_COEFFICIENTS, out)
+    return out if tally.pos.ndim > 1 else out[0]
+
+
+@measure(
+    needs="scores",
+    direction="max",
+    range=(-1, 1),
+    chance=0.0,
+    cite="Kaymak, Ben-David & Potharst 2012",
+    rank_based=True,
+    undefined=_BOTH,
+    display_name="AUK",
+)
+def kappa_curve_area(tally: ScoreTally) -> FloatArray:
+    """Area under the kappa curve (AUK): Cohen's kappa integrated over the false positive rate.
+
+    The integral follows the ROC curve with straight lines between its points. Unlike the AUC, it depends on the proportion of
+    positives. If the classes are balanced, it equals AUC - 1/2. It is below 0.62 even for a perfect ranking.
+
+    Examples
+    --------
+    >>> from fairtrial.measures import kappa_curve_area
+    >>> kappa_curve_area([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])  # the AUC is 0.75
+    0.25
+    >>> round(kappa_curve_area([0, 0, 0, 1], [0.1, 0.4, 0.2, 0.8]), 6)  # a perfect ranking: 2 ln 2 - 1
+    0.386294
+    """
+    return _apply_sweep(tally, kernels.compute_kappa_area)
 
 
 @measure(

@@ -5,9 +5,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
+import re
+import sys
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import version
@@ -15,6 +19,7 @@ from importlib.resources import files
 from itertools import groupby
 from math import isinf, isnan
 from numbers import Real
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -28,6 +33,7 @@ from fairtrial.significance.scores import round_noise
 
 if TYPE_CHECKING:
     import pandas as pd
+    from markupsafe import Markup
 
 # Text of a missing value.
 MISSING_TEXT = "–"  # noqa: RUF001
@@ -243,6 +249,17 @@ def _collect_selectors(sections: Sequence[Section]) -> dict[str, list[str]]:
     return {name: list(texts) for name, texts in values.items() if texts}
 
 
+# Texts of links to questions, so that all of them fit on one line.
+_LINKS = {
+    "question-where": "Where is it worse?",
+    "question-threshold": "Threshold and cost",
+    "question-probabilities": "Probabilities",
+    "question-conditions": "Noise and drift",
+    "question-checks": "Checks",
+    "question-how": "Method",
+}
+
+
 def _group_by_question(sections: Sequence[Section]) -> list[tuple[str, str, list[Section]]]:
     """Group sections by question, in the order of `QUESTIONS`. Sections without one are shown alone, before the checks."""
     groups = [
@@ -287,6 +304,7 @@ class _Describer:
         return {
             "key": key,
             "title": title,
+            "link": _LINKS.get(key, title),
             "findings": [self.sentence(sentence) for sentence in findings],
             "highlights": first.highlights,
             "figures": self.group([self.figure(figure, visible=True) for figure in lead]),
@@ -461,13 +479,36 @@ def _hash_script(script: str) -> str:
 def _build_environment() -> Any:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    return Environment(
+    environment = Environment(
         loader=PackageLoader("fairtrial.report"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["keep_together"] = keep_together
+    return environment
+
+
+# Names with hyphens, statistics with their values (p = 0.03) and percentages, up to a length that fits on a line of a phone.
+_UNBROKEN = re.compile(r"(?<!\S)(?:\(?\w+ [<>=≤≥]{1,2} [-−]?\d\S*|\(?\d[\d.,]* %\S*|\S*\w-\w\S*)")  # noqa: RUF001
+_LONGEST_UNBROKEN = 28
+
+
+def keep_together(text: str) -> Markup:
+    """Escape a text for the page, and prevent line breaks within names and numbers.
+
+    >>> str(keep_together("<b> p = 0.03"))
+    '&lt;b&gt; <span class="nb">p = 0.03</span>'
+    """
+    from markupsafe import Markup, escape
+
+    parts, end = [], 0
+    for match in _UNBROKEN.finditer(text):
+        if len(match[0]) <= _LONGEST_UNBROKEN:
+            parts += [escape(text[end : match.start()]), Markup('<span class="nb">{}</span>').format(match[0])]
+            end = match.end()
+    return Markup("").join([*parts, escape(text[end:])])
 
 
 @cache
@@ -482,9 +523,24 @@ def _compress_vega() -> str:
 
 @cache
 def _build_vega_script() -> str:
-    """Bundle Vega, Vega-Lite (in the version that altair uses) and vega-embed into one script with private names."""
+    """Bundle Vega, Vega-Lite (in the version that altair uses) and vega-embed into one script with private names.
+
+    Bundling takes seconds and much memory, so the script is cached in a file next to the compiled modules of this package.
+    """
     import vl_convert
 
-    bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=read_vega_lite_version())
+    vl_version = read_vega_lite_version()
+    file = Path(__file__).with_name("__pycache__") / f"vega-{vl_version}-{version('vl-convert-python')}.zlib"
+    try:
+        return zlib.decompress(file.read_bytes()).decode()
+    except (OSError, zlib.error):  # not cached, or not completely
+        bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=vl_version)
     bundle = bundle.replace("\r\n", "\n").replace("</script", "<\\/script")
-    return f"(() => {{ {bundle}\n}})();"
+    script = f"(() => {{ {bundle}\n}})();"
+    if not sys.dont_write_bytecode:
+        with suppress(OSError):  # a folder that cannot be written has no cache
+            file.parent.mkdir(exist_ok=True)
+            part = file.with_suffix(f".{os.getpid()}")
+            part.write_bytes(zlib.compress(script.encode(), 9))
+            part.replace(file)
+    return script

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import os
+import sys
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -60,8 +64,8 @@ def write_report(results: Reportable, path: str | os.PathLike[str], *, title: st
     ...     fairtrial.write_report(verdict, f"{folder}/page.html", title="Tree and bayes").name
     'page.html'
     """
-    target, source = check_page_path(Path(path)), describe_source(results)
-    return write_page(build_sections(results), target, title, source)
+    target, heading = check_page_path(Path(path)), _PageHeading.from_source(describe_source(results))
+    return write_page(build_sections(results), target, title, heading)
 
 
 def write_files(
@@ -83,10 +87,12 @@ def write_files(
     check_targets(page, figures, formats, tables)
     if page is None and figures is None and tables is None:
         return {}
-    source, sections = describe_source(results), build_sections(results)
+    sections, heading = build_sections(results), _PageHeading.from_source(describe_source(results))
+    del results  # the files are written from the sections, and the tables of a large study need much memory
+    _return_memory()
     file_counts: dict[Path, int | None] = {}
     if page is not None:
-        file_counts[write_page(sections, page, title, source)] = None
+        file_counts[write_page(sections, page, title, heading)] = None
     if figures is not None:
         file_counts[figures] = len(write_figures(sections, figures, formats))
     if tables is not None:
@@ -94,10 +100,31 @@ def write_files(
     return file_counts
 
 
-def write_page(sections: Sequence[Section], path: Path, title: str | None, source: ReportSource | None = None) -> Path:
-    """Write sections as a page. An existing file is replaced only when the page is complete.
+def _return_memory() -> None:
+    """Return freed memory to the operating system, if the C library has a function for this (glibc)."""
+    gc.collect()
+    if sys.platform == "linux":
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+        if trim is not None:
+            trim(0)
 
-    The source provides the default title, the line of provenance, and the learners to highlight.
+
+@dataclass(frozen=True)
+class _PageHeading:
+    """The default title of a page, its line of provenance, the learners to highlight, and what is selected first."""
+
+    title: str
+    subtitle: str
+    learners: list[str]
+    selected: dict[str, str]
+
+    @classmethod
+    def from_source(cls, source: ReportSource) -> _PageHeading:
+        return cls(source.title, source.subtitle, source.learners, source.selected)
+
+
+def write_page(sections: Sequence[Section], path: Path, title: str | None, heading: _PageHeading | None = None) -> Path:
+    """Write sections as a page. An existing file is replaced only when the page is complete.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -105,16 +132,16 @@ def write_page(sections: Sequence[Section], path: Path, title: str | None, sourc
     'empty.html'
     """
     target, written_on = check_page_path(path), date.today().isoformat()
-    if source is None:
+    if heading is None:
         return write_text(target, render(sections, title or "", written_on=written_on))
-    with fix_colours(source.learners) as colours:
+    with fix_colours(heading.learners) as colours:
         page = render(
             sections,
-            title or source.title,
-            subtitle=source.subtitle,
+            title or heading.title,
+            subtitle=heading.subtitle,
             written_on=written_on,
             learners=colours,
-            selected=source.selected,
+            selected=heading.selected,
         )
     return write_text(target, page)
 

@@ -342,8 +342,8 @@ def build_claim(
     main = judge("")
     by_variant = {name: judge(name) for name in variants}
     verdict = judge_variants(main, by_variant)
-    shown: dict[str, Verdict] = {"main run": main, **by_variant} if verdict != main else by_variant
-    return Claim(text, verdict, details, kind, shown)
+    displayed: dict[str, Verdict] = {"main run": main, **by_variant} if verdict != main else by_variant
+    return Claim(text, verdict, details, kind, displayed)
 
 
 def mark_inconclusive(claims: Iterable[Claim], reason: str = _TOO_FEW_DATA) -> tuple[Claim, ...]:

@@ -260,7 +260,7 @@ def reproduce(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     reproduction = reproduce("ranking-synthetic", scale="smoke", out=folder, jobs=1, progress=False)
     >>> [table.name for table in reproduction.tables], reproduction.claims[0].verdict
-    (['mean-errors', 'error-rates'], 'contradicted')
+    (['mean-errors', 'worked-examples', 'error-rates'], 'inconclusive')
     """
     from fairtrial.report.files import create_folder
     from fairtrial.reproduce.page import format_command, write_page

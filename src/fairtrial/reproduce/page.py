@@ -71,7 +71,7 @@ def _render(experiment: Experiment, request: Request, reproduction: Reproduction
         request=request,
         command=format_command(experiment, request),
         answer=reproduction.answer,
-        claims={title: tabulate_claims(claims).drop(columns="kind") for title, claims in by_kind.items()},
+        claims={title: _drop_empty(tabulate_claims(claims).drop(columns="kind")) for title, claims in by_kind.items()},
         counts={title: count_verdicts(claims) for title, claims in by_kind.items()},
         errata=read_errata(experiment.name).drop(columns="experiment"),
         figures=reproduction.figures,
@@ -114,6 +114,11 @@ def tabulate_claims(claims: Sequence[Claim]) -> pd.DataFrame:
 
     rows = [(claim.text, claim.verdict, claim.details, claim.sensitivity, claim.kind) for claim in claims]
     return pd.DataFrame(rows, columns=["claim", "verdict", "details", "sensitivity", "kind"])
+
+
+def _drop_empty(claims: pd.DataFrame) -> pd.DataFrame:
+    """Drop the column "sensitivity" if no claim has variants."""
+    return claims if claims["sensitivity"].any() else claims.drop(columns="sensitivity")
 
 
 def _describe_run(request: Request, durations: Sequence[float]) -> str:

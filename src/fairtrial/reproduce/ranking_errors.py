@@ -18,6 +18,15 @@ DISPLAY_NAMES = dict(zip(MEASURES, ("H-measure", "AUC", "AUCH", "sAUC", "KS", "t
 HANDS_SEVERITY_RATIO = 1.0  # the paper defines H with u(c) proportional to c (1 - c), that is Beta(2, 2)
 PUBLISHED_REPEATS = 1000
 
+IDENTICAL = 0.5  # percentage points: "virtually identical", "almost identical"
+NEGLIGIBLE = 1.0  # percent: "virtually negligible"
+AROUND = 2.0  # percentage points: "0", "around 50 %"
+SIMILAR = 2.0  # percentage points: "very similarly"
+SLIGHT = 5.0  # percentage points: "slightly", a difference of the stated sign below this limit
+LOW = 5.0  # percent: "remarkably low"
+DRAMATIC = 10.0  # percentage points: not "dramatic", not "drastically different"
+SMALL = 20.0  # percent: "relatively small"
+
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -57,6 +66,15 @@ def estimate_rate(rate: float, repeats: int, level: float = 0.95) -> IntervalEst
     """
     low, high = compute_clopper_pearson_limits(rate * repeats, repeats, level)
     return IntervalEstimate(100 * rate, 100 * low, 100 * high)
+
+
+def list_slight(differences: Sequence[IntervalEstimate]) -> list[IntervalEstimate]:
+    """List what must be positive if each of these differences is slight: the difference, and its distance to the limit.
+
+    >>> [estimate.value for estimate in list_slight([IntervalEstimate(2.0, 1.0, 3.0)])]
+    [2.0, 3.0]
+    """
+    return [*differences, *((-difference).subtract(-SLIGHT) for difference in differences)]
 
 
 def compute_percent_limits(percent: float, repeats: float, level: float = 0.95) -> tuple[float, float]:

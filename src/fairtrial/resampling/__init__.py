@@ -12,6 +12,7 @@ from fairtrial.resampling.scikit_learn import ScikitLearnSplitter
 from fairtrial.resampling.splits import Split, Splits, read_splits
 from fairtrial.resampling.splitter import FoldSplitter, Splitter, scheme
 from fairtrial.resampling.splitters import (
+    CompleteCV,
     FiveByTwo,
     Given,
     Holdout,
@@ -31,6 +32,7 @@ __all__ = [
     "Audit",
     "AuditFinding",
     "Bootstrap",
+    "CompleteCV",
     "ErrorEstimates",
     "Estimate",
     "FiveByTwo",

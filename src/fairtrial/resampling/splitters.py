@@ -1,4 +1,4 @@
-"""Splitters: k-fold, leave-one-out, holdout, repeated and given splits."""
+"""Splitters: k-fold, leave-one-out, complete cross-validation, holdout, repeated and given splits."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -132,6 +133,91 @@ class LeaveOneOut(Splitter):
 
 
 TestSize = float | int
+
+
+@scheme("complete", cite="Kohavi 1995")
+class CompleteCV(Splitter):
+    """Complete cross-validation: each possible test set of a given size is used once.
+
+    It averages over the chance of k-fold cross-validation, but n rows have C(n, m) test sets of m rows. The scheme is therefore
+    for small data sets only. It is not random. With one test row it is leave-one-out. Each split is a repeat, because test sets
+    overlap.
+
+    Parameters
+    ----------
+    n_folds : int, default 2
+        Number of folds k: the test sets have n / k rows, rounded down.
+    test_size : int, optional
+        Number of test rows, instead of `n_folds`.
+    max_splits : int, default 10000
+        Largest number of splits. A data set that has more is refused.
+
+    Examples
+    --------
+    >>> [test.tolist() for _, test in CompleteCV(2).split("abcd".split() * 4)]
+    [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]
+    >>> CompleteCV(test_size=3).get_n_splits(range(20))
+    1140
+    """
+
+    _is_random = False
+
+    def __init__(self, n_folds: int = 2, *, test_size: int | None = None, max_splits: int = 10_000) -> None:
+        self.n_folds = check_whole_number("n_folds", n_folds, 2)
+        self.test_size = None if test_size is None else check_whole_number("test_size", test_size, 1)
+        self.max_splits = check_whole_number("max_splits", max_splits, 1)
+
+    def _iter_splits(self, rows: SplitterInput, rng: np.random.Generator) -> Iterator[Split]:
+        self._count_splits(rows.n)
+        for repeat, test in enumerate(combinations(range(rows.n), self._count_test_rows(rows.n))):
+            is_tested = np.zeros(rows.n, dtype=bool)
+            is_tested[list(test)] = True
+            yield Split(np.flatnonzero(~is_tested), np.flatnonzero(is_tested), repeat)
+
+    def _count_test_rows(self, n: int) -> int:
+        n_test = n // self.n_folds if self.test_size is None else self.test_size
+        if n_test < 1:
+            raise InputError(f"n_folds must be at most {n}, the number of rows, got {self.n_folds}: use fewer folds")
+        if n_test >= n:
+            raise InputError(f"test_size must leave at least 1 training row, got {n_test} of {n} rows")
+        return n_test
+
+    def _count_splits(self, n: int) -> int:
+        n_test = self._count_test_rows(n)
+        n_splits = math.comb(n, n_test)
+        if n_splits > self.max_splits:
+            raise InputError(
+                f"max_splits must be at least {_format_large_number(n_splits)}, the number of test sets of {n_test} of {n} "
+                f"rows, got {self.max_splits:,}: use fewer test rows, or repeated cross-validation"
+            )
+        return n_splits
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Return the number of test sets, C(n, m).
+
+        Parameters
+        ----------
+        X : table or list
+            Data.
+        y, groups : object, optional
+            Ignored.
+
+        Returns
+        -------
+        int
+        """
+        if X is None:
+            raise InputError("X must be given: the number of splits of complete cross-validation depends on the number of rows")
+        return self._count_splits(count_rows(X))
+
+
+_LONG_NUMBER = 12
+
+
+def _format_large_number(number: int) -> str:
+    """Format a number with thousands separators, or as a power of ten if it is very long."""
+    digits = len(str(number)) - 1
+    return f"{number:,}" if digits < _LONG_NUMBER else f"{number / 10**digits:.1f}e{digits}"
 
 
 @scheme("holdout")

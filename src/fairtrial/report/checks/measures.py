@@ -28,7 +28,16 @@ AREAS = ("auc", "gini", "hand_till")
 """Measures that are the area under the whole curve."""
 MISCALIBRATED = 0.1
 """Threshold for the expected calibration error: an average deviation of ten percentage points."""
-PROBABILITY_MEASURES = ("brier", "rmse", "mae", "log_loss", "information_score", "spherical_score", "calibration_error")
+PROBABILITY_MEASURES = (
+    "brier",
+    "rmse",
+    "mae",
+    "log_loss",
+    "information_score",
+    "spherical_score",
+    "calibration_error",
+    "probabilistic_auc",
+)
 MOST_CURVES = 20
 """Number of learners whose curves are compared with each other."""
 UNDEFINED = 0.1

@@ -195,7 +195,7 @@ def draw_operating_costs(points: pd.DataFrame) -> Any:
     cost = "datum.false_positives * cost_fp + datum.false_negatives * cost_fn"
     rows = to_records(points, ["learner", "at", "false_positives", "false_negatives"])
     base = build_chart(rows).transform_calculate(cost=cost)
-    lines = base.mark_line(strokeWidth=2, clip=True).encode(x, y, colour, encode_dash(names))
+    lines = base.mark_line(strokeWidth=2, clip=True).encode(x, y, colour, encode_dash(names), tooltip=_build_hint(x, y))
     lowest = (
         base.transform_joinaggregate(lowest="min(cost)", groupby=["learner"])
         .transform_filter("datum.cost == datum.lowest")
@@ -238,7 +238,7 @@ def draw_operating_benefit(points: pd.DataFrame) -> Any:
         for field in ("net_benefit", "treat_all")
     )
     base = _build_points(points, x, y)
-    lines = base.mark_line(strokeWidth=2, clip=True).encode(x, y, colour, encode_dash(names))
+    lines = base.mark_line(strokeWidth=2, clip=True).encode(x, y, colour, encode_dash(names), tooltip=_build_hint(x, y))
     treat_all = build_chart(to_records(points[points["learner"] == names[0]], ["at", "treat_all"]))
     treat_all = treat_all.mark_line(color=GREY, strokeDash=[5, 4], strokeWidth=1.4, clip=True).encode(x, all_y)
     none = build_chart([{"net_benefit": 0}]).mark_rule(color=GREY, strokeDash=[4, 3], strokeWidth=1.2).encode(y)
@@ -250,7 +250,8 @@ def _draw_lines(curves: Frames, x: Any, y: Any, colour: Any, **mark: Any) -> Any
     import altair as alt
 
     lines = build_chart(collect_rows(curves, list_fields(x, y))).mark_line(strokeWidth=2, **mark)
-    return lines.encode(x, y, colour, encode_dash(curves).legend(None), order=alt.Order("row:Q"))
+    hint = [alt.Tooltip("learner:N", title="model"), *_build_values_hint(x, y)]
+    return lines.encode(x, y, colour, encode_dash(curves).legend(None), order=alt.Order("row:Q"), tooltip=hint)
 
 
 def _build_points(points: pd.DataFrame, x: Any, y: Any) -> Any:
@@ -268,12 +269,15 @@ def _draw_circles(points: Any, x: Any, y: Any, colour: Any, *, clip: bool = Fals
 def _build_hint(x: Any, y: Any) -> list[Any]:
     import altair as alt
 
+    return [alt.Tooltip("learner:N", title="model"), alt.Tooltip("at:Q", title="threshold"), *_build_values_hint(x, y)]
+
+
+def _build_values_hint(x: Any, y: Any) -> list[Any]:
+    import altair as alt
+
+    titles = {"fpr": "false positive rate", "tpr": "true positive rate"}
     values = [column for column in list_fields(x, y) if column != "at"]
-    return [
-        alt.Tooltip("learner:N", title="model"),
-        alt.Tooltip("at:Q", title="threshold"),
-        *(alt.Tooltip(f"{column}:Q", format=",.3~r", title=column.replace("_", " ")) for column in values),
-    ]
+    return [alt.Tooltip(f"{column}:Q", format=",.3~r", title=titles.get(column, column.replace("_", " "))) for column in values]
 
 
 def _draw_threshold(x: Any) -> Any:

@@ -58,6 +58,47 @@ async function draw(canvas) {
   highlight(canvas);
   window.dispatchEvent(new CustomEvent("chart-drawn", { detail: { key, view } }));
 }
+
+/* Hovering: a point near the pointer shows its values. Lines show those of their nearest point, wherever the pointer is on them. */
+
+function listLines(group, x, y) {
+  return group.items.flatMap((mark) => {
+    if (mark.marktype === "group") return mark.items.flatMap((part) => listLines(part, x + (part.x ?? 0), y + (part.y ?? 0)));
+    const points = mark.marktype === "line" ? mark.items.filter((item) => item.tooltip && item.defined !== false) : [];
+    return points.length ? [points.map((item) => ({ item, x: x + item.x, y: y + item.y }))] : [];
+  });
+}
+function measureDistance({ x, y }, one, other) {  // from a point to a segment
+  const dx = other.x - one.x, dy = other.y - one.y, length = dx * dx + dy * dy;
+  const position = length ? Math.min(1, Math.max(0, ((x - one.x) * dx + (y - one.y) * dy) / length)) : 0;
+  return Math.hypot(x - one.x - position * dx, y - one.y - position * dy);
+}
+function listCorners(one, other) {  // a step goes first in one direction, then in the other
+  const shape = one.item.interpolate ?? "";
+  if (shape === "step-after") return [one, { x: other.x, y: one.y }, other];
+  return shape === "step-before" ? [one, { x: one.x, y: other.y }, other] : [one, other];
+}
+function findNearestPoint(view, pointer, reach = 10) {
+  const [left, top] = view.origin();
+  let best = { distance: reach, item: null };
+  for (const points of view.scenegraph().root.items.flatMap((group) => listLines(group, left + (group.x ?? 0), top + (group.y ?? 0)))) {
+    for (let index = Math.min(1, points.length - 1); index < points.length; index += 1) {
+      const one = points[Math.max(0, index - 1)], other = points[index], corners = listCorners(one, other);
+      const distance = Math.min(...corners.slice(1).map((corner, place) => measureDistance(pointer, corners[place], corner)));
+      const isNearer = Math.hypot(pointer.x - one.x, pointer.y - one.y) < Math.hypot(pointer.x - other.x, pointer.y - other.y);
+      if (distance < best.distance) best = { distance, item: (isNearer ? one : other).item };
+    }
+  }
+  return best.item;
+}
+function hover(event) {
+  const canvas = event.currentTarget, view = views.get(canvas.dataset.chart), svg = canvas.querySelector("svg");
+  const target = event.target.__data__;
+  if (!view || !svg || (target?.tooltip && target.mark.marktype !== "line")) return;
+  const box = svg.getBoundingClientRect(), scale = Number(svg.getAttribute("width")) / box.width || 1;
+  const item = event.type === "mouseleave" ? null : findNearestPoint(view, { x: (event.clientX - box.left) * scale, y: (event.clientY - box.top) * scale });
+  view.tooltip()(view, event, item, item?.tooltip);
+}
 const pause = () => new Promise((resolve) => setTimeout(resolve));
 let queue = Promise.resolve();
 function drawSoon(canvas) {
@@ -74,6 +115,7 @@ const observer = new IntersectionObserver((entries) => {
   for (const { isIntersecting, target } of entries) if (isIntersecting) drawSoon(target);
 }, { rootMargin: "400px" });
 canvases.forEach((canvas) => observer.observe(canvas));
+for (const name of ["mousemove", "mouseleave"]) canvases.forEach((canvas) => canvas.addEventListener(name, hover));
 window.addEventListener("resize", () => {
   for (const canvas of canvases) {
     if ("fills" in canvas.dataset && canvas.dataset.drawn && isVisible(canvas) && Math.abs(canvas.clientWidth - Number(canvas.dataset.width)) > 8) {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fairtrial.reproduce.drift import claims, simulation, tables
@@ -19,6 +19,7 @@ _FIGURE_TITLES: dict[TableName, str] = {
     "missing": "Table II: trained where age groups are missing, tested on the usual population",
     "definitions": "Table III: another definition of the class",
 }
+_AVERAGES_TITLE = "Averaged pD, ours and the tutorial's"
 _OVERVIEW_TITLE = "pD by environment, ours and the tutorial's"
 
 
@@ -31,56 +32,52 @@ def run(request: Request) -> Reproduction:
     """Train four learners in the environments of the three tables and judge both hypotheses."""
     plan = DriftPlan.read(request.scale)
     results = DriftResults(plan, simulation.simulate(plan, request.seed, request.jobs, request.out / "parts", request.progress))
+    all_claims = claims.build_claims(results, is_smoke=request.scale == "smoke")
     return Reproduction(
         values=summarise(results),
         tables=tables.build_tables(results),
-        claims=claims.build_claims(results),
+        claims=tuple(all_claims.values()),
         figures=draw_figures(results),
         skipped=results.list_failures(),
+        answer=claims.summarise_claims(all_claims, results),
     )
 
 
 def summarise(results: DriftResults) -> dict[str, Any]:
     """Compute the values used in the text of the page."""
     plan, published = results.plan, tables.read_drift_tables()
-    missing, definitions = results.build_cells("missing"), results.build_cells("definitions")
-    keys = [(table, pair) for table in TABLES for pair in plan.pairs]
-    signs = {
-        variant: {key: results.estimate_pd_difference(*key, variant).sign for key in keys} for variant in ("", *plan.variants)
-    }
+    definitions = results.build_cells("definitions")
     return {
         "plan": plan,
-        "agreement": {TABLE_TITLES[table]: _measure_agreement(tables.compare_cells(results, table)) for table in TABLES},
-        "published_pd": {
-            trained_on: published.loc[published["trained_on"] == trained_on, "pd"]
-            for trained_on in ("no Elderly", "no OldAdult or Elderly")
-        },
-        "our_pd": missing[missing["trained_on"] == "no Elderly"].set_index("learner")["pd"].to_dict(),
+        "much": claims.MUCH,
+        "equal": claims.EQUAL,
+        "agreement": measure_agreement(results),
         "our_trivial": 100 * definitions.loc[definitions["tested_on"] == "MC", "trivial"].mean(),
         "published_trivial": published.loc[published["tested_on"] == "MC", "trivial"].iloc[0],
-        "signs": {TABLE_NUMBERS[table]: {pair: signs[""][table, pair] for pair in plan.pairs} for table in TABLES},
-        "n_changed": sum(signs[variant][key] != signs[""][key] for variant in plan.variants for key in signs[""]),
-        "n_comparisons": len(plan.variants) * len(signs[""]),
     }
 
 
-def _measure_agreement(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Measure the agreement of our errors and pD values with the published ones."""
+def measure_agreement(results: DriftResults) -> pd.DataFrame:
+    """Measure the agreement of our errors and pD values with the published ones, by table."""
+    import pandas as pd
+
     agreement = []
-    for quantity, name, digits in (("error, %", "Error", 1), ("pD", "pD", 2)):
-        rows = frame[(frame["quantity"] == quantity) & frame["difference"].notna()]
-        agreement.append(
-            {
-                "name": name,
-                "digits": digits,
-                "n": len(rows),
-                "n_inside": int(((rows["low"] <= 0) & (rows["high"] >= 0)).sum()),
-                "mean": rows["difference"].mean(),
-                "mean_absolute": rows["difference"].abs().mean(),
-                "rank_correlation": rows["ours"].corr(rows["published"], method="spearman"),
-            }
-        )
-    return agreement
+    for table in TABLES:
+        frame = tables.compare_cells(results, table)
+        for quantity, pattern in (("error, %", "{:+.1f}"), ("pD", "{:+.2f}")):
+            rows = frame[(frame["quantity"] == quantity) & frame["difference"].notna()]
+            n_inside = int(((rows["low"] <= 0) & (rows["high"] >= 0)).sum())
+            agreement.append(
+                {
+                    "table": TABLE_NUMBERS[table],
+                    "quantity": quantity,
+                    "mean difference": pattern.format(rows["difference"].mean()),
+                    "mean absolute difference": pattern.format(rows["difference"].abs().mean()).lstrip("+"),
+                    "in our interval": f"{n_inside} of {len(rows)}",
+                    "rank correlation": f"{rows['ours'].corr(rows['published'], method='spearman'):.2f}",
+                }
+            )
+    return pd.DataFrame(agreement)
 
 
 def draw_figures(results: DriftResults) -> dict[str, Any]:
@@ -88,10 +85,36 @@ def draw_figures(results: DriftResults) -> dict[str, Any]:
     from fairtrial.report.figures.environments import draw_environments
 
     cells = {table: results.build_cells(table) for table in TABLES}
-    figures = {_OVERVIEW_TITLE: draw_overview(cells)}
+    figures = {_AVERAGES_TITLE: draw_averages(results), _OVERVIEW_TITLE: draw_overview(cells)}
     for table, columns in zip(TABLES, (1, 4, 2), strict=True):
         figures[_FIGURE_TITLES[table]] = draw_environments(cells[table], columns=columns, title=_FIGURE_TITLES[table])
     return figures
+
+
+def draw_averages(results: DriftResults) -> Any:
+    """Draw the averaged pD of each learner, one panel per table. The printed averages of Table II are left out."""
+    import altair as alt
+    import pandas as pd
+
+    from fairtrial.report.figures.base import build_title, style_chart, to_records
+
+    rows = []
+    for table in TABLES:
+        printed = {} if table == "missing" else tables.average_published_pd(table)
+        for learner in results.plan.learners:
+            pd_estimate = results.get_errors(table, learner).estimate_pd()
+            values = {"ours": pd_estimate.value, "low": pd_estimate.low, "high": pd_estimate.high}
+            rows.append(
+                {"table": TABLE_TITLES[table], "learner": learner, **values, "published": printed.get(learner, float("nan"))}
+            )
+    frame = pd.DataFrame(rows)
+    layers = _draw_points(to_records(frame, frame.columns), "learner", results.plan.learners, high=0.5)
+    header = alt.Header(labelFontWeight="bold", labelFontSize=12)
+    panels = layers.properties(width=240, height=alt.Step(24)).facet(
+        column=alt.Column("table:N", sort=list(TABLE_TITLES.values()), title=None, header=header), spacing=24
+    )
+    subtitle = "Dots show ours with 95 % intervals, crosses the printed averages; those of Table II do not follow from its rows"
+    return style_chart(panels.properties(title=build_title(_AVERAGES_TITLE, subtitle)))
 
 
 def draw_overview(cells: Mapping[TableName, pd.DataFrame]) -> Any:
@@ -108,25 +131,34 @@ def draw_overview(cells: Mapping[TableName, pd.DataFrame]) -> Any:
 def _draw_panels(cells: pd.DataFrame, table: TableName) -> Any:
     import altair as alt
 
-    from fairtrial.report.figures.base import PALETTE, build_chart, to_records
+    from fairtrial.report.figures.base import to_records
 
     rows = to_records(_join_published(cells, table), ["learner", "change", "ours", "low", "high", "published"])
     changes, learners = (list(dict.fromkeys(row[side] for row in rows)) for side in ("change", "learner"))
-    scale, axis = alt.Scale(domain=[-0.2, 1], clamp=True), alt.Axis(values=[0, 0.5, 1], format=".1f")
+    layers = _draw_points(rows, "change", changes, high=1.0).properties(width=150, height=alt.Step(22))
+    return layers.facet(
+        column=alt.Column("learner:N", sort=learners, title=None, header=alt.Header(labelFontWeight="bold")), spacing=14
+    ).properties(title=alt.TitleParams(_FIGURE_TITLES[table], fontSize=14, anchor="start"))
+
+
+def _draw_points(rows: list[dict[str, Any]], field: str, names: Sequence[str], high: float) -> Any:
+    """Draw pD by the names of one field: ours as dots with intervals, the printed ones as crosses."""
+    import altair as alt
+
+    from fairtrial.report.figures.base import PALETTE, build_chart
+
+    scale, axis = alt.Scale(domain=[-0.2, high], clamp=True), alt.Axis(values=[0, high / 2, high], format=".2~f")
     x, published_x, low = (alt.X(f"{name}:Q", title="pD", scale=scale, axis=axis) for name in ("ours", "published", "low"))
-    y = alt.Y("change:N", title=None, sort=changes, axis=alt.Axis(labelLimit=220, grid=True))
+    y = alt.Y(f"{field}:N", title=None, sort=list(names), axis=alt.Axis(labelLimit=220, grid=True))
     base = build_chart(rows)
-    tooltip = [alt.Tooltip("change:N"), alt.Tooltip("ours:Q", format=".3f"), alt.Tooltip("published:Q", format=".2f")]
-    layers = alt.layer(
+    tooltip = [alt.Tooltip(f"{field}:N"), alt.Tooltip("ours:Q", format=".3f"), alt.Tooltip("published:Q", format=".2f")]
+    return alt.layer(
         base.mark_rule(color=PALETTE[0], strokeWidth=2).encode(low, y, x2="high:Q"),
         base.mark_circle(color=PALETTE[0], size=70, opacity=1).encode(x, y, tooltip=tooltip),
         base.mark_point(shape="cross", color=PALETTE[1], filled=True, size=80, opacity=1, angle=45).encode(
             published_x, y, tooltip=tooltip
         ),
-    ).properties(width=150, height=alt.Step(22))
-    return layers.facet(
-        column=alt.Column("learner:N", sort=learners, title=None, header=alt.Header(labelFontWeight="bold")), spacing=14
-    ).properties(title=alt.TitleParams(_FIGURE_TITLES[table], fontSize=14, anchor="start"))
+    )
 
 
 def _join_published(cells: pd.DataFrame, table: TableName) -> pd.DataFrame:

@@ -66,10 +66,11 @@ class DriftErrors:
         """Estimate the average loss in percentage points of error."""
         return jackknife(self.compute_mean_loss, self.replicates)
 
-    def estimate_pd(self) -> IntervalEstimate:
-        """Estimate pD averaged over the changes for which it is defined."""
-        is_defined = np.isfinite(self.compute_pd(np.arange(self.replicates)))
-        return jackknife(lambda rows: _mean_defined(self.compute_pd(rows)[is_defined]), self.replicates)
+    def estimate_pd(self, *, without_test: str = "") -> IntervalEstimate:
+        """Estimate pD averaged over the changes for which it is defined, except tests in the environment `without_test`."""
+        is_kept = np.array([tested_on != without_test for _, tested_on in self.changes])
+        is_used = is_kept & np.isfinite(self.compute_pd(np.arange(self.replicates)))
+        return jackknife(lambda rows: _mean_defined(self.compute_pd(rows)[is_used]), self.replicates)
 
     def estimate_pd_difference(self, other: DriftErrors) -> IntervalEstimate:
         """Estimate the averaged pD minus that of the other learner, over the changes for which both are defined."""
@@ -151,13 +152,23 @@ class DriftResults:
         simple, complicated = (self.get_errors(table, learner, variant) for learner in pair)
         return simple.estimate_loss_difference(complicated)
 
-    def estimate_error_differences(self, pair: tuple[str, str]) -> list[IntervalEstimate]:
+    def estimate_error_differences(self, pair: tuple[str, str], variant: str = "") -> list[IntervalEstimate]:
         """Estimate the error of the simple learner minus that of the complex one, for every change of the three tables."""
         return [
             difference
             for table in TABLES
-            for difference in self.get_errors(table, pair[0]).estimate_error_differences(self.get_errors(table, pair[1]))
+            for difference in self.get_errors(table, pair[0], variant).estimate_error_differences(
+                self.get_errors(table, pair[1], variant)
+            )
         ]
+
+    def estimate_mean_error_difference(self, pair: tuple[str, str], variant: str = "") -> IntervalEstimate:
+        """Estimate the mean of these differences; the tables share patients, so replicates are the independent units."""
+        simple, complicated = (
+            np.hstack([self.get_errors(table, learner, variant).error for table in TABLES]) for learner in pair
+        )
+        means = 100 * (simple - complicated).mean(axis=1)
+        return jackknife(lambda rows: float(means[rows].mean()), len(means))
 
     def list_failures(self) -> dict[str, str]:
         """List the learners that failed, each with its first error message."""

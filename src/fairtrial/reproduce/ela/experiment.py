@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from fairtrial._text import format_count
-from fairtrial.reproduce.claim import estimate_mean
-from fairtrial.reproduce.ela import claims, figures
-from fairtrial.reproduce.ela.claims import LOSS_LIMIT, STATEMENTS
+from fairtrial.reproduce.claim import Claim, estimate_mean, mark_inconclusive
+from fairtrial.reproduce.ela import brm, claims, figures
+from fairtrial.reproduce.ela.claims import LOSS_LIMIT, SIMILAR_LOSS, STATEMENTS, VARIANTS
 from fairtrial.reproduce.ela.datasets import LARGE, PaperDatasets
+from fairtrial.reproduce.ela.low_accuracy import judge_low_accuracy, split_folds
+from fairtrial.reproduce.ela.printed import build_toy_table, judge_printed
 from fairtrial.reproduce.ela.tables import (
     ANY_CLASS,
     C45,
@@ -18,6 +20,7 @@ from fairtrial.reproduce.ela.tables import (
     LEARNER_LABELS,
     NOISY,
     OTHER_CLASS,
+    OURS,
     QUANTITIES,
     SVM_LOGISTIC,
     SVM_VOTES,
@@ -52,18 +55,26 @@ _FAR = 3.0
     paper="ela",
 )
 def run(request: Request) -> Reproduction:
-    """Run table 3, other copies of some data sets, variants of the SVM, and more learners at more noise levels."""
+    """Run table 3, other copies of some data sets, variants of the SVM, more learners and noise levels, and simulated data."""
     datasets = PaperDatasets.load(request)
     resampling = read_study_file("ela")["resampling"]
     repeats = request.pick(smoke=1, quick=1, full=resampling["repeats"])
     results = run_study(request, "study", datasets.data, name="table3", repeats=repeats)
     variant_results, curve_results = run_variants(request, datasets), run_curves(request, datasets)
-    cells = TableCells.from_results(results)
+    simulated_results = brm.run_simulated(request)
+    cells, draws = TableCells.from_results(results), brm.compute_draws(simulated_results)
     copies = compare_copies(request, datasets, cells, repeats)
     sizes, curves = datasets.find_other_sizes(), tabulate_curves(curve_results)
     accuracies = tabulate_accuracies(variant_results)
     variants = tabulate_distances(accuracies)
     tables = build_tables(cells)
+    judged = (
+        *claims.judge_claims(cells, claims.estimate_differences(results)),
+        *judge_low_accuracy(split_folds(curve_results)),
+        brm.judge_agreement(draws),
+    )
+    if request.scale == "smoke":
+        judged = mark_inconclusive(judged)
     frames = {table.name: table.frame for table in tables}
     noise = frames["noise"].to_dict("records")
     values = {
@@ -95,14 +106,79 @@ def run(request: Request) -> Reproduction:
         "limit_contradictions": claims.find_contradictions(Table3.published(), limited=True),
         "n_statements": sum(not statement.limited for statement in STATEMENTS),
         "loss_limit": LOSS_LIMIT,
+        "similar_loss": SIMILAR_LOSS,
+        "changed": {name: find_changed(judged, name) for name in VARIANTS},
+        "rank_example": brm.find_rank_example(draws),
+        "bayes_errors": {name: population.bayes_error for name, population in brm.build_populations().items()},
     }
+    study_tables = _build_study_tables(variants, accuracies, copies, sizes, curves)
     return Reproduction(
         values,
-        (*tables, *_build_study_tables(variants, accuracies, copies, sizes, curves)),
-        claims.judge_claims(cells, claims.estimate_differences(results)),
+        (*tables, build_toy_table(), brm.build_table(draws), *study_tables),
+        (*judged, *judge_printed()),
         figures.draw_figures(cells, variants, curve_results),
-        {**datasets.missing, **count_failures(results, variant_results, curve_results)},
+        {**datasets.missing, **count_failures(results, variant_results, curve_results, simulated_results)},
+        summarize(cells, judged),
     )
+
+
+def summarize(cells: TableCells, judged: Sequence[Claim]) -> str:
+    """State by which measure C4.5 is better, and how many verdicts depend on the SVM and on the noise."""
+    table = cells.build_versions()[OURS]
+    if not len(table):
+        return "No data set has all numbers of table 3, so no claim about it was judged."
+    rla, ela = (table.estimate_difference(quantity) for quantity in ("rla", "ela"))
+    numbers = {
+        name: f"{name}, C4.5 - SVM {difference.value:+.4f}, 95 % CI {difference.low:+.4f} to {difference.high:+.4f}"
+        for name, difference in (("RLA", rla), ("ELA", ela))
+    }
+    if not rla.sign and not ela.sign:
+        answer = f"C4.5 and the SVM do not differ significantly under 10 % class noise ({numbers['RLA']}; {numbers['ELA']})."
+    else:
+        answer = f"{_describe_loss(rla.sign)} ({numbers['RLA']}). {_describe_behaviour(ela.sign)} ({numbers['ELA']})."
+    n_published = len(Table3.published())
+    if len(table) < n_published:
+        answer = f"On {len(table)} of the {n_published} data sets, {answer}"
+    with_variants = [claim for claim in judged if claim.variants and claim.kind == "claim"]
+    if not with_variants:
+        return answer
+    n_votes, n_any = (len(find_changed(with_variants, name)) for name in VARIANTS)
+    return (
+        f"{answer} The paper does not fully specify its SVM and its noise: of {format_count(len(with_variants), 'verdict')}, "
+        f"{n_votes} would be different if the SVM counted votes, and {n_any} if the noise could assign any class."
+    )
+
+
+def _describe_loss(sign: int) -> str:
+    return {
+        -1: "C4.5 loses less accuracy under 10 % class noise than the SVM, as the paper states",
+        0: "C4.5 and the SVM do not differ significantly in their loss of accuracy under 10 % class noise",
+        1: "C4.5 loses more accuracy under 10 % class noise than the SVM, contrary to the paper",
+    }[sign]
+
+
+def _describe_behaviour(sign: int) -> str:
+    return {
+        -1: "By ELA, which includes the accuracy without noise, C4.5 is better",
+        0: "By ELA, which includes the accuracy without noise, they do not differ significantly",
+        1: "By ELA, which includes the accuracy without noise, the SVM is better",
+    }[sign]
+
+
+def find_changed(judged: Sequence[Claim], variant: str) -> list[str]:
+    """List the claims for which a variant has another verdict than the main run, with both verdicts.
+
+    >>> from fairtrial.reproduce.claim import Claim
+    >>> claims = [Claim("a", "reproduced", "", variants={"votes": "inconclusive"}), Claim("b", "reproduced", "")]
+    >>> find_changed(claims, "votes")
+    ['a. Main run: reproduced; variant: inconclusive.']
+    """
+    changed = []
+    for claim in judged:
+        main, other = claim.variants.get("main run", claim.verdict), claim.variants.get(variant)
+        if other is not None and other != main:
+            changed.append(f"{claim.text}. Main run: {main}; variant: {other}.")
+    return changed
 
 
 def run_study(

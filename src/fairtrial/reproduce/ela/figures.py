@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairtrial.report.figures.base import GREY, INK, PALETTE, build_chart, build_title, style_chart, to_records
 from fairtrial.reproduce.ela.tables import ANY_CLASS, C45, CLEAN, NOISY, OTHER_CLASS, SVM_LOGISTIC, SVM_VOTES, TableCells
+from fairtrial.reproduce.experiment import read_published
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 _PANEL_TITLES = {C45: "C4.5", SVM_LOGISTIC: "SVM, logistic models", SVM_VOTES: "SVM, votes"}
 _PANEL_SIZE = 250
+_OVERLAY_VALUES = (0.0, 0.1, 0.2, 0.3, 0.5, 1.0)
 
 # A figure has only as many learners as there are distinguishable lines. All groups include C4.5 for comparison.
 MAIN_LEARNERS = ("c45", "puk-svc", "puk-svc-logistic", "naive-bayes", "1-nn", "random-forest")
@@ -32,8 +34,84 @@ def draw_figures(cells: TableCells, variants: pd.DataFrame, curves: Results) -> 
     return {
         "Our accuracies and the paper's": draw_agreement(cells),
         "Which SVM did the paper run?": draw_distances(variants),
+        "RLA and ELA overlaid (figure 1c)": draw_overlay(),
+        "The toy examples (figure 2)": draw_toy_examples(read_published("ela_table1")),
         **draw_curves(curves),
     }
+
+
+def draw_overlay(low: float = 0.3) -> Any:
+    """Draw lines of equal RLA and ELA in one panel, and the difference of both measures beside it."""
+    import altair as alt
+    import numpy as np
+
+    from fairtrial.report.figures.robustness import compute_loss_contours
+
+    contours = compute_loss_contours(low)
+    contours = contours[contours["value"].isin(_OVERLAY_VALUES)].assign(measure=contours["measure"].str.upper())
+    measures = ["RLA", "ELA"]
+    scale = alt.Scale(domain=[low, 1.0], nice=False, zero=False)
+    x = alt.X("clean:Q", title="Accuracy without noise", scale=scale, axis=alt.Axis(grid=False))
+    y = alt.Y("noisy:Q", title="Accuracy with noise", scale=scale, axis=alt.Axis(grid=False))
+    hues = alt.Scale(domain=measures, range=list(PALETTE[:2]))
+    legend = alt.Legend(orient="bottom", symbolType="stroke", symbolStrokeWidth=2)
+    color = alt.Color("measure:N", title=None, scale=hues, legend=legend)
+    dash = alt.StrokeDash("measure:N", title=None, scale=alt.Scale(domain=measures, range=[[6, 4], [1, 0]]))
+    base = build_chart(to_records(contours, ["measure", "value", "clean", "noisy"])).encode(x, y, color, detail="value:N")
+    labels = [
+        {"measure": name, "clean": clean, "noisy": noisy, "text": f"{value:g}"}
+        for value in _OVERLAY_VALUES
+        for name, clean, noisy in (("RLA", 0.95, (1 - value) * 0.95), ("ELA", 0.55, 1 - value * 0.55))
+        if low < noisy < 0.99
+    ]
+    texts = build_chart(labels).mark_text(fontSize=11, dy=-7).encode(x, y, color, alt.Text("text:N"))
+    overlay = alt.layer(base.mark_line(strokeWidth=1.8, clip=True).encode(dash), texts)
+    accuracies = np.linspace(low, 1, 71)
+    points = [{"clean": float(value), "difference": float((1 - value) / value)} for value in accuracies]
+    gap = build_chart(points).mark_line(color=INK, strokeWidth=2)
+    gap = gap.encode(x, alt.Y("difference:Q", title="ELA - RLA = (100 - A0) / A0", axis=alt.Axis(grid=True)))
+    panels = [
+        chart.properties(width=_PANEL_SIZE, height=_PANEL_SIZE, title=alt.TitleParams(title, fontSize=14, offset=8))
+        for chart, title in ((overlay, "Lines of equal loss"), (gap, "Difference of both measures"))
+    ]
+    subtitle = "Both measures are equal at an accuracy of 100 % without noise; their difference does not depend on the noise"
+    return style_chart(
+        alt.hconcat(*panels, spacing=44).properties(title=build_title("RLA and ELA overlaid (figure 1c)", subtitle))
+    )
+
+
+def draw_toy_examples(examples: pd.DataFrame) -> Any:
+    """Draw the accuracies of both classifiers without and with noise, a panel per toy example, as in figure 2."""
+    import altair as alt
+    import numpy as np
+
+    panels = []
+    names = {"c1": "C1", "c2": "C2"}
+    for row in examples.dropna(subset=["figure"]).to_dict("records"):
+        points = [
+            {"classifier": label, "noise": noise, "accuracy": float(row[f"{name}_{column}"])}
+            for name, label in names.items()
+            for noise, column in (("0 %", "acc0"), ("x %", "accx"))
+        ]
+        legend = alt.Legend(orient="bottom", symbolType="stroke", symbolStrokeWidth=2)
+        hues = alt.Scale(domain=list(names.values()), range=list(PALETTE[:2]))
+        color = alt.Color("classifier:N", title=None, scale=hues, legend=legend)
+        dash = alt.StrokeDash("classifier:N", title=None, scale=alt.Scale(domain=list(names.values()), range=[[1, 0], [6, 4]]))
+        y = alt.Y("accuracy:Q", title="Accuracy (%)", scale=alt.Scale(domain=[0, 105], nice=False))
+        base = build_chart(points).encode(alt.X("noise:N", title="Noise level", axis=alt.Axis(labelAngle=0)), y, color)
+        losses = [
+            ", ".join(f"{label} {np.format_float_positional(row[f'{name}_{loss}'], trim='-')}" for name, label in names.items())
+            for loss in ("rla", "ela")
+        ]
+        heading = alt.TitleParams(
+            f"Example {row['example']}", subtitle=[f"RLA: {losses[0]}", f"ELA: {losses[1]}"], fontSize=14, subtitleFontSize=11
+        )
+        panel = alt.layer(base.mark_line(strokeWidth=2).encode(dash), base.mark_circle(size=50, opacity=1))
+        panels.append(panel.properties(width=150, height=170, title=heading))
+    subtitle = "A larger loss is worse: RLA prefers C2 in examples 3 and 4, ELA always prefers C1"
+    return style_chart(
+        alt.hconcat(*panels, spacing=24).properties(title=build_title("The toy examples of table 1 (figure 2)", subtitle))
+    )
 
 
 def draw_agreement(cells: TableCells) -> Any:

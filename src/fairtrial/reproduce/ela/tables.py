@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fairtrial._text import capitalize
 from fairtrial.reproduce.claim import IntervalEstimate, estimate_mean
 from fairtrial.reproduce.experiment import ResultTable, compare_with_published, read_published
 
@@ -66,6 +65,22 @@ class WinCount:
     def is_ahead(self) -> bool | None:
         """Whether there are more wins than losses; None if the difference is not significant."""
         return (self.wins > self.losses) if self.p_value < ALPHA else None
+
+    def estimate_excess(self) -> IntervalEstimate:
+        """Estimate by how much the proportion of wins exceeds 1/2; the Clopper-Pearson limits agree with the sign test.
+
+        >>> WinCount(9, 1, 0.0215).estimate_excess().format("{:.3f}")
+        '0.400 (0.055 to 0.497)'
+        >>> WinCount(0, 0, 1.0).estimate_excess().format("{:.1f}")
+        '0.0 (-0.5 to 0.5)'
+        """
+        from fairtrial.measures.intervals import compute_clopper_pearson_limits
+
+        n = self.wins + self.losses
+        if not n:
+            return IntervalEstimate(0.0, -0.5, 0.5)
+        low, high = compute_clopper_pearson_limits(self.wins, n, 1 - ALPHA)
+        return IntervalEstimate(self.wins / n, low, high).subtract(0.5)
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +214,7 @@ def _pivot_cells(cells: pd.DataFrame, svm: str) -> pd.DataFrame:
 
 
 def build_tables(cells: TableCells) -> tuple[ResultTable, ...]:
-    """Build the tables about table 3: averages, counts, preferences of ELA and RLA, then all numbers by data set."""
+    """Build the tables about table 3: ours beside the paper's, averages, counts, and preferences of ELA and RLA."""
     import pandas as pd
 
     comparisons = {noise: cells.compare(noise) for noise in NOISE_LABELS}
@@ -215,6 +230,13 @@ def build_tables(cells: TableCells) -> tuple[ResultTable, ...]:
     else:
         decisions = tabulate_decisions(versions)
     tables = [
+        ResultTable(
+            "table3",
+            "Table 3: ours and the paper's",
+            tabulate_beside_published(comparisons[OTHER_CLASS]),
+            _MAIN_NOTE,
+            is_main=True,
+        ),
         ResultTable("averages", "Averages", averages, _AVERAGES_NOTE, digits=4),
         ResultTable("decided", "Significant differences of averages and counts", decisions, _DECISIONS_NOTE, digits=4),
         ResultTable("best", "Number of data sets on which each learner is best", count_best(versions), _VERSIONS_NOTE),
@@ -225,11 +247,6 @@ def build_tables(cells: TableCells) -> tuple[ResultTable, ...]:
         tables.append(
             ResultTable("differently", "Data sets on which ELA and RLA prefer different learners", disagreements, note)
         )
-    for noise, comparison in comparisons.items():
-        for learner, label in LEARNER_LABELS.items():
-            title = f"{capitalize(label)}, noise to {NOISE_LABELS[noise]}: ours and the paper's"
-            name = f"table3-{learner}-{'stated' if noise == OTHER_CLASS else 'any'}"
-            tables.append(ResultTable(name, title, tabulate_by_dataset(comparison, learner), _BY_DATASET_NOTE))
     return (
         *tables,
         ResultTable("differences", "All numbers, differences and intervals", all_numbers, on_page=False),
@@ -237,10 +254,11 @@ def build_tables(cells: TableCells) -> tuple[ResultTable, ...]:
     )
 
 
-_BY_DATASET_NOTE = (
-    "For each quantity, the table shows ours, the paper's, and the difference (ours - paper) with a 95 % interval. The "
-    "interval is that of our mean over splits, corrected for overlapping training sets. The paper's number is treated as "
-    "fixed, although it also has a sampling error."
+_MAIN_NOTE = (
+    "Each cell shows our number and, in parentheses, the paper's. Our numbers use the noise that the paper's text describes "
+    "and the SVM with logistic models. An asterisk marks a number whose 95 % interval does not contain the paper's. The "
+    "interval is that of our mean over splits, corrected for overlapping training sets. The row 'best' counts the data sets on "
+    "which a learner is better; as in the paper, ties count for C4.5."
 )
 _AVERAGES_NOTE = (
     "Means over data sets. The interval of the difference (ours - paper) is a t interval over data sets. The mean distance is "
@@ -263,20 +281,33 @@ _NOISE_NOTE = (
 )
 
 
-def tabulate_by_dataset(comparison: pd.DataFrame, learner: str) -> pd.DataFrame:
-    """Tabulate the quantities of a learner by data set: our value, the paper's value, and the difference with its interval."""
+def tabulate_beside_published(comparison: pd.DataFrame) -> pd.DataFrame:
+    """Tabulate table 3 with C4.5 and the SVM with logistic models: our numbers, and the paper's in parentheses.
+
+    Numbers that differ significantly from the paper's have an asterisk. The last rows are averages and counts of best results.
+    """
     import pandas as pd
 
-    selected = comparison[comparison["learner"] == learner]
-    columns: dict[str, pd.Series[str]] = {}
+    columns: dict[str, dict[str, str]] = {}
     for quantity, digits in _DIGITS.items():
-        rows = selected[selected["quantity"] == quantity].set_index("dataset")
-        columns[quantity] = rows["ours"].map(f"{{:.{digits}f}}".format)
-        columns[f"{quantity}, paper"] = rows["published"].map(f"{{:.{digits}f}}".format)
-        pattern = f"{{:+.{digits}f}} ({{:+.{digits}f}} to {{:+.{digits}f}})"
-        intervals = [pattern.format(*row) for row in rows[["difference", "low", "high"]].itertuples(index=False, name=None)]
-        columns[f"{quantity}, difference"] = pd.Series(intervals, index=rows.index, dtype=object)
-    return pd.DataFrame(columns).rename_axis("data set").reset_index()
+        for learner, label in ((C45, "C4.5"), (SVM_LOGISTIC, "SVM")):
+            rows = select_differences(comparison, learner, quantity).set_index("dataset")
+            cells = columns[f"{quantity}, {label}"] = {
+                str(name): f"{ours:.{digits}f}{'*' if low > 0 or high < 0 else ''} ({published:.{digits}f})"
+                for name, ours, published, low, high in zip(
+                    rows.index, *(rows[column] for column in ("ours", "published", "low", "high")), strict=True
+                )
+            }
+            cells["average"] = f"{rows['ours'].mean():.{digits}f} ({rows['published'].mean():.{digits}f})"
+    frame = pd.DataFrame(columns)
+    complete = comparison.rename(columns={"ours": "value"})
+    both = [Table3(_pivot_cells(complete.assign(value=complete[column]), SVM_LOGISTIC)) for column in ("value", "published")]
+    for quantity, column in QUANTITIES.items():
+        for label in ("C4.5", "SVM"):
+            counts = [int((table.find_preferred(column) == label).sum()) for table in both]
+            frame.loc["best", f"{quantity}, {label}"] = f"{counts[0]} ({counts[1]})"
+    order = [name for name in frame.index if name not in ("average", "best")] + ["average", "best"]
+    return frame.loc[order].fillna("").rename_axis("data set").reset_index()
 
 
 def tabulate_averages(comparison: pd.DataFrame, noise: str) -> pd.DataFrame:

@@ -256,15 +256,6 @@ class PooledEstimate:
         ratio = IntervalEstimate(*np.exp([self.mean.value, self.mean.low, self.mean.high]).tolist())
         return format_estimate(ratio, 2, null=1)
 
-    def describe_points(self) -> str:
-        """Describe the mean in points of error, and count the cells with an interval above and below 0."""
-        return f"{self.format_points()} points; {self.count_cells(0)}"
-
-    def count_cells(self, null: int) -> str:
-        """Count the cells with an interval above and below `null`."""
-        above, below = (sum(cell.sign == sign for cell in self.cells) for sign in (1, -1))
-        return f"cells with an interval above {null}: {above} of {len(self.cells)}, below: {below}"
-
 
 @dataclass(frozen=True)
 class LearnerEstimates:
@@ -273,18 +264,23 @@ class LearnerEstimates:
     overall: PooledEstimate
     learners: dict[str, PooledEstimate]
 
+    @property
+    def means(self) -> list[IntervalEstimate]:
+        """The mean of each learner."""
+        return [estimate.mean for estimate in self.learners.values()]
+
     def describe_points(self) -> str:
         """Describe the estimates in points of error."""
         learners = self._format_learners(PooledEstimate.format_points)
-        return f"{self.overall.format_points()} points; {learners}; {self.overall.count_cells(0)}"
+        return f"{self.overall.format_points()} points; {learners}"
 
     def describe_ratio(self) -> str:
         """Describe estimates of log ratios as ratios."""
         learners = self._format_learners(PooledEstimate.format_ratio)
-        return f"ratio {self.overall.format_ratio()}; {learners}; {self.overall.count_cells(1)}"
+        return f"ratio {self.overall.format_ratio()}; {learners}"
 
     def _format_learners(self, format_mean: Callable[[PooledEstimate], str]) -> str:
-        return "by learner: " + ", ".join(f"{name} {format_mean(estimate)}" for name, estimate in self.learners.items())
+        return ", ".join(f"{name} {format_mean(estimate)}" for name, estimate in self.learners.items())
 
 
 def format_estimate(estimate: IntervalEstimate, digits: int, *, null: int = 0, sign: bool = False) -> str:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fairtrial._check import FloatArray, IntArray
-from fairtrial.reproduce.claim import estimate_mean
+from fairtrial.reproduce.claim import IntervalEstimate, estimate_mean
 from fairtrial.reproduce.estimates.simulation import SimulationPlan, build_population, report_progress
 
 if TYPE_CHECKING:
     import pandas as pd
 
+VOTED = "bagged C4.5, majority vote"
 # The base learner of each ensemble.
 BASES = {
     "bagged C4.5": "C4.5",
+    VOTED: "C4.5",
     "boosted C4.5": "C4.5",
     "random forest": "C4.5",
     "boosted stump": "stump",
@@ -39,7 +42,7 @@ def build_learners(n_members: int, seed: int) -> dict[str, Any]:
     """Build the single learners and the ensembles. Boosting draws rows by weight, as described in the chapter."""
     from fairtrial.learners import C45, AdaBoostM1, Bagging, NaiveBayes, NearestNeighbours, Stump, make_learner
 
-    settings = {"n_estimators": n_members, "random_state": seed}
+    settings: dict[str, Any] = {"n_estimators": n_members, "random_state": seed}
     return {
         "C4.5": C45(),
         "bagged C4.5": Bagging(C45(), **settings),
@@ -72,12 +75,55 @@ def decompose_error(probabilities: FloatArray, predictions: IntArray) -> ErrorDe
     return ErrorDecomposition(float(1 - (probabilities * votes).sum(axis=1).mean()), noise, bias, variance)
 
 
-def simulate_ensembles(plan: SimulationPlan, seed: int, jobs: int, *, progress: bool | None = False) -> pd.DataFrame:
-    """Return the error, its components, and the gain of the ensemble over the single learner, by problem and learner.
+@dataclass(frozen=True, eq=False)
+class EnsembleResults:
+    """Errors of single learners and ensembles on the same training samples and new rows.
 
-    The gain is the difference between the errors with the same training rows, in percentage points. Its t interval is over
-    training samples.
+    Attributes
+    ----------
+    parts : pandas.DataFrame
+        The expected error, noise, bias and variance by problem and learner.
+    errors : pandas.DataFrame
+        The error in points: a row per problem and training sample, a column per learner.
     """
+
+    parts: pd.DataFrame
+    errors: pd.DataFrame
+
+    def estimate_gains(self, ensemble: str) -> dict[str, IntervalEstimate]:
+        """Estimate the error of the single learner minus that of the ensemble by problem, in points."""
+        return self._estimate(lambda errors: errors[BASES[ensemble]] - errors[ensemble])
+
+    def compare_errors(self, first: str, second: str) -> dict[str, IntervalEstimate]:
+        """Estimate the error of the first learner minus that of the second by problem, in points."""
+        return self._estimate(lambda errors: errors[first] - errors[second])
+
+    def compare_gains(self, first: str, second: str) -> dict[str, IntervalEstimate]:
+        """Estimate the gain of the first ensemble minus that of the second by problem, in points."""
+        return self._estimate(lambda errors: errors[BASES[first]] - errors[first] - errors[BASES[second]] + errors[second])
+
+    def _estimate(self, compute: Callable[[pd.DataFrame], pd.Series[float]]) -> dict[str, IntervalEstimate]:
+        groups = self.errors.groupby("problem", sort=False)
+        return {str(problem): estimate_mean(compute(errors)) for problem, errors in groups}
+
+    def frame(self) -> pd.DataFrame:
+        """Return the parts of the error in points, and the gain of each ensemble with its 95 % interval."""
+        gains = {name: self.estimate_gains(name) for name in BASES}
+        rows = [
+            row
+            | {name: 100 * row[name] for name in ("error", "noise", "bias", "variance")}
+            | _describe_gain(gains.get(row["learner"], {}).get(row["problem"]))
+            for row in self.parts.to_dict("records")
+        ]
+        return type(self.parts)(rows)
+
+
+def _describe_gain(gain: IntervalEstimate | None) -> dict[str, float]:
+    return {} if gain is None else {"gain": gain.value, "low": gain.low, "high": gain.high}
+
+
+def simulate_ensembles(plan: SimulationPlan, seed: int, jobs: int, *, progress: bool | None = False) -> EnsembleResults:
+    """Train all learners on the same samples of each problem, and compute their errors on the same new rows."""
     import pandas as pd
     from sklearn.utils.parallel import Parallel, delayed
 
@@ -85,20 +131,21 @@ def simulate_ensembles(plan: SimulationPlan, seed: int, jobs: int, *, progress: 
     tasks = [(problem, replicate) for problem in settings["problems"] for replicate in range(settings["replicates"])]
     results = Parallel(n_jobs=jobs, return_as="generator")(delayed(_predict)(*task, settings, seed) for task in tasks)
     by_task = list(report_progress(results, "sample of the ensembles", len(tasks), progress))
-    rows = []
+    parts, errors = [], []
     for problem in settings["problems"]:
         X_new, _ = _draw_new_rows(problem, settings, seed)
         probabilities = build_population(problem).bayes_probabilities(X_new)
         replicates = [predictions for (name, _), predictions in zip(tasks, by_task, strict=True) if name == problem]
         predictions = {name: np.array([replicate[name] for replicate in replicates]) for name in replicates[0]}
-        errors = {name: 1 - probabilities[np.arange(len(X_new)), codes].mean(axis=1) for name, codes in predictions.items()}
-        for name, codes in predictions.items():
-            row = {"problem": problem, "learner": name, **vars(decompose_error(probabilities, codes))}
-            if name in BASES:
-                gain = estimate_mean(100 * (errors[BASES[name]] - errors[name]))
-                row |= {"gain": gain.value, "low": gain.low, "high": gain.high}
-            rows.append(row)
-    return pd.DataFrame(rows)
+        parts += [
+            {"problem": problem, "learner": name, **vars(decompose_error(probabilities, codes))}
+            for name, codes in predictions.items()
+        ]
+        by_learner = {
+            name: 100 - 100 * probabilities[np.arange(len(X_new)), codes].mean(axis=1) for name, codes in predictions.items()
+        }
+        errors.append(pd.DataFrame({"problem": problem} | by_learner))
+    return EnsembleResults(pd.DataFrame(parts), pd.concat(errors, ignore_index=True))
 
 
 def _draw_new_rows(problem: str, settings: dict[str, Any], seed: int) -> Any:
@@ -118,4 +165,14 @@ def _predict(problem: str, replicate: int, settings: dict[str, Any], seed: int) 
     rows, codes = X.to_numpy(), y.cat.codes.to_numpy()
     learners = build_learners(settings["members"], derive_seed(seed, "ensembles", problem, replicate, "learner") % 2**31)
     with threadpool_limits(1):
-        return {name: np.asarray(learner.fit(rows, codes).predict(X_new)) for name, learner in learners.items()}
+        predictions = {name: np.asarray(learner.fit(rows, codes).predict(X_new)) for name, learner in learners.items()}
+    voted = count_votes(learners["bagged C4.5"].estimators_, X_new)
+    ordered = ["C4.5", "bagged C4.5", VOTED]
+    return {name: (predictions | {VOTED: voted})[name] for name in dict.fromkeys([*ordered, *predictions])}
+
+
+def count_votes(members: Sequence[Any], X: Any) -> IntArray:
+    """Return the class that most members predict; a tie goes to the first of the classes in sort order."""
+    votes = np.array([member.predict(X) for member in members])
+    classes = np.unique(votes)
+    return np.asarray(classes[(votes[:, :, None] == classes).sum(axis=0).argmax(axis=1)])

@@ -63,6 +63,9 @@ class SimulationPlan:
     test_rows: int
     ensembles: dict[str, Any]
     selections: int
+    intervals: int
+    complete: int
+    outliers: int
 
     @classmethod
     def load(cls, scale: str) -> SimulationPlan:

@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtrial.reproduce.claim import mark_inconclusive
 from fairtrial.reproduce.experiment import Reproduction, Request, experiment
 from fairtrial.reproduce.ranking_errors import (
     DISPLAY_NAMES,
     MEASURES,
-    PUBLISHED_REPEATS,
     compute_difference_limits,
     round_up_axis,
     run_tasks,
 )
-from fairtrial.reproduce.ranking_real import user_measures
+from fairtrial.reproduce.ranking_real import claims, user_measures
 from fairtrial.reproduce.ranking_real.cells import (
     ALTERNATIVES,
     CHOSEN,
@@ -27,7 +25,6 @@ from fairtrial.reproduce.ranking_real.cells import (
     Interpretation,
     compute_cell,
 )
-from fairtrial.reproduce.ranking_real.claims import build_claims
 from fairtrial.reproduce.ranking_real.datasets import (
     CYLINDER,
     DATASET_NAMES,
@@ -48,7 +45,6 @@ from fairtrial.reproduce.ranking_real.user_measures import UserMeasure
 if TYPE_CHECKING:
     import pandas as pd
 
-_TARGET = 0.75  # target for the proportion of cells within sampling error
 _UNCHANGED = "unchanged"
 
 
@@ -73,7 +69,12 @@ def run(request: Request) -> Reproduction:
     comparison = compare_interpretations({**results, CHOSEN: own})
     variants = encode_cylinder_variants() if CYLINDER in datasets and request.scale != "quick" else {}
     cylinder = _compute_cylinder(request, repeats, variants, own)
-    claims = build_claims(own, [cell.drop_further_measures() for cell in clean])
+    table1_claims = claims.build_claims(
+        own,
+        [cell.drop_further_measures() for cell in clean],
+        {interpretation.name: results[interpretation] for interpretation in interpretations if interpretation is not CHOSEN},
+        is_smoke=request.scale == "smoke",
+    )
     user_results = user_measures.compare_with_auc(further, noisy, clean)
     for result in user_results:
         result.warn()
@@ -85,13 +86,15 @@ def run(request: Request) -> Reproduction:
             "n_datasets": len(datasets),
             "repeats": repeats,
             "user_results": user_results,
+            "alternatives": interpretations[1:],
             "cylinder_variants": {variant: _count_agreement(variant_cells) for variant, variant_cells in cylinder.items()},
             **summarise(cells, comparison, repeats),
         },
         tables=tuple(tables),
-        claims=mark_inconclusive(claims) if request.scale == "smoke" else claims,
+        claims=(*table1_claims.values(), *claims.build_printed_claims(), claims.judge_target(cells)),
         figures=_draw_figures(cells, means, repeats) if set(datasets) & set(DATASET_NAMES) else {},
         skipped=missing,
+        answer=claims.summarise_claims(table1_claims, cells),
     )
 
 
@@ -151,14 +154,9 @@ def summarise(cells: pd.DataFrame, interpretations: pd.DataFrame, repeats: int) 
     compared = cells[cells["published"].notna() & cells["ours"].notna()]
     outside = compared[~compared["within"].astype(bool)]
     sauc = compared[(compared["dataset"] == CYLINDER) & (compared["measure"] == "sauc")]
-    min_repeats = int(compared["repeats"].min()) if len(compared) else 0
     return {
         "n_compared": len(compared),
         "n_within": len(compared) - len(outside),
-        "n_target": round(_TARGET * len(compared)),
-        "meets_target": len(compared) - len(outside) >= _TARGET * len(compared),
-        "min_repeats": min_repeats,
-        "published_repeats": PUBLISHED_REPEATS,
         "mean_distance": compared["difference"].abs().mean(),
         "differing_by_dataset": outside["dataset"].value_counts().to_dict(),
         "differing_by_measure": outside["measure"].map(DISPLAY_NAMES).value_counts().to_dict(),

@@ -63,12 +63,20 @@ def build_tables(
     interpretations_title = "Other interpretations of what the paper does not specify"
     return [
         ResultTable(
-            "table1", "Table 1: error rates in %, published ones in brackets", format_cells(cells, measures), _TABLE1_NOTE
+            "table1",
+            "Table 1: error rates in %, published ones in brackets",
+            format_cells(cells, measures),
+            _TABLE1_NOTE,
+            is_main=True,
         ),
         *([ResultTable("differing", differing_title, differing, _DIFFERING_NOTE, digits=2)] if len(differing) else []),
         ResultTable("means", "Mean error rates over the data sets, in %", means.assign(measure=names), digits=2),
         ResultTable("clean", "Without noise", _tabulate_clean(clean, measures), _CLEAN_NOTE, digits=3),
-        ResultTable("readings", interpretations_title, interpretations, _INTERPRETATIONS_NOTE, digits=2),
+        *(
+            [ResultTable("readings", interpretations_title, interpretations, _INTERPRETATIONS_NOTE, digits=2)]
+            if len(interpretations) > 1
+            else []
+        ),
         ResultTable("cells", "All cells", cells, on_page=False),
     ]
 

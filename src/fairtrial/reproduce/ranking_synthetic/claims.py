@@ -1,127 +1,210 @@
-"""The paper's claims about its Figures 4, 5 and 6, judged by our error rates."""
+"""The paper's claims about its Figures 4, 5 and 6, judged by our error rates.
+
+The paper's words have no numbers. The same word has the same limit in both ranking experiments; see `ranking_errors`.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 
-from fairtrial.reproduce.claim import Claim, are_all_positive, combine_outcomes, mark_inconclusive
-from fairtrial.reproduce.ranking_errors import DISPLAY_NAMES, MEASURES, compute_joint_level, estimate_rate, index_measure
+from fairtrial.reproduce.claim import (
+    Claim,
+    IntervalEstimate,
+    Verdict,
+    build_claim,
+    combine_verdicts,
+    judge_direction,
+    judge_equivalence,
+    mark_inconclusive,
+)
+from fairtrial.reproduce.ranking_errors import (
+    AROUND,
+    DISPLAY_NAMES,
+    DRAMATIC,
+    IDENTICAL,
+    LOW,
+    MEASURES,
+    SIMILAR,
+    SLIGHT,
+    estimate_rate,
+    index_measure,
+    list_slight,
+)
 from fairtrial.reproduce.ranking_synthetic.simulation import ErrorCurve
 
-_AROUND = 2.0  # percentage points
 _FIGURE_4 = "Figure 4, misclassification noise"
 _FIGURE_5 = "Figure 5, probability noise"
 _FIGURE_6 = "Figure 6, class proportion noise"
+_SAME_NOISE = "same noise for both rankings"
+_SLIGHTLY = f"(judged as: by more than 0 and less than {SLIGHT:g} points on average)"
 _OTHERS_THAN_SAUC = tuple(measure for measure in MEASURES if measure != "sauc")
+
+CurveVariants = Mapping[str, ErrorCurve]
+"""Error curves of the main run, named "", and of its variants."""
 
 
 def build_claims(
-    labels: ErrorCurve, scores: ErrorCurve, proportion: ErrorCurve, *, is_smoke: bool = False
-) -> tuple[Claim, ...]:
-    """Judge all claims. In a smoke run, all are inconclusive, except that a single error contradicts the first one."""
-    claims = (*_judge_labels(labels), *_judge_scores(scores), *_judge_proportion(proportion))
-    return (_judge_zero(labels), *(mark_inconclusive(claims) if is_smoke else claims))
+    labels: ErrorCurve,
+    scores: ErrorCurve,
+    proportion: ErrorCurve,
+    same_noise: ErrorCurve | None = None,
+    *,
+    is_smoke: bool = False,
+) -> dict[str, Claim]:
+    """Judge all claims by name. `same_noise` is a variant of the scores. In a smoke run, all claims are inconclusive."""
+    variants = {} if same_noise is None else {_SAME_NOISE: same_noise}
+    claims = {
+        **_judge_labels({"": labels}),
+        **_judge_scores({"": scores, **variants}),
+        **_judge_proportion({"": proportion}),
+    }
+    return dict(zip(claims, mark_inconclusive(claims.values()), strict=True)) if is_smoke else claims
 
 
-def _judge_labels(curve: ErrorCurve) -> list[Claim]:
+def _judge_labels(curves: CurveVariants) -> dict[str, Claim]:
     upto = f"{_FIGURE_4}: up to about 70 %"
-    return [
-        _judge_half(curve, f"{_FIGURE_4}: at 100 % all errors are around 50 % (judged as: within {_AROUND:g} points)"),
-        judge_order(
-            curve,
-            f"{upto} the errors of H and KS are slightly below those of the others (judged as: below)",
+    dramatic = f"{_FIGURE_4}: there are no dramatic differences between the measures"
+    return {
+        "4: none without noise": judge_level(curves, f"{_FIGURE_4}: at 0 % all errors are expected to be 0", 0, 0),
+        "4: half": judge_level(curves, f"{_FIGURE_4}: at 100 % all errors are around 50 %", -1, 50),
+        "4: H and KS": judge_order(
+            curves,
+            f"{upto} the errors of H and KS are slightly below those of the others {_SLIGHTLY}",
             ["h_measure", "ks"],
             ["auc", "auch", "sauc", "taks"],
-            70,
+            max_level=70,
+            slightly=True,
         ),
-        judge_order(curve, f"{upto} AUCH is more robust than AUC and taKS", ["auch"], ["auc", "taks"], 70),
-        judge_order(curve, f"{_FIGURE_4}: sAUC is the least robust", _OTHERS_THAN_SAUC, ["sauc"]),
-        judge_equality(curve, f"{_FIGURE_4}: AUC and taKS are virtually identical", ["auc", "taks"], 0.005),
-        judge_equality(curve, f"{_FIGURE_4}: there are no dramatic differences between the measures", MEASURES, 0.1),
-    ]
+        "4: AUCH": judge_order(
+            curves,
+            f"{upto} AUCH is slightly more robust than AUC and taKS {_SLIGHTLY}",
+            ["auch"],
+            ["auc", "taks"],
+            max_level=70,
+            slightly=True,
+        ),
+        "4: sAUC": judge_order(curves, f"{_FIGURE_4}: sAUC is the least robust", _OTHERS_THAN_SAUC, ["sauc"]),
+        "4: taKS": judge_equality(curves, f"{_FIGURE_4}: AUC and taKS are virtually identical", ["auc", "taks"], IDENTICAL),
+        "4: all alike": judge_equality(curves, dramatic, MEASURES, DRAMATIC),
+    }
 
 
-def _judge_scores(curve: ErrorCurve) -> list[Claim]:
+def _judge_scores(curves: CurveVariants) -> dict[str, Claim]:
     rest = ["h_measure", "auc", "auch", "taks"]
-    auch = "AUCH is slightly less robust than AUC and taKS (judged as: its mean error is higher)"
-    return [
-        judge_order(curve, f"{_FIGURE_5}: sAUC performs worst", _OTHERS_THAN_SAUC, ["sauc"]),
-        judge_order(curve, f"{_FIGURE_5}: KS is the next least robust", rest, ["ks"]),
-        judge_order(curve, f"{_FIGURE_5}: H follows", ["auc", "auch", "taks"], ["h_measure"]),
-        judge_order(curve, f"{_FIGURE_5}: {auch}", ["auc", "taks"], ["auch"]),
-        judge_equality(curve, f"{_FIGURE_5}: AUC and taKS are almost identical", ["auc", "taks"], 0.005),
-    ]
+    slightly_less = f"{_FIGURE_5}: AUCH is slightly less robust than AUC and taKS {_SLIGHTLY}"
+    return {
+        "5: sAUC": judge_order(curves, f"{_FIGURE_5}: sAUC performs worst", _OTHERS_THAN_SAUC, ["sauc"]),
+        "5: KS": judge_order(curves, f"{_FIGURE_5}: KS is the next least robust", rest, ["ks"]),
+        "5: H": judge_order(curves, f"{_FIGURE_5}: H follows", ["auc", "auch", "taks"], ["h_measure"]),
+        "5: AUCH": judge_order(curves, slightly_less, ["auc", "taks"], ["auch"], slightly=True),
+        "5: taKS": judge_equality(curves, f"{_FIGURE_5}: AUC and taKS are almost identical", ["auc", "taks"], IDENTICAL),
+    }
 
 
-def _judge_proportion(curve: ErrorCurve) -> list[Claim]:
+def _judge_proportion(curves: CurveVariants) -> dict[str, Claim]:
     measures = ("auc", "auch", "h_measure", "ks", "taks")
     low = f"{_FIGURE_6}: the errors of all measures except sAUC are remarkably low up to around 80 %"
-    return [
-        judge_equality(curve, f"{_FIGURE_6}: all measures except sAUC perform very similarly", measures, 0.02),
-        _judge_low(curve, low, measures, 80, 5),
-        judge_order(curve, f"{_FIGURE_6}: sAUC copes worse than the others", measures, ["sauc"]),
-    ]
+    alike = f"{_FIGURE_6}: all measures except sAUC perform very similarly"
+    return {
+        "6: alike": judge_equality(curves, alike, measures, SIMILAR),
+        "6: low": judge_low(curves, low, measures, 80),
+        "6: sAUC": judge_order(curves, f"{_FIGURE_6}: sAUC copes worse than the others", measures, ["sauc"]),
+    }
 
 
 def judge_order(
-    curve: ErrorCurve, text: str, lower: Sequence[str], higher: Sequence[str], max_level: float = math.inf
+    curves: CurveVariants,
+    text: str,
+    lower: Sequence[str],
+    higher: Sequence[str],
+    *,
+    max_level: float = math.inf,
+    slightly: bool = False,
 ) -> Claim:
-    """Judge whether each measure of `lower` has a lower mean error than each of `higher`, by paired intervals."""
-    differences = {(high, low): curve.estimate_difference(high, low, max_level=max_level) for low in lower for high in higher}
-    smallest = min(differences, key=lambda pair: differences[pair].value)
+    """Judge whether each measure of `lower` has a lower mean error than each of `higher`, by paired intervals.
+
+    If `slightly`, the differences must also be below the limit of a slight difference.
+    """
+    pairs = [(high, low) for low in lower for high in higher]
+
+    def list_differences(variant: str) -> list[IntervalEstimate]:
+        return [curves[variant].estimate_difference(*pair, max_level=max_level) for pair in pairs]
+
+    def judge(variant: str) -> Verdict:
+        differences = list_differences(variant)
+        return judge_direction(list_slight(differences) if slightly else differences)
+
+    smallest, (high, low) = min(zip(list_differences(""), pairs, strict=True), key=lambda item: item[0].value)
     rates = ", ".join(
-        f"{DISPLAY_NAMES[measure]} {100 * curve.compute_mean(measure, max_level=max_level):.2f} %"
+        f"{DISPLAY_NAMES[measure]} {100 * curves[''].compute_mean(measure, max_level=max_level):.2f} %"
         for measure in (*lower, *higher)
     )
-    high, low = smallest
-    difference = f"{DISPLAY_NAMES[high]} minus {DISPLAY_NAMES[low]}: {differences[smallest].format('{:+.2f}')} points"
-    return Claim(text, are_all_positive(differences.values()), f"mean errors: {rates}; {difference}")
+    details = f"mean errors: {rates}; {DISPLAY_NAMES[high]} minus {DISPLAY_NAMES[low]}: {smallest.format('{:+.2f}')} points"
+    return build_claim(text, judge, details, variants=[name for name in curves if name])
 
 
-def judge_equality(curve: ErrorCurve, text: str, measures: Sequence[str], limit: float) -> Claim:
-    """Judge whether measures differ by at most a limit at all levels, by intervals with a joint coverage of 95 %."""
+def judge_equality(curves: CurveVariants, text: str, measures: Sequence[str], limit: float) -> Claim:
+    """Judge whether measures differ by at most a limit in points at all levels, by equivalence tests."""
     pairs = list(combinations(measures, 2))
-    confidence = compute_joint_level(len(pairs) * len(curve.levels))
-    differences = [difference for pair in pairs for difference in curve.estimate_differences(*pair, confidence)]
-    largest_limit = max(max(abs(difference.low), abs(difference.high)) for difference in differences)
-    spread = 100 * curve.compute_spread(measures)
-    return Claim(
-        f"{text} (judged as: within {100 * limit:g} points of each other at each level)",
-        combine_outcomes(difference.is_within(100 * limit) for difference in differences),
-        f"largest difference at a level {spread:.2f} points, confidence limits up to {largest_limit:.2f}",
+
+    def list_differences(variant: str) -> list[IntervalEstimate]:
+        return [difference for pair in pairs for difference in curves[variant].estimate_differences(*pair, 0.95)]
+
+    largest_limit = max(max(abs(difference.low), abs(difference.high)) for difference in list_differences(""))
+    return build_claim(
+        f"{text} (judged as: within {limit:g} points of each other at each level)",
+        lambda variant: judge_equivalence(list_differences(variant), limit),
+        f"largest difference at a level {100 * curves[''].compute_spread(measures):.2f} points, confidence limits up to "
+        f"{largest_limit:.2f}",
+        variants=[name for name in curves if name],
     )
 
 
-def _judge_low(curve: ErrorCurve, text: str, measures: Sequence[str], max_level: float, limit: float) -> Claim:
-    """Judge whether errors stay below a limit in percent at all noise levels up to `max_level`."""
+def judge_level(curves: CurveVariants, text: str, position: int, expected: float) -> Claim:
+    """Judge whether all errors at one noise level equal an expected error in percent, by equivalence tests."""
+
+    def list_rates(variant: str) -> list[IntervalEstimate]:
+        return [estimate_rate(float(rate), curves[variant].pairs) for rate in curves[variant].rates[position]]
+
+    rates = list_rates("")
+    values = ", ".join(f"{DISPLAY_NAMES[name]} {rate.value:.2f} %" for name, rate in zip(MEASURES, rates, strict=True))
+    limits = f"confidence limits {min(rate.low for rate in rates):.2f} to {max(rate.high for rate in rates):.2f} %"
+    return build_claim(
+        f"{text} (judged as: within {AROUND:g} points)",
+        lambda variant: judge_equivalence([rate.subtract(expected) for rate in list_rates(variant)], AROUND),
+        f"errors in {curves[''].pairs:,} pairs: {values}; {limits}",
+        variants=[name for name in curves if name],
+    )
+
+
+def judge_low(curves: CurveVariants, text: str, measures: Sequence[str], max_level: float) -> Claim:
+    """Judge whether errors stay below the limit of low errors at all noise levels up to `max_level`."""
     columns = [index_measure(measure) for measure in measures]
-    rates = curve.rates[curve.levels <= max_level][:, columns].ravel()
-    estimates = [estimate_rate(float(rate), curve.pairs, compute_joint_level(len(rates))) for rate in rates]
-    high = max(estimate.high for estimate in estimates)
-    return Claim(
-        f"{text} (judged as: below {limit:g} % at each level)",
-        combine_outcomes((-estimate).subtract(-limit).is_positive for estimate in estimates),
-        f"highest error up to a noise level of {max_level:g} %: {100 * rates.max():.2f} %, confidence limits up to {high:.2f} "
-        "%",
+
+    def list_rates(variant: str) -> list[IntervalEstimate]:
+        curve = curves[variant]
+        return [estimate_rate(float(rate), curve.pairs) for rate in curve.rates[curve.levels <= max_level][:, columns].ravel()]
+
+    rates = list_rates("")
+    return build_claim(
+        f"{text} (judged as: below {LOW:g} % at each level)",
+        lambda variant: judge_direction([(-rate).subtract(-LOW) for rate in list_rates(variant)]),
+        f"highest error up to a noise level of {max_level:g} %: {max(rate.value for rate in rates):.2f} %, confidence limits "
+        f"up to {max(rate.high for rate in rates):.2f} %",
+        variants=[name for name in curves if name],
     )
 
 
-def _judge_zero(curve: ErrorCurve) -> Claim:
-    """Judge the claim that no errors occur without noise. One error contradicts it; without errors it is inconclusive."""
-    rates = curve.rates[0]
-    text = ", ".join(f"{DISPLAY_NAMES[measure]} {100 * rate:.2f} %" for measure, rate in zip(MEASURES, rates, strict=True))
-    reproduced = False if rates.any() else None
-    return Claim(f"{_FIGURE_4}: at 0 % all errors are expected to be 0", reproduced, f"errors in {curve.pairs:,} pairs: {text}")
-
-
-def _judge_half(curve: ErrorCurve, text: str) -> Claim:
-    rates = curve.rates[-1]
-    estimates = [estimate_rate(float(rate), curve.pairs, compute_joint_level(len(rates))) for rate in rates]
-    low, high = min(estimate.low for estimate in estimates), max(estimate.high for estimate in estimates)
-    return Claim(
-        text,
-        combine_outcomes(estimate.subtract(50).is_within(_AROUND) for estimate in estimates),
-        f"errors {100 * rates.min():.2f} to {100 * rates.max():.2f} %, confidence limits {low:.2f} to {high:.2f} %",
+def summarise_claims(claims: Mapping[str, Claim]) -> str:
+    """Summarise the verdicts in a few sentences: the least robust measure, AUC and taKS, and the order."""
+    less_robust = combine_verdicts([claims["5: KS"].verdict, claims["5: H"].verdict])
+    return (
+        f"That sAUC is the least robust measure is {claims['4: sAUC'].verdict} under misclassification noise, "
+        f"{claims['5: sAUC'].verdict} under probability noise and {claims['6: sAUC'].verdict} under class proportion noise. "
+        f"That H and KS are slightly more robust than the others under misclassification noise is "
+        f"{claims['4: H and KS'].verdict}, and that they are less robust than AUC under probability noise is {less_robust}. "
+        f"That AUC and taKS make the same errors is {claims['4: taKS'].verdict}: without equal scores, taKS is a linear "
+        "function of the AUC."
     )

@@ -1,4 +1,4 @@
-"""Repeat Figures 4, 5 and 6: how often each measure prefers the worse of two rankings, by noise level."""
+"""Repeat Figures 1 to 6: worked examples of taKS, and how often each measure prefers the worse of two rankings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from fairtrial.reproduce.experiment import Reproduction, Request, ResultTable, experiment
 from fairtrial.reproduce.ranking_errors import DISPLAY_NAMES, MEASURES, round_up_axis
-from fairtrial.reproduce.ranking_synthetic import claims, simulation
+from fairtrial.reproduce.ranking_synthetic import claims, simulation, worked_examples
 from fairtrial.reproduce.ranking_synthetic.simulation import NOISES, SAME_NOISE, ErrorCurve
 
 _MEANS_NOTE = (
@@ -39,17 +39,23 @@ def run(request: Request) -> Reproduction:
         ]
     )
     rates = pd.concat([curve.frame() for curve in all_curves], ignore_index=True)
+    labels, scores, proportion = curves
+    figure_claims = claims.build_claims(labels, scores, proportion, same_noise_curve, is_smoke=request.scale == "smoke")
     return Reproduction(
         values=summarise(curves, same_noise_curve),
         tables=(
-            ResultTable("mean-errors", "Mean error rates over all noise levels, in %", means, _MEANS_NOTE, digits=2),
+            ResultTable(
+                "mean-errors", "Mean error rates over all noise levels, in %", means, _MEANS_NOTE, digits=2, is_main=True
+            ),
+            worked_examples.build_table(),
             ResultTable("error-rates", "Error rates at each noise level, in %", rates, on_page=False, digits=2),
         ),
-        claims=claims.build_claims(*curves, is_smoke=request.scale == "smoke"),
+        claims=(*figure_claims.values(), *worked_examples.build_claims()),
         figures={
-            f"Figure {number}: {curve.noise.title.lower()}": draw_curve(curve, number)
-            for number, curve in zip((4, 5, 6), curves, strict=True)
+            "Figures 4 to 6: errors by noise level": draw_curves(curves),
+            "Figures 2 and 3: worked examples of taKS and ABC": worked_examples.draw_examples(),
         },
+        answer=claims.summarise_claims(figure_claims),
     )
 
 
@@ -79,19 +85,28 @@ def format_order(curve: ErrorCurve) -> str:
     return text
 
 
-def draw_curve(curve: ErrorCurve, number: int) -> Any:
-    """Draw error rates by noise level; taKS is dashed because it coincides with the AUC."""
+def draw_curves(curves: Sequence[ErrorCurve]) -> Any:
+    """Draw the three figures of the paper side by side; taKS is dashed because it coincides with the AUC."""
+    import altair as alt
+
+    from fairtrial.report.figures.base import build_title, style_chart
+
+    panels = [_draw_panel(curve, number) for number, curve in zip((4, 5, 6), curves, strict=True)]
+    charts = alt.hconcat(*panels, spacing=24).resolve_scale(color="shared", strokeDash="shared")
+    subtitle = f"As in Figures 4, 5 and 6 of the paper; {curves[0].pairs:,} pairs of rankings per noise level"
+    return style_chart(charts.properties(title=build_title("How often each measure prefers the worse ranking", subtitle)))
+
+
+def _draw_panel(curve: ErrorCurve, number: int) -> Any:
     import altair as alt
 
     from fairtrial.report.figures.base import (
         DASHES,
         build_axis,
         build_chart,
-        build_title,
         build_tooltips,
         collect_rows,
         encode_colour,
-        style_chart,
     )
 
     frame = curve.frame()
@@ -99,11 +114,11 @@ def draw_curve(curve: ErrorCurve, number: int) -> Any:
     columns = {"level": "noise level in %", "error": "error in %"}
     x = build_axis("x", "level", "Noise level in %", low=float(frame["level"].min()), high=float(frame["level"].max()))
     high = round_up_axis(float(frame[list(MEASURES)].max().max()))
-    y = build_axis("y", "error", "Errors (the worse ranking is preferred) in %", high=high)
+    y = build_axis("y", "error", "Errors in %", high=high)
     dashes = [list(DASHES[2] if name == DISPLAY_NAMES["taks"] else DASHES[0]) for name in frames]
     legend = alt.Legend(orient="bottom", columns=6, symbolType="stroke", symbolStrokeWidth=3, symbolSize=300)
     dash = alt.StrokeDash("learner:N", scale=alt.Scale(domain=list(frames), range=dashes), title=None, legend=legend)
     lines = build_chart(collect_rows(frames, columns)).mark_line(strokeWidth=2.2, strokeJoin="round")
     lines = lines.encode(x, y, encode_colour(frames), dash, order=alt.Order("row:Q"), tooltip=build_tooltips(columns))
-    subtitle = f"As in Figure {number} of the paper; {curve.pairs:,} pairs of rankings per noise level"
-    return style_chart(lines.properties(width=480, height=320, title=build_title(curve.noise.title, subtitle)))
+    title = alt.TitleParams(f"Figure {number}: {curve.noise.title.lower()}", fontSize=13, anchor="start")
+    return lines.properties(width=290, height=250, title=title)

@@ -170,6 +170,8 @@ def _build_parameters(table: Mapping[str, Any], code: CodePolicy) -> dict[str, A
     values = {}
     for name, value in table.items():
         with collector.collect(name):
+            if not isinstance(name, str):
+                raise InputError(f"keys of parameters must be text, got {name!r}: pass the learner as a Python object")
             code.check_parameter(name, value)
             values[name] = _build_parameter(value, code)
     collector.raise_if_any()

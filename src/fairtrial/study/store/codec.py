@@ -7,6 +7,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -143,11 +144,21 @@ def to_storable_seed(seed: int) -> int | str:
 
 def hash_record(key: bytes, facts: Sequence[Any], blobs: Sequence[bytes | None]) -> bytes:
     """Compute the SHA-256 hash of a trial record, excluding times and messages. Columns are hashed uncompressed."""
-    digest = hashlib.sha256(key + json.dumps(list(facts)).encode())
+    parts = [key, f"[{', '.join(map(_encode_fact, facts))}]".encode()]
     for blob in blobs:
-        content = b"" if blob is None else unpack(blob, _BYTES).tobytes()
-        digest.update((-1 if blob is None else len(content)).to_bytes(8, "little", signed=True) + content)
-    return digest.digest()
+        content = b"" if blob is None else unpack(blob, _BYTES).data
+        parts += ((-1 if blob is None else len(content)).to_bytes(8, "little", signed=True), content)
+    return hashlib.sha256(b"".join(parts)).digest()
+
+
+def _encode_fact(fact: Any) -> str:
+    """Encode a value as JSON. The texts of most values are cached, but not those of floats, because 0.0 equals -0.0."""
+    return json.dumps(fact) if isinstance(fact, float) else _encode_once(fact)
+
+
+@lru_cache(maxsize=10_000)
+def _encode_once(fact: Any) -> str:
+    return json.dumps(fact)
 
 
 _INSERT_TRIAL = schema.build_insert("trial", schema.TRIAL_FIELDS)
@@ -230,9 +241,9 @@ def _to_int(value: int | None) -> int | None:
 
 
 def iter_record_hashes(connection: sqlite3.Connection, keys: Sequence[bytes] | None = None) -> Iterator[tuple[bytes, bytes]]:
-    """Iterate over the keys and record hashes of all trials, or of the trials with these keys, sorted by key."""
+    """Iterate over the keys and record hashes of all trials, or of the trials with these keys, in the order of the file."""
     chosen = "" if keys is None else f" WHERE key IN ({', '.join('?' * len(keys))})"
-    for line in connection.execute(f"{_RECORDS_QUERY}{chosen} ORDER BY key", keys or ()):
+    for line in connection.execute(f"{_RECORDS_QUERY}{chosen}", keys or ()):
         yield line[0], hash_record(line[0], line[1:-4], line[-4:])
 
 
