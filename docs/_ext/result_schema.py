@@ -1,4 +1,4 @@
-"""The directive `result-schema` of Markdown pages: the keys of the JSON documents that fairtrial writes, read from their schema."""
+"""The directive `result-schema` of Markdown pages: the keys of the JSON documents of fairtrial, read from their schema."""
 
 from __future__ import annotations
 
