@@ -43,7 +43,7 @@ lint: $(VENV)/.ready
 
 # Build from scratch, because pages of renamed objects would remain. No network is needed.
 docs: $(VENV)/.ready
-	rm -rf site docs/_build docs/api docs/auto_examples
+	rm -rf site docs/_build docs/reference/api docs/gallery
 	$(BIN)/sphinx-build -W --keep-going -b html -d docs/_build/doctrees docs site
 
 pictures: $(VENV)/.ready
@@ -111,4 +111,4 @@ package: $(VENV)/.ready
 	rm -rf .venv-package
 
 clean:
-	rm -rf $(VENV) .venv-lowest .venv-package dist site docs/_build docs/api docs/auto_examples demo reproduced
+	rm -rf $(VENV) .venv-lowest .venv-package dist site docs/_build docs/reference/api docs/gallery demo reproduced

@@ -19,15 +19,18 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
     # docs/_ext
+    "cli_reference",
     "docstring_markup",
     "layer_graph",
     "measure_catalogue",
+    "result_schema",
+    "study_keys",
 ]
 exclude_patterns = ["_build"]
 templates_path = ["_templates"]
 default_role = "code"  # docstrings put code in single backticks
 smartquotes = False  # keep quotation marks and --, because much of the text quotes code
-copybutton_prompt_text = r">>> |\.\.\. "
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
 # Markdown pages: admonitions between ::: fences, and links to headings such as [text](page.md#the-heading).
@@ -64,7 +67,7 @@ autosummary_filename_map = name_class_pages()
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
-    "gallery_dirs": "auto_examples",
+    "gallery_dirs": "gallery",
     "image_scrapers": ("altair_scraper.scrape_chart",),
     "reset_modules": (),
     "ignore_repr_types": "altair",
@@ -82,7 +85,7 @@ html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
     "logo": {"text": "fairtrial"},
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 7,
     "show_prev_next": True,
     "show_toc_level": 2,
     "navigation_with_keys": False,

@@ -1,11 +1,11 @@
-"""Write docs/checks.md from the registered checks: python docs/make_checks_page.py."""
+"""Write docs/reference/checks.md from the registered checks: python docs/make_checks_page.py."""
 
 from pathlib import Path
 
 from fairtrial.report.checks import Check, registry
 from fairtrial.report.sections.sources import read_bibliography, split_citation
 
-PAGE = Path(__file__).with_name("checks.md")
+PAGE = Path(__file__).parent / "reference" / "checks.md"
 
 _HEAD = """# Methodology checks
 

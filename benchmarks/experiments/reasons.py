@@ -18,7 +18,7 @@ LIBERAL = (
     ),
     (
         r"^interval, (ranked_probability_score|d2_log_loss) \[30 rows",
-        "BCa limits of a skewed mean are too narrow with 30 rows: see [intervals](intervals.md)",
+        "BCa limits of a skewed mean are too narrow with 30 rows: see [intervals](reference/intervals.md)",
     ),
     (
         r"^autorank \[",
@@ -61,7 +61,7 @@ LIBERAL = (
     (
         r"^interval, (ks|h_measure)",
         "The measure is optimal over thresholds and therefore optimistic in small samples, and resampling adds to the "
-        "optimism. BCa corrects only a part of it: see [intervals](intervals.md)",
+        "optimism. BCa corrects only a part of it: see [intervals](reference/intervals.md)",
     ),
     (
         r"^(posthoc, (benjamini|finner))",

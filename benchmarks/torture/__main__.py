@@ -149,7 +149,7 @@ failed case can be reproduced. The aim is zero silent differences and zero crash
 of another library, a lost process or a command that hangs. A silent difference is a wrong result without a message.
 
 `python -m benchmarks.torture --scale 0.02` runs 2 % of the cases. `--only CAMPAIGN` runs one campaign: faults, learners,
-files, stores or dask. See [Supervision](supervision.md) for the rules that this campaign tests.
+files, stores or dask. See [Supervision](reference/supervision.md) for the rules that this campaign tests.
 """
 
 

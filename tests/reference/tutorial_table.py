@@ -1,6 +1,6 @@
 """Compute the tutorial's breast-cancer table with our learners and measures on the ten folds that WEKA draws with seed 1.
 
-`python -m tests.reference.tutorial_table` writes docs/tutorial-table.md; it needs the data folder ../shared/data.
+`python -m tests.reference.tutorial_table` writes docs/reference/tutorial-table.md; it needs the data folder ../shared/data.
 """
 
 from pathlib import Path
@@ -96,7 +96,7 @@ def main():
             digits = (1, 4, 2, 2, 2, 2, 2, 2, 2)
             cells = [f"{value:.{digit}f}" for value, digit in zip(values, digits, strict=True)]
             lines.append(f"| {name} | {whose} | {' | '.join(cells)} |")
-    (ROOT / "docs" / "tutorial-table.md").write_text(HEAD + "\n".join(lines) + "\n")
+    (ROOT / "docs" / "reference" / "tutorial-table.md").write_text(HEAD + "\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

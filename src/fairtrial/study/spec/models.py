@@ -388,7 +388,9 @@ class DataSetSpec(OpenSpecTable):
     """A named data set, given as a catalogue name or path (`set`), as a file (`file`), or as a Python object."""
 
     set: Annotated[str, _require_text("set")] | None = None
+    """Name in the catalogue, or a path."""
     file: Annotated[str, _require_text("file")] | None = None
+    """Path, relative to the study file. Other keys are passed to `fairtrial.data.read`."""
     object: Annotated[str, _require_text("object")] | None = None
 
     @model_validator(mode="after")
@@ -405,6 +407,7 @@ class DataSpec(SpecTable):
     __pydantic_extra__: dict[str, Annotated[DataSetSpec, BeforeValidator(expand_data_set)]]
 
     sets: list[Annotated[str, _require_text("a data set")]] = Field(default_factory=list)
+    """Names in the catalogue, OpenML sets, files and glob patterns."""
 
     @property
     def named_sets(self) -> dict[str, DataSetSpec]:
@@ -416,9 +419,13 @@ class ResamplingSpec(OpenSpecTable):
     """A scheme with its parameters and number of repeats, or the import path of a splitter (scheme "splitter")."""
 
     scheme: Annotated[str, _require_text("scheme")] = _DEFAULT_SCHEME
+    """Name of the scheme. Other keys are its parameters."""
     splitter: Annotated[str, _require_text("splitter")] | None = None
+    """Import path of a splitter class, instead of a scheme."""
     folds: Annotated[int, BeforeValidator(require_whole("folds", 2))] | None = None
+    """Number of folds. Default: 10 in a study, 5 inside a tuned learner."""
     repeats: Annotated[int, BeforeValidator(require_whole("repeats", 1))] = 1
+    """How often the scheme is repeated with new random draws."""
 
     def with_default_folds(self, folds: int) -> Self:
         """Set the default number of folds if the scheme uses folds and their number is not declared."""
@@ -430,6 +437,7 @@ class StudyResamplingSpec(ResamplingSpec):
     """A resampling scheme of a study, with the name that tables show. Default: the name of the scheme."""
 
     name: Annotated[str, _require_text("name")] | None = None
+    """Name in tables. Default: the name of the scheme."""
 
     @property
     def display_name(self) -> str:
@@ -452,11 +460,17 @@ class TuningSpec(SpecTable):
     """Tuning of parameters: a search, the values to try (`parameters`, or `grid`), an inner scheme, and a measure."""
 
     search: Annotated[str, BeforeValidator(require_choice("search", SEARCHES))] | None = None
+    """`"grid"` (default), `"random"`, `"halving"` or `"optuna"`."""
     grid: Annotated[dict[str, Any], BeforeValidator(require_mapping("grid"))] | None = None
+    """Older name of `parameters`."""
     parameters: Annotated[dict[str, Any], BeforeValidator(require_mapping("parameters"))] | None = None
+    """Values to try: lists, or ranges `{ low, high, log }` except for a grid."""
     iterations: Annotated[int, BeforeValidator(require_whole("iterations", 1))] | None = None
+    """Number of combinations to try. Default: 20. Not for a grid."""
     resampling: InnerResampling = Field(default_factory=lambda: ResamplingSpec(folds=_TUNING_FOLDS))
+    """Inner scheme. Default: stratified with 5 folds."""
     measure: Annotated[str, _require_text("measure")] = "accuracy"
+    """Measure that the search optimizes."""
 
     @model_validator(mode="after")
     def _check_search(self) -> TuningSpec:
@@ -474,10 +488,15 @@ class LearnerSpec(SpecTable):
     """A learner: its name in the catalogue or import path, parameters, preparation, sampler and tuning."""
 
     learner: Annotated[str, _require_text("learner")] | None = None
+    """Name in the catalogue, or import path of a class. Default: the name of the entry."""
     parameters: Annotated[dict[str, Any], BeforeValidator(require_mapping("parameters"))] | None = None
+    """Parameters of the learner."""
     preparation: Annotated[str, BeforeValidator(require_choice("preparation", PREPARATIONS))] | None = None
+    """`"standard"` or `"none"`: preprocessing in each fold. Default: what the learner needs."""
     sampler: Annotated[dict[str, Any], BeforeValidator(expand_sampler)] | None = None
+    """Sampler of imbalanced-learn for the training rows: a name, or a table with its parameters."""
     tune: Annotated[TuningSpec, BeforeValidator(require_mapping("tune"))] | None = None
+    """Tuning on inner splits of each training set."""
     object: Annotated[str, _require_text("object")] | None = None
 
 
@@ -485,7 +504,9 @@ class ConditionSpec(OpenSpecTable):
     """A condition: its name, levels and other parameters."""
 
     condition: Annotated[str, _require_text("condition")] | None = None
+    """Name of the condition. Default: the name of the entry."""
     level: Annotated[list[float], BeforeValidator(expand_levels)] | None = None
+    """One or several levels. Level 0 is clean data. Other keys are parameters of the condition."""
     object: Annotated[str, _require_text("object")] | None = None
 
 
@@ -493,17 +514,24 @@ class VerdictSpec(SpecTable):
     """Options of the verdict."""
 
     measure: Annotated[str, _require_text("measure")] | None = None
+    """Measure by which learners are compared. Default: the first of `measures`."""
     control: Annotated[str, _require_text("control")] | None = None
+    """Compare all others with this learner. Default: all pairs."""
     alpha: Annotated[float, BeforeValidator(require_number("alpha", "between 0 and 1", lambda x: 0 < x < 1))] = 0.05
+    """Significance level."""
     rope: Annotated[float, BeforeValidator(require_number("rope", "at least 0", lambda x: 0 <= x < float("inf")))] | None = None
+    """Differences up to this size are practically equivalent; adds the Bayesian test."""
     failures: Annotated[str, BeforeValidator(require_choice("failures", FAILURE_POLICIES))] = "exclude"
+    """Score of a failed trial: `"exclude"`, `"worst-rank"` or `"trivial"`."""
 
 
 class LimitsSpec(SpecTable):
     """Resource limits of one trial."""
 
     time: Annotated[int | float | str, BeforeValidator(parse_seconds)] = 3600
+    """Time limit of one trial in seconds, or text such as `"10 min"`; `"none"` for no limit."""
     memory: Annotated[int | str, BeforeValidator(parse_memory)] = NO_LIMIT
+    """Memory limit of one trial in bytes, or text such as `"2 GB"`; `"none"` for no limit."""
 
     def to_resource_limits(self) -> ResourceLimits:
         """Convert this table to the resource limits of a trial."""
@@ -525,20 +553,29 @@ class StudySpec(SpecTable):
     """
 
     name: Annotated[str, BeforeValidator(require_file_name("name"))] = "study"
+    """Name of the study and of its results file. Default: the name of the study file."""
     seed: Annotated[int, BeforeValidator(require_whole("seed", 0))] = 0
+    """Seed of every random choice."""
     measures: Annotated[list[_Measure], BeforeValidator(require_names("measures"))] = Field(
         default_factory=lambda: list(MEASURES)
     )
+    """Measures that tables and the report show."""
     data: Annotated[DataSpec, BeforeValidator(expand_data)] = Field(default_factory=lambda: DataSpec.model_validate({}))
+    """Data sets: a list, or the table `[data]`. Required."""
     learners: Annotated[dict[str, _LearnerTable], BeforeValidator(expand_learners)] = Field(default_factory=dict)
+    """Learners: a list of names, or the table `[learners]`. Required."""
     conditions: Annotated[dict[str, _ConditionTable], BeforeValidator(expand_conditions)] = Field(
         default_factory=dict, validate_default=True
     )
+    """Conditions with their levels: the table `[conditions]`. Default: clean data."""
     resampling: StudyResampling = Field(default_factory=lambda: [StudyResamplingSpec(folds=_STUDY_FOLDS)])
+    """The table `[resampling]`, or several tables `[[resampling]]`. Default: 10 stratified folds."""
     verdict: Annotated[VerdictSpec, BeforeValidator(require_mapping("verdict"))] = Field(
         default_factory=dict, validate_default=True
     )
+    """How learners are compared: the table `[verdict]`."""
     limits: Annotated[LimitsSpec, BeforeValidator(require_mapping("limits"))] = Field(default_factory=LimitsSpec)
+    """Resource limits of one trial: the table `[limits]`."""
 
     @field_validator("verdict", mode="after")
     @classmethod

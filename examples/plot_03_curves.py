@@ -1,0 +1,56 @@
+"""
+Curves: ROC, precision-recall, cost, calibration
+================================================
+
+Draw every curve of two learners from the predictions of a small study. ``draw`` takes the name of the figure. The same figures
+can be drawn from a judgement of predictions (``fairtrial.judge``).
+"""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from fairtrial import Study, draw
+
+study = Study(name="curves", data=["breast_cancer"], learners=["gaussian-nb", "decision-tree"], resampling={"folds": 5}, seed=1)
+with TemporaryDirectory() as folder:
+    results = study.run(Path(folder) / "curves.fairtrial", jobs=1, progress=False)
+
+# %%
+# ``roc``: ROC curves with their convex hulls and 95 % confidence bands of the whole curve.
+
+draw(results, "roc")
+
+# %%
+# ``precision-recall``: precision against recall. The dashed line is the proportion of positives.
+
+draw(results, "precision-recall")
+
+# %%
+# ``cost-curve``: expected cost against class proportions and costs of errors. The strip shows the cheapest learner.
+
+draw(results, "cost-curve")
+
+# %%
+# ``brier-curve``: loss if the probabilities are used without adjustment. The area under the curve is the Brier score.
+
+draw(results, "brier-curve")
+
+# %%
+# ``ks``: true and false positive rates against the threshold. The largest gap is the Kolmogorov-Smirnov statistic.
+
+draw(results, "ks")
+
+# %%
+# ``gain``: proportion of the positives among the cases with the highest scores, and the lift.
+
+draw(results, "gain")
+
+# %%
+# ``calibration``: observed frequency against mean predicted probability, with Wilson intervals.
+
+draw(results, "calibration")
+
+# %%
+# ``confusion``: numbers of rows, and rates within each true class.
+
+draw(results, "confusion")
