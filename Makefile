@@ -55,6 +55,7 @@ pictures: $(VENV)/.ready
 	$(BIN)/python docs/make_simulation_pictures.py
 	$(BIN)/python docs/make_shift_pictures.py
 	$(BIN)/python docs/make_tree_pictures.py
+	$(BIN)/python docs/make_guide_pictures.py
 	$(BIN)/python docs/make_report_pictures.py
 
 $(VENV)/.bench: $(VENV)/.ready
@@ -74,7 +75,7 @@ calibration: $(VENV)/.bench
 
 # Needs WEKA 3.6.14 (Debian: apt-get install weka). Set WEKA_JAR if the jar is in another folder.
 oracle: $(VENV)/.ready
-	@for name in c45 machines naive_bayes nearest_neighbours boosting one_r ripper; do \
+	@for name in c45 machines naive_bayes nearest_neighbours boosting one_r ripper tutorial; do \
 		echo $$name; $(BIN)/python -m tests.reference.weka.make_$$name || exit 1; done
 	$(BIN)/python -m tests.reference.tutorial_table
 

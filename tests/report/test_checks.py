@@ -77,6 +77,7 @@ TITLES = {
     "FT021": "Measures undefined in many folds",
     "FT022": "Versions that differ between runs",
     "FT023": "Few rows",
+    "FT024": "Best learner depends on few data sets",
 }
 """Papers cite the numbers: a number is never removed or reused."""
 
@@ -706,6 +707,53 @@ def test_data_sets_are_independent_cases():
 )
 def test_data_sets_needed_for_a_test(skills, sets, outcome):
     assert registry["FT008"](skilled_results(skills, sets=sets)).outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("scores", "outcome", "rival", "removed"),
+    [
+        # mean ranks of a, b, c: 1.6, 1.8, 2.6; without the first data set a has 1.75 and b 1.75, without two of them b leads
+        ([[3, 1, 2], [3, 2, 1], [3, 2, 1], [2, 3, 1], [2, 3, 1]], "passed", None, None),
+        # a has 1.4 and b 1.6 over five data sets; without the first, which has b last, both have 1.5 and c leads nowhere
+        ([[3, 1, 2], [3, 2, 1], [2, 3, 1], [2, 3, 1], [3, 2, 1]], "passed", None, None),
+        # 1.6 and 1.6 are tied: no single best
+        ([[3, 2, 1], [3, 2, 1], [2, 3, 1], [2, 3, 1]], "not applicable", None, None),
+        # rank sums 8 and 9 of six data sets: without the first (1 and 3), b leads with 6 against 7
+        ([[3, 1, 2], [3, 2, 1], [3, 2, 1], [2, 3, 1], [2, 3, 1], [2, 3, 1]], "raised", "b", ("d0",)),
+    ],
+)
+def test_data_sets_that_decide_which_learner_is_best(scores, outcome, rival, removed):
+    frame = pd.DataFrame(scores, columns=["a", "b", "c"], index=[f"d{i}" for i in range(len(scores))])
+    found = registry["FT024"](compare(frame, rows="datasets"))
+    assert found.outcome == outcome
+    if outcome == "raised":
+        assert (found.finding["rival"], found.finding["datasets"]) == (rival, removed)
+        assert found.details[["data set", "a", "b"]].to_numpy().tolist() == [["d0", 3, 1]]
+
+
+def test_more_data_sets_may_be_left_out_of_many():
+    """At most two of 21 data sets are left out: with 11 wins of a, b then has 10 wins against 9; with 12, a still leads."""
+    for wins, outcome in ((11, "raised"), (12, "passed")):
+        frame = pd.DataFrame({"a": [0.9 if i < wins else 0.8 for i in range(21)], "b": 0.85, "c": 0.1})
+        found = registry["FT024"](compare(frame, rows="datasets"))
+        assert found.outcome == outcome
+    assert registry["FT024"](compare(frame.iloc[[0, 20]], rows="datasets")).outcome == "not applicable"
+
+
+@given(st.lists(st.integers(-20, 20), min_size=3, max_size=9))
+def test_leaving_out_the_largest_difference_is_the_best_choice(gaps):
+    """All single data sets are tried, by Wilcoxon's signed ranks."""
+    from scipy.stats import rankdata
+
+    def lead(kept):
+        kept = np.array([gap for gap in kept if gap])
+        return (np.sign(kept) * rankdata(np.abs(kept))).sum() if len(kept) else 0
+
+    if lead(gaps) <= 0:
+        return
+    frame = pd.DataFrame({"a": 50.0 + np.array(gaps), "b": 50.0})
+    changes = any(lead(gaps[:i] + gaps[i + 1 :]) < 0 for i in range(len(gaps)))
+    assert registry["FT024"](compare(frame, rows="datasets")).outcome == ("raised" if changes else "passed")
 
 
 def holm(p):

@@ -17,6 +17,7 @@ TESTS = {
     "corrected": (lambda a, b: corrected_resampled_t(a, b, test_fraction=0.1), (10,)),
     "calibrated": (ten_by_ten, (10, 10)),
     "sorted": (lambda a, b: ten_by_ten(a, b, variant="sorted-runs"), (10, 10)),
+    "averaged": (lambda a, b: ten_by_ten(a, b, variant="averaged-folds"), (10, 10)),
     "five_by_two_t": (five_by_two_t, (5, 2)),
     "five_by_two_f": (five_by_two_f, (5, 2)),
 }
@@ -74,6 +75,10 @@ def test_ten_by_ten_written_out():
     theirs = stats.ttest_1samp(averaged, 0)
     ours = ten_by_ten(a, b, variant="sorted-runs")
     assert (ours.statistic, ours.p_value) == pytest.approx((theirs.statistic, theirs.pvalue))
+    by_repeat = stats.ttest_rel([np.mean(run) for run in a], [np.mean(run) for run in b])
+    folds = ten_by_ten(a, b, variant="averaged-folds")
+    assert (folds.statistic, folds.p_value, folds.df) == pytest.approx((by_repeat.statistic, by_repeat.pvalue, 9))
+    assert [caveat.kind for caveat in folds.caveats] == ["pair_independence"]
 
 
 @every_test

@@ -75,7 +75,7 @@ class Ensemble(TypedClassifier):
 
 @register_learner("bagging")
 class Bagging(Ensemble):
-    """Bagging: the mean or the vote of base learners trained on bootstrap samples (Breiman 1996).
+    """Bagging: mean or vote of base learners trained on bootstrap samples (Breiman 1996).
 
     Base learners without probabilities always vote.
 

@@ -82,7 +82,7 @@ def _assign_stratified_folds(labels: npt.NDArray[Any], n_folds: int, rng: np.ran
 
 
 class CVCF(NoiseFilter):
-    """Cross-validated committees filter: removes rows that models of a cross-validation misclassify.
+    """Cross-validated committees filter: removes rows that cross-validated models misclassify.
 
     The rows are divided into stratified folds. One member is trained on all folds but one, for each fold, and predicts all rows
     (Verbaeten & Van Assche 2003).
@@ -129,7 +129,7 @@ class CVCF(NoiseFilter):
 
 
 class IPF(NoiseFilter):
-    """Iterative-partitioning filter: repeatedly removes rows that models of partitions misclassify.
+    """Iterative-partitioning filter: removes rows that models of partitions misclassify.
 
     The rows are divided into stratified partitions, and one member is trained on each. A row is removed if the vote of the
     members and the member of its own partition misclassify it (Khoshgoftaar & Rebours 2007). This is repeated with new

@@ -48,6 +48,28 @@ class RankTable:
         """Return the mean rank over the measures; redundant measures count separately."""
         return self.ranks.mean(axis=1)
 
+    def count_top(self, n: int = 3) -> pd.Series[int]:
+        """Count the measures by which each learner is among the best `n`.
+
+        Parameters
+        ----------
+        n : int, default 3
+            Largest rank that counts.
+
+        Returns
+        -------
+        Series
+            Number of measures by learner.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> table = rank_table(pd.DataFrame({"auc": [0.9, 0.8, 0.7], "brier": [0.2, 0.1, 0.3]}, index=["a", "b", "c"]))
+        >>> table.count_top(1).to_dict(), table.count_top(2).to_dict()
+        ({'a': 1, 'b': 1, 'c': 0}, {'a': 2, 'b': 2, 'c': 0})
+        """
+        return (self.ranks <= _check.check_whole_number("n", n, 1)).sum(axis=1)
+
     def frame(self) -> pd.DataFrame:
         """Return the ranks, with their mean as the last column."""
         return self.ranks.assign(mean_rank=self.mean_rank)

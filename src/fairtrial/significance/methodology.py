@@ -1,6 +1,6 @@
 """Rules of thumb for sound comparisons, shared by judgements and the methodology checks of reports.
 
-Each function returns findings whose kind is the number of the check (FT002, FT003, FT008) or a name. It returns no
+Each check function returns findings whose kind is the number of the check (FT002, FT003, FT008) or a name. It returns no
 findings if the rule is followed.
 """
 
@@ -33,6 +33,9 @@ MIN_ROWS = 30
 
 MIN_PARAMETRIC_DATASETS = 10
 """With fewer data sets, the Shapiro-Wilk test hardly detects differences that are not normal."""
+
+MAX_DECISIVE_PROPORTION = 0.1
+"""The best learner depends on few data sets if another is best without this proportion of them, or without a single one."""
 
 MAX_SKEWNESS = 1.0
 """Skewness of differences beyond which they are strongly asymmetric; that of an exponential distribution is 2."""
@@ -97,3 +100,64 @@ def check_dataset_count(verdict: Verdict) -> list[Finding]:
     if cases >= needed:
         return []
     return [Finding.of("FT008", test=get_display_name(verdict.outcome.test), datasets=cases, limit=needed)]
+
+
+def find_decisive_datasets(verdict: Verdict) -> tuple[str, tuple[str, ...]] | None:
+    """Find the fewest data sets without which another learner is best, and that learner.
+
+    Learners are compared by the criterion of the verdict: mean ranks, mean scores, or signed ranks. At most 10 % of the data
+    sets are removed, but at least one. The result is None if the same learner remains best.
+
+    Parameters
+    ----------
+    verdict : Verdict
+        A comparison over data sets with a single best learner.
+
+    Returns
+    -------
+    tuple of str and tuple of str, or None
+        The learner that is then best, and the data sets to remove.
+
+    Examples
+    --------
+    >>> from fairtrial import compare
+    >>> scores = [[0.9, 0.5], [0.70, 0.71], [0.80, 0.82], [0.6, 0.5], [0.75, 0.79], [0.64, 0.67]]
+    >>> find_decisive_datasets(compare(scores, rows="datasets"))
+    ('1', ('0',))
+    """
+    best, criterion = verdict.order[0], verdict.ranking.criterion
+    better_scores = verdict.table.values if verdict.better == "max" else -verdict.table.values
+    values = -verdict.table.compute_ranks(verdict.better) if criterion == "mean rank" else better_scores
+    by_signed_ranks = not criterion and verdict.outcome.test == "wilcoxon"
+    first = verdict.table.find_column(best)
+    limit = compute_removal_limit(len(verdict.table.datasets))
+    fewest: tuple[str, tuple[str, ...]] | None = None
+    for rival in verdict.order[1:]:
+        gains = values[:, first] - values[:, verdict.table.find_column(rival)]
+        removed = _remove_favourable(gains, limit if fewest is None else len(fewest[1]) - 1, by_signed_ranks)
+        if removed is not None:
+            fewest = rival, tuple(verdict.table.datasets[index] for index in removed)
+    return fewest
+
+
+def compute_removal_limit(n_datasets: int) -> int:
+    """Compute how many data sets are removed at most.
+
+    >>> compute_removal_limit(6), compute_removal_limit(25)
+    (1, 2)
+    """
+    return max(1, int(MAX_DECISIVE_PROPORTION * n_datasets))
+
+
+def _remove_favourable(gains: FloatArray, limit: int, by_signed_ranks: bool) -> list[int] | None:
+    """List the largest gains whose removal makes the sum of gains, or of signed ranks, negative; None if more are needed."""
+    from scipy.stats import rankdata
+
+    order = np.argsort(-gains, kind="stable")
+    for count in range(1, limit + 1):
+        kept = gains[order[count:]]
+        kept = kept[kept != 0]
+        lead = float((np.sign(kept) * rankdata(np.abs(kept))).sum()) if by_signed_ranks else float(kept.sum())
+        if lead < -1e-12:
+            return [int(index) for index in order[:count]]
+    return None

@@ -91,16 +91,17 @@ def _report_split_groups(frame: pd.DataFrame, columns: Mapping[str, str]) -> Che
     "FT006",
     title="DOB-SCV optimism",
     looks_for="the scheme dob-scv",
-    why="DOB-SCV spreads near neighbours over all folds, so each test row has a similar row in the training set. On "
-    "independent "
-    "rows the estimate was too high in 18 of 18 settings, by 0.004 to 0.015 in balanced accuracy; stratified folds have no "
-    "bias.",
-    remedy="use DOB-SCV to compare learners; use stratified folds to estimate how good one learner is",
+    why="DOB-SCV spreads near neighbours over all folds, so each test row has a similar row in the training set. On simulated "
+    "problems with known performance, it overestimated its fold models by 0.01 to 0.03 in balanced accuracy, and the model "
+    "trained on all rows by a little less. Stratified folds had no bias for the fold models, and were too low by less than "
+    "0.01 for the model trained on all rows. DOB-SCV varies less, so the root mean squared errors were about equal.",
+    remedy="use repeated stratified folds to estimate how good a learner is; use DOB-SCV to compare with studies that used it, "
+    "and report that its scores are slightly too high",
     cite="Moreno-Torres, Sáez & Herrera 2012",
     texts={
         "not applicable": "the splits were given, so the scheme is unknown.",
         "passed": "the scheme is {scheme}, not DOB-SCV.",
-        "raised": "the folds are from DOB-SCV: as estimates for new rows, the scores are slightly too good.",
+        "raised": "the folds are from DOB-SCV: as estimates for new rows, the scores are slightly too high.",
     },
 )
 def check_dob_scv(source: ReportSource) -> CheckAnswer:

@@ -1,4 +1,4 @@
-"""Checks of the verdict: what counts as a case, how many cases there are, and how many questions were asked."""
+"""Checks of the verdict: what counts as a case, how many there are, which decide, and how many questions were asked."""
 
 from __future__ import annotations
 
@@ -8,7 +8,13 @@ from fairtrial._text import make_p_format
 from fairtrial.report.cache import compute_verdict
 from fairtrial.report.check import CheckAnswer, check, list_unique, report_not_applicable, report_passed, report_raised
 from fairtrial.report.names import format_measure_name
-from fairtrial.significance.methodology import check_dataset_count, compute_min_wilcoxon_n
+from fairtrial.significance.methodology import (
+    MAX_DECISIVE_PROPORTION,
+    check_dataset_count,
+    compute_min_wilcoxon_n,
+    compute_removal_limit,
+    find_decisive_datasets,
+)
 from fairtrial.significance.names import get_display_name
 from fairtrial.study.results.selection import format_condition
 
@@ -18,6 +24,7 @@ if TYPE_CHECKING:
     from fairtrial.report.source import ReportSource
     from fairtrial.study import Results
 
+_MIN_DATASETS = 3
 SPLIT_TESTS = ("corrected_resampled_t", "five_by_two_f")
 """Tests that account for the overlap between splits of one data set."""
 
@@ -82,6 +89,44 @@ def check_few_datasets(source: ReportSource) -> CheckAnswer:
     facts = {"test": verdict.outcome.test, "data sets": finding["datasets"], f"{source.noun}s": len(verdict.table.learners)}
     frame = pd.DataFrame([{**facts, "alpha": verdict.alpha, "needed": finding["limit"]}])
     return report_raised(details=frame, formats={"alpha": "{:g}"}, **finding.values)
+
+
+@check(
+    "FT024",
+    title="Best learner depends on few data sets",
+    looks_for="another learner that is best if one data set is left out, or at most "
+    f"{100 * MAX_DECISIVE_PROPORTION:.0f} % of the data sets",
+    why="If a few data sets decide which learner is best, another choice of data sets would have named another one. Nearly any "
+    "learner wins on data sets that were chosen for it. Results on data sets that were left out cannot be checked.",
+    remedy="name all learners that are not significantly worse than the best; add data sets; choose data sets before the "
+    "study, by a rule that you report",
+    cite="Japkowicz & Shah 2011",
+    texts={
+        "not applicable": "there is no comparison of learners over at least 3 data sets.",
+        "shared": "several {nouns} are best.",
+        "passed": "{best} remains best without the {limit:count data set} that favour{limit:s} it most.",
+        "raised": "without {count} of {n:count data set} ({datasets}), {rival} is best instead of {best}.",
+    },
+    serves=("study", "judgement", "comparison"),
+)
+def check_decisive_datasets(source: ReportSource) -> CheckAnswer:
+    """Check whether another learner is best if a few data sets are left out."""
+    import pandas as pd
+
+    verdict = source.verdict
+    if verdict is None or verdict.unit != "data set" or len(verdict.table.datasets) < _MIN_DATASETS:
+        return report_not_applicable()
+    if len(verdict.ranking.best) > 1:
+        return report_not_applicable("shared")
+    best, n = verdict.order[0], len(verdict.table.datasets)
+    decisive = find_decisive_datasets(verdict)
+    if decisive is None:
+        return report_passed(best=best, limit=compute_removal_limit(n))
+    rival, removed = decisive
+    rows = [verdict.table.datasets.index(name) for name in removed]
+    columns = {name: verdict.table.values[rows, verdict.table.find_column(name)] for name in (best, rival)}
+    frame = pd.DataFrame({"data set": removed, **columns})
+    return report_raised(details=frame, count=len(removed), n=n, datasets=removed, rival=rival, best=best)
 
 
 @check(

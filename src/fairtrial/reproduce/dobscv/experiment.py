@@ -6,19 +6,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtrial.report.figures.base import GREY, PALETTE, build_title, style_chart, to_records
-from fairtrial.reproduce.dobscv import claims
-from fairtrial.reproduce.dobscv.simulation import N_ROWS, SPLITTERS, Simulation
+from fairtrial.reproduce.dobscv import claims, figures, partitions
+from fairtrial.reproduce.dobscv.simulation import FOLD_MODELS, FULL_MODEL, SIZES, Simulation, build_structures
 from fairtrial.reproduce.dobscv.studies import ABSTAINED, LITERAL, SCV, SHUFFLED, ImbalancedData
-from fairtrial.reproduce.dobscv.tables import FoldAverages, build_tables
-from fairtrial.reproduce.experiment import Reproduction, Request, experiment, read_study_file
+from fairtrial.reproduce.dobscv.tables import FoldAverages, build_tables, estimate_effects, estimate_family_mean
+from fairtrial.reproduce.experiment import Reproduction, Request, ResultTable, experiment, read_study_file
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _PUZZLE = "Cleveland0vs4"  # Chi performs far below chance on this data set
-_SAME_ERROR = 1e-4  # errors that differ by less than this count as equal
-_MIN_FOR_TREND = 20  # data sets
+_QUICK_STRUCTURES = ("one cluster", "four clusters", "four clusters, noise")
+_COSTS_NOTE = (
+    "Mean AUC of 5 stratified folds. `difference` is class weights minus SMOTE on the same data sets, with a 95 % interval "
+    "over families of data sets; `higher` and `lower` count data sets."
+)
+_GAPS_NOTE = (
+    "Mean AUC on the training and on the test sets of our own folds, without the synthetic rows of SMOTE. `reduction` is the "
+    "gap under SCV minus that of the scheme, with a 95 % interval over families of data sets."
+)
 
 
 @experiment(
@@ -32,11 +38,17 @@ def run(request: Request) -> Reproduction:
     n_runs = request.pick(smoke=1, quick=2, full=5)
     scores = data.run_studies(request, n_runs)
     averages = FoldAverages.from_scores(scores, data.compute_imbalance())
-    problems = list(N_ROWS)[: request.pick(smoke=1, quick=2, full=4)]
-    n_replicates = request.pick(smoke=2, quick=15, full=250)
-    simulation = Simulation.run(request, dict.fromkeys(problems, n_replicates))
-    tables = (*build_tables(averages), *simulation.build_tables())
-    agreement = next(table.frame for table in tables if table.name == "table-4-agreement")
+    structures = list(build_structures())
+    n_replicates = request.pick(smoke=2, quick=5, full=30)
+    simulation = Simulation.run(
+        request,
+        request.pick(smoke=structures[:1], quick=_QUICK_STRUCTURES, full=structures),
+        request.pick(smoke=SIZES[:1], quick=SIZES[:2], full=SIZES),
+        n_replicates,
+    )
+    points = partitions.project_partitions(data, request.seed)
+    gaps = partitions.measure_gaps(request, data, request.pick(smoke=1, quick=1, full=2))
+    costs = data.run_costs(request)
     failures = scores[scores["value"].isna()].groupby(["learner", "dataset"]).size().reset_index(name="count")
     return Reproduction(
         values={
@@ -45,23 +57,112 @@ def run(request: Request) -> Reproduction:
             "failures": failures.to_dict("records"),
             "base": averages.bases[0],
             "damage": compare_without_damaged(data, averages),
-            "target_gaps": {
-                scheme: claims.estimate_target_gaps(averages, scheme) for scheme in averages.bases if averages.is_complete
-            },
-            "agreement": agreement[agreement["scheme"].isin([averages.bases[0], LITERAL])].to_dict("records"),
             "puzzle": _explain_puzzle(data, averages),
-            "n_samples": n_replicates * len(problems),
-            **summarize_biases(simulation.pooled_biases),
+            "nearest": partitions.measure_nearest(points),
+            "projected": points["dataset"].iloc[0],
+            "n_replicates": n_replicates,
+            "n_problems": len(simulation.rows.drop_duplicates(["structure", "n_rows", "proportion"])),
         },
-        tables=tables,
-        claims=tuple(claims.judge_claims(averages, scores, simulation.pooled_biases)),
+        tables=tuple(
+            sorted(
+                (*build_tables(averages), *simulation.build_tables(), build_gaps_table(gaps), build_costs_table(costs)),
+                key=lambda table: not table.on_page,
+            )
+        ),
+        claims=tuple(claims.judge_claims(averages, scores, simulation, gaps, subtract_smote(costs))),
         figures={
-            "What DOB-SCV adds to the estimate by imbalance ratio": draw_differences(averages),
-            "Bias against the learner trained on all rows": draw_biases(simulation.biases),
-            "Bias against the fold models": draw_biases(simulation.biases, column="fold_bias"),
+            "Error of DOB-SCV relative to SCV on simulated problems": figures.draw_map(simulation),
+            "What DOB-SCV adds to the estimate by imbalance ratio": figures.draw_differences(averages),
+            "Bias on simulated problems by factor": figures.draw_level_biases(simulation),
+            "Figures 3 and 4 projections of partitions": figures.draw_partitions(points),
+            "Figures 1 and 2 and the folds of a small class": figures.draw_illustrations(request.seed),
         },
         skipped=dict(data.skipped),
+        answer=summarize(averages, simulation),
     )
+
+
+def summarize(averages: FoldAverages, simulation: Simulation) -> str:
+    """Summarize the effect on the estimates, and which scheme is closer to the truth, in a few sentences."""
+    differences = averages.compare_datasets(LITERAL, averages.bases[0])
+    effect = estimate_family_mean(differences.mean(axis=1))
+    n_higher = sum(estimate.sign > 0 for estimate in estimate_effects(differences).values())
+    biases = {
+        (scheme, estimand): simulation.estimate("bias", scheme, estimand)
+        for scheme in (SCV, SHUFFLED)
+        for estimand in (FOLD_MODELS, FULL_MODEL)
+    }
+    bias = {key: f"{estimate.value:+.3f}" for key, estimate in biases.items()}
+    return (
+        f"DOB-SCV gives {'higher' if effect.value > 0 else 'lower'} estimates of the AUC than SCV, on average by "
+        f"{effect.format('{:+.3f}')} over {averages.n_datasets} data sets and {differences.shape[1]} learners; the difference "
+        f"is significant for {n_higher} of the learners. On simulated problems with known performance, the bias of DOB-SCV is "
+        f"{bias[SHUFFLED, FOLD_MODELS]} relative to its fold models and {bias[SHUFFLED, FULL_MODEL]} relative to the model "
+        f"trained on all rows; the bias of SCV is {bias[SCV, FOLD_MODELS]} and {bias[SCV, FULL_MODEL]}. Compared with SCV, the "
+        f"root mean squared error of DOB-SCV is {_compare_errors(simulation, FOLD_MODELS)} for the fold models and "
+        f"{_compare_errors(simulation, FULL_MODEL)} for the model trained on all rows."
+    )
+
+
+def _compare_errors(simulation: Simulation, estimand: str) -> str:
+    """Describe the root mean squared error of DOB-SCV relative to that of SCV, e.g. "3 % lower (not significant)"."""
+    rmse = simulation.levels.query("factor == 'all' and estimand == @estimand").set_index("scheme")["rmse"]
+    change = 100 * (rmse[SHUFFLED] / rmse[SCV] - 1)
+    is_significant = simulation.estimate("excess", SHUFFLED, estimand).sign != 0
+    word, significance = "lower" if change < 0 else "higher", "" if is_significant else " (not significant)"
+    return f"{abs(change):.0f} % {word}{significance}"
+
+
+def subtract_smote(costs: pd.DataFrame) -> pd.DataFrame:
+    """Return the AUC with class weights minus that with SMOTE: a row per data set, a column per learner.
+
+    >>> import pandas as pd
+    >>> costs = pd.DataFrame({"tree, SMOTE": [0.5], "tree, class weights": [0.75]}, index=["Glass1"])
+    >>> subtract_smote(costs)
+            tree
+    Glass1  0.25
+    """
+    import pandas as pd
+
+    learners = dict.fromkeys(str(column).partition(", ")[0] for column in costs)
+    return pd.DataFrame({name: costs[f"{name}, class weights"] - costs[f"{name}, SMOTE"] for name in learners})
+
+
+def build_costs_table(costs: pd.DataFrame) -> ResultTable:
+    """Tabulate the mean AUC with SMOTE and with class weights for each learner."""
+    import pandas as pd
+
+    differences = subtract_smote(costs)
+    rows = [
+        (
+            learner,
+            costs[f"{learner}, SMOTE"].mean(),
+            costs[f"{learner}, class weights"].mean(),
+            *(effect.value, effect.low, effect.high),
+            int((differences[learner] > 0).sum()),
+            int((differences[learner] < 0).sum()),
+        )
+        for learner, effect in estimate_effects(differences).items()
+    ]
+    columns = ["learner", "SMOTE", "class weights", "difference", "low", "high", "higher", "lower"]
+    return ResultTable("costs", "Class weights instead of SMOTE", pd.DataFrame(rows, columns=columns), _COSTS_NOTE, digits=4)
+
+
+def build_gaps_table(gaps: pd.DataFrame) -> ResultTable:
+    """Tabulate the mean AUC on training and test sets and their gap for each learner and scheme."""
+    import pandas as pd
+
+    means = gaps.groupby(["dataset", "learner", "scheme"], sort=False)[["train_auc", "test_auc"]].mean()
+    by_dataset: Any = (means["train_auc"] - means["test_auc"]).unstack("dataset")
+    rows = []
+    for learner, scheme in by_dataset.index:
+        averages: Any = means.xs((learner, scheme), level=("learner", "scheme")).mean()
+        reduction = estimate_family_mean((by_dataset.loc[(learner, SCV)] - by_dataset.loc[(learner, scheme)]).dropna())
+        limits = (reduction.value, reduction.low, reduction.high) if scheme != SCV else (np.nan,) * 3
+        gap = averages["train_auc"] - averages["test_auc"]
+        rows.append((learner, scheme, averages["train_auc"], averages["test_auc"], gap, *limits))
+    columns = ["learner", "scheme", "training AUC", "test AUC", "gap", "reduction", "low", "high"]
+    return ResultTable("gaps", "Gap between training and test AUC", pd.DataFrame(rows, columns=columns), _GAPS_NOTE, digits=4)
 
 
 def compare_without_damaged(data: ImbalancedData, averages: FoldAverages) -> dict[str, tuple[float, float]]:
@@ -94,69 +195,3 @@ def measure_abstention(data: ImbalancedData, name: str = _PUZZLE) -> float | Non
     X, y = folds.dataset.X.to_numpy(), folds.dataset.y
     predictions = [chi.fit(X[train], y.iloc[train]).predict(X[test]) for train, test in folds]
     return float(np.mean(np.concatenate(predictions) == ABSTAINED))
-
-
-def summarize_biases(pooled: pd.DataFrame) -> dict[str, Any]:
-    """Summarize the bias of balanced accuracy by scheme; name the schemes with the smallest error and bias."""
-    biases: Any = pooled[pooled["measure"] == "balanced accuracy"].set_index("scheme", drop=False)
-    scv_high = biases.loc[SCV, "fold_bias_high"]
-    return {
-        "biases": biases.to_dict("records"),
-        "fold_biases": {
-            scheme: float(biases.loc[scheme, "fold_bias"]) for scheme in (SCV, LITERAL, SHUFFLED) if scheme in biases.index
-        },
-        "least_error": list(biases.index[biases["rmse"] < biases["rmse"].min() + _SAME_ERROR]),
-        "least_bias": biases["bias"].abs().idxmin(),
-        "optimistic": [scheme for scheme in (LITERAL, SHUFFLED) if biases.loc[scheme, "fold_bias_low"] > scv_high],
-    }
-
-
-def draw_differences(averages: FoldAverages) -> Any:
-    """Draw the difference on each data set (mean over runs) by imbalance ratio, with a panel per learner."""
-    import altair as alt
-
-    differences = averages.compare_runs().groupby(["learner", "dataset"], sort=False)[["value", "imbalance"]].mean()
-    frame = differences.reset_index()
-    rows = to_records(frame, ["learner", "dataset", "value", "imbalance"])
-    axis = alt.Axis(values=[2, 5, 10, 20, 50, 100], format="d")
-    x = alt.X("imbalance:Q", title="imbalance ratio", scale=alt.Scale(type="log"), axis=axis)
-    y = alt.Y("value:Q", title="difference in AUC")
-    points = alt.Chart().mark_circle(size=34, opacity=0.65, color=PALETTE[0])
-    layers = [_draw_zero("y"), points.encode(x, y, tooltip=["dataset:N", "imbalance:Q", "value:Q"])]
-    subtitle = f"{LITERAL} minus {averages.bases[0]}; one point per data set, mean over runs"
-    if averages.n_datasets >= _MIN_FOR_TREND:
-        trend = alt.Chart().transform_loess("imbalance", "value", groupby=["learner"], bandwidth=0.6)
-        layers.append(trend.mark_line(color=PALETTE[1], strokeWidth=2).encode(x, y))
-        subtitle += "; the line is a local regression"
-    panels = alt.layer(*layers, data=alt.InlineData(values=tuple(rows))).properties(width=165, height=220)
-    faceted = panels.facet(alt.Facet("learner:N", sort=list(frame["learner"].unique()), title=None), columns=5)
-    return style_chart(faceted.properties(title=build_title("What DOB-SCV adds to the estimate, by imbalance", subtitle)))
-
-
-def _draw_zero(direction: str) -> Any:
-    import altair as alt
-
-    return alt.Chart().mark_rule(color=GREY, strokeDash=[4, 3]).encode(**{direction: alt.datum(0)})
-
-
-def draw_biases(biases: pd.DataFrame, measure: str = "balanced accuracy", column: str = "bias") -> Any:
-    """Draw the bias and its interval for each learner and scheme, with a panel per problem."""
-    import altair as alt
-
-    frame = biases[biases["measure"] == measure]
-    rows = to_records(frame, ["population", "learner", "scheme", column, f"{column}_low", f"{column}_high"])
-    schemes = [scheme for scheme in SPLITTERS if (frame["scheme"] == scheme).any()]
-    colours = alt.Scale(domain=schemes, range=list(PALETTE[: len(schemes)]))
-    colour = alt.Color("scheme:N", title=None, scale=colours, legend=alt.Legend(orient="bottom"))
-    offset = alt.YOffset("scheme:N", scale=alt.Scale(domain=schemes, paddingOuter=0.25))
-    y = alt.Y("learner:N", title=None, sort=list(frame["learner"].unique()))
-    title = f"estimated minus true {measure}"
-    low, high = alt.X(f"{column}_low:Q", title=title), alt.X2(f"{column}_high:Q")
-    intervals = alt.Chart().mark_rule(strokeWidth=1.6).encode(low, high, y, colour, offset)
-    points = alt.Chart().mark_circle(size=38, opacity=1).encode(alt.X(f"{column}:Q", title=title), y, colour, offset)
-    layers = alt.layer(_draw_zero("x"), intervals, points, data=alt.InlineData(values=tuple(rows)))
-    panels = layers.properties(width=270, height=250)
-    faceted = panels.facet(alt.Facet("population:N", sort=list(frame["population"].unique()), title=None), columns=2)
-    models = "the learner trained on all rows" if column == "bias" else "the five fold models"
-    subtitle = f"Relative to the performance of {models} on new cases; 95 % intervals"
-    return style_chart(faceted.properties(title=build_title("Bias of the estimates on simulated problems", subtitle)))

@@ -1,8 +1,14 @@
-"""Bias and error of the estimates of five cross-validation schemes on simulated problems."""
+"""A map of the bias and error of SCV and DOB-SCV on simulated problems with known performance.
+
+Each estimate is compared with two quantities: the performance of the five fold models, and that of the model trained on all
+rows. The rows are independent within each class and are not scaled by statistics of the whole sample. Therefore SCV is an
+unbiased estimate of the performance of its fold models, whatever the learner.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -12,55 +18,80 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtrial.reproduce.claim import IntervalEstimate, estimate_mean
-from fairtrial.reproduce.dobscv.studies import LITERAL, NEGATIVE, POSITIVE, SCV, SHUFFLED, scale_columns
+from fairtrial.reproduce.dobscv.studies import LITERAL, NEGATIVE, POSITIVE, SCV, SHUFFLED
 from fairtrial.reproduce.experiment import Request, ResultTable, read_study_file
 from fairtrial.reproduce.page import format_file_name
 
 if TYPE_CHECKING:
     import pandas as pd
 
-KFOLD, DBSCV = "k-fold", "DB-SCV"
-SPLITTERS = (KFOLD, SCV, DBSCV, LITERAL, SHUFFLED)
-MEASURES = ("balanced accuracy", "AUC")
-# Performance on new rows: `true_value` for the learner trained on the whole sample, `fold_true_value` for the fold models.
-COLUMNS = ["population", "replicate", "learner", "scheme", "measure", "estimate", "fold_true_value", "true_value"]
-N_ROWS = {"a rare cloud": 200, "a rare class in pieces": 200, "ten attributes": 200, "equal classes": 150}
+SPLITTERS = (SCV, LITERAL, SHUFFLED)
+FOLD_MODELS, FULL_MODEL = "fold models", "model trained on all rows"
+ESTIMANDS = {FOLD_MODELS: "fold_true_value", FULL_MODEL: "true_value"}
+"""The quantities to estimate, with their columns: performance on new rows, balanced accuracy."""
+
+FACTORS = {"structure": "structure", "n_rows": "rows", "proportion": "positive rows", "learner": "learner"}
+COLUMNS = ["structure", "n_rows", "proportion", "replicate", "learner", "scheme", "estimate", "fold_true_value", "true_value"]
+SIZES = (100, 200, 400)
+PROPORTIONS = (0.5, 0.2, 0.1)
+NO_DIFFERENCE = "no significant difference"
+_NOISE = 0.2  # proportion of rows of each class that have the other class's label
 _N_NEW = 500  # new rows of each class, used to measure the true performance
-_N_DRAWN = 13 * _N_NEW  # enough even for a class with a proportion of 0.1
+_LIMIT = 4.0  # columns are scaled from this range to 0..1, the same for all samples
 _CHUNK = 5  # replicates per file
-_VERSION = 1  # version of the files; increase it if problems, learners, settings or seeds of a replicate change
-_KEYS = ["population", "learner", "scheme", "measure"]
-_BIAS_NOTE = (
-    "`bias` is the mean estimate minus the performance on new cases of the learner trained on all rows. `fold_bias` is the "
-    "mean estimate minus the performance of the five fold models. `excess` is the mean squared error minus that of SCV on the "
-    "same samples. Intervals are 95 % confidence intervals."
+_VERSION = 3  # version of the files; increase it if problems, learners, settings or seeds of a replicate change
+_CELL = ["structure", "n_rows", "proportion"]
+_MAP_NOTE = (
+    "Bias and root mean squared error (RMSE) of the estimated balanced accuracy, with standard errors in parentheses. Each "
+    "line averages over all problems and learners at one level of one factor. `closer` names the scheme with the smaller mean "
+    "squared error, if the difference between DOB-SCV shuffled and SCV on the same samples is significant at 5 % after a "
+    "Bonferroni correction for all levels."
 )
-_POOLED_NOTE = (
-    " They are over samples, after averaging the learners on each sample. A cell is a pair of problem and learner. "
-    "`optimistic` and `pessimistic` count the cells in which the interval of the bias is above or below 0. The last two "
-    "columns count the cells in which the mean squared error is significantly smaller or larger than that of SCV on the same "
-    "samples."
+_CELLS_NOTE = (
+    "A line per problem, estimand and scheme, averaged over learners. `excess` is the mean squared error minus that of SCV on "
+    "the same samples, with a 95 % confidence interval."
 )
 
 
 @cache
-def build_populations() -> dict[str, Any]:
-    """Build the four problems: a rare cluster, a rare class in three clusters, ten attributes, and equal classes."""
+def build_structures() -> dict[str, dict[str, Any]]:
+    """Build the distributions of both classes for each structure of a problem.
+
+    In "four clusters", the positive class consists of four small clusters around the negative class. With noise, one row in
+    five of each class is drawn from the distribution of the other class.
+
+    >>> list(build_structures())[:2]
+    ['one cluster', 'four clusters']
+    """
     from fairtrial.data.simulate import GaussianMixture
 
-    classes = [NEGATIVE, POSITIVE]
-    in_pieces = GaussianMixture(
-        [[0, 0], [2.0, 0], [-1.5, 1.5], [0, -2.0]],
-        covariances=[1.0, 0.15, 0.15, 0.15],
-        priors=[0.85, 0.05, 0.05, 0.05],
-        component_classes=[NEGATIVE, POSITIVE, POSITIVE, POSITIVE],
-    )
-    return {
-        "a rare cloud": GaussianMixture([[0, 0], [1.5, 1.0]], priors=[0.9, 0.1], component_classes=classes),
-        "a rare class in pieces": in_pieces,
-        "ten attributes": GaussianMixture([[0.0] * 10, [0.7] * 10], priors=[0.85, 0.15], component_classes=classes),
-        "equal classes": GaussianMixture([[0, 0, 0], [1.5, 0, 0]], component_classes=classes),
+    centre, one = ([[0.0, 0.0]], [1.0]), ([[1.5, 1.0]], [1.0])
+    four = ([[2.0, 0.0], [-2.0, 0.0], [0.0, 2.0], [0.0, -2.0]], [0.15] * 4)
+    ten = ([[0.0] * 10], [1.0]), ([[0.7] * 10], [1.0])
+    shapes = {
+        "one cluster": (centre, one, 0.0),
+        "four clusters": (centre, four, 0.0),
+        "one cluster, noise": (centre, one, _NOISE),
+        "four clusters, noise": (centre, four, _NOISE),
+        "ten attributes": (*ten, 0.0),
     }
+    structures = {}
+    for name, (negative, positive, noise) in shapes.items():
+        structures[name] = {
+            label: GaussianMixture(
+                [*means, *other_means],
+                covariances=[*variances, *other_variances],
+                priors=[(1 - noise) / len(means)] * len(means) + [noise / len(other_means)] * len(other_means),
+                component_classes=[label] * (len(means) + len(other_means)),
+            )
+            if noise
+            else GaussianMixture(means, covariances=variances, component_classes=[label] * len(means))
+            for label, (means, variances), (other_means, other_variances) in (
+                (NEGATIVE, negative, positive),
+                (POSITIVE, positive, negative),
+            )
+        }
+    return structures
 
 
 @cache
@@ -79,37 +110,37 @@ def make_splitter(scheme: str, seed: int) -> Any:
     """
     from fairtrial import resampling
 
-    if scheme in (LITERAL, SHUFFLED):
-        return resampling.DOBSCV(5, assign="literal" if scheme == LITERAL else "shuffled", random_state=seed)
-    splitters = {KFOLD: resampling.KFold, SCV: resampling.StratifiedKFold, DBSCV: resampling.DBSCV}
-    return splitters[scheme](5, random_state=seed)
+    if scheme == SCV:
+        return resampling.StratifiedKFold(5, random_state=seed)
+    return resampling.DOBSCV(5, assign="literal" if scheme == LITERAL else "shuffled", random_state=seed)
 
 
 @dataclass(frozen=True, eq=False)
 class Simulation:
-    """Estimates and true performance: a row per problem, replicate, learner, scheme and measure."""
+    """Estimates and true performance: a row per problem, replicate, learner and scheme."""
 
     rows: pd.DataFrame
 
     @classmethod
-    def run(cls, request: Request, n_replicates: Mapping[str, int]) -> Simulation:
-        """Simulate `n_replicates` of each problem. Finished chunks are kept as files, so a run can be resumed."""
+    def run(cls, request: Request, structures: Iterable[str], sizes: Iterable[int], n_replicates: int) -> Simulation:
+        """Simulate `n_replicates` samples of each problem. Finished chunks are kept as files, so a run can be resumed."""
         import pandas as pd
 
         folder = request.out / "simulation"
         folder.mkdir(exist_ok=True)
-        version = "" if _VERSION == 1 else f"-version-{_VERSION}"
-        tasks = []
-        for name, count in n_replicates.items():
-            for first in range(0, count, _CHUNK):
-                last = min(first + _CHUNK, count)
-                path = folder / f"{format_file_name(name)}-{first}-{last}-seed-{request.seed}{version}.csv"
-                tasks.append((path, name, range(first, last), request.seed))
+        sizes, tasks = list(sizes), []
+        for first in range(0, n_replicates, _CHUNK):
+            last = min(first + _CHUNK, n_replicates)
+            for structure in structures:
+                for n_rows in sizes:
+                    name = f"{format_file_name(structure)}-{n_rows}-rows-{first}-{last}-seed-{request.seed}-version-{_VERSION}"
+                    tasks.append((folder / f"{name}.csv", structure, n_rows, range(first, last), request.seed))
         missing = [task for task in tasks if not task[0].exists()]
         if request.jobs > 1 and len(missing) > 1:
             from multiprocessing import get_context
 
-            with ProcessPoolExecutor(min(request.jobs, len(missing)), mp_context=get_context("spawn")) as pool:
+            n_workers = min(request.jobs, len(missing))
+            with ProcessPoolExecutor(n_workers, mp_context=get_context("spawn"), initializer=use_one_thread) as pool:
                 list(pool.map(_write_chunk, missing))
         else:
             for task in missing:
@@ -117,115 +148,175 @@ class Simulation:
         return cls(pd.concat([pd.read_csv(path) for path, *_ in tasks], ignore_index=True))
 
     @cached_property
-    def biases(self) -> pd.DataFrame:
-        """Bias and root mean squared error for each problem, learner, scheme and measure.
-
-        `bias` is relative to the learner trained on all rows, `fold_bias` to the five fold models. The first includes the
-        effect of smaller training sets; the second depends only on the choice of the test sets.
-        """
+    def cells(self) -> pd.DataFrame:
+        """Bias and error of each scheme for each problem and estimand, averaged over learners."""
         import pandas as pd
 
-        table = []
-        for key, errors in self._errors.groupby(_KEYS, sort=False):
-            bias, fold_bias, square, excess = (
-                _to_limits(estimate_mean(errors[name])) for name in ("error", "fold_error", "square", "excess")
-            )
-            rmse = [float(np.sqrt(np.maximum(value, 0.0))) for value in square]
-            table.append((*key, len(errors), *bias, *fold_bias, *rmse, *excess))
-        return pd.DataFrame(table, columns=[*_KEYS, "replicates", *_name_limits("bias", "fold_bias", "rmse", "excess")])
+        parts = []
+        for key, rows in self._errors.groupby(_CELL, sort=False):
+            names: Any = dict(zip(_CELL, key, strict=True))
+            parts.append(self._summarize(rows).assign(**names))
+        frame = pd.concat(parts, ignore_index=True)
+        return frame[[*_CELL, *(column for column in frame if column not in _CELL)]]
 
     @cached_property
-    def pooled_biases(self) -> pd.DataFrame:
-        """Mean bias and excess over problems and learners, for each scheme and measure.
-
-        The intervals are over samples. Learners on one sample are not independent, so they are averaged first. The problems are
-        fixed and have equal weights: the k-th samples of all problems are averaged and form one unit.
-        """
+    def levels(self) -> pd.DataFrame:
+        """Bias and error of each scheme for each level of each factor and estimand; the first factor is "all"."""
         import pandas as pd
 
-        cells, errors = self.biases, self._errors
-        table = []
-        for measure in errors["measure"].unique():
-            for scheme in SPLITTERS:
-                chosen = errors[(errors["measure"] == measure) & (errors["scheme"] == scheme)]
-                samples = chosen.groupby(["replicate", "population"], sort=False)[["error", "fold_error", "excess"]].mean()
-                limits = [
-                    limit
-                    for name in samples
-                    for limit in _to_limits(estimate_mean(samples[name].unstack("population").dropna().mean(axis=1)))
-                ]
-                own = cells[(cells["measure"] == measure) & (cells["scheme"] == scheme)]
-                is_counted = (own["bias_low"] > 0, own["bias_high"] < 0, own["excess_high"] < 0, own["excess_low"] > 0)
-                counts = [int(column.sum()) for column in is_counted]
-                table.append((measure, scheme, *limits, float(own["rmse"].mean()), len(own), *counts))
-        counted = ["optimistic", "pessimistic", "smaller error than SCV", "greater error than SCV"]
-        columns = ["measure", "scheme", *_name_limits("bias", "fold_bias", "excess"), "rmse", "cells", *counted]
-        return pd.DataFrame(table, columns=columns)
+        parts = [self._summarize(self._errors).assign(factor="all", level="all problems")]
+        for column, factor in FACTORS.items():
+            for level, rows in self._errors.groupby(column, sort=False):
+                parts.append(self._summarize(rows).assign(factor=factor, level=format_level(column, level)))
+        frame = pd.concat(parts, ignore_index=True)
+        return frame[["factor", "level", *(column for column in frame if column not in ("factor", "level"))]]
+
+    def estimate(self, name: str, scheme: str, estimand: str) -> IntervalEstimate:
+        """Return the estimate of `bias` or `excess` over all problems and learners, with its interval over samples."""
+        frame = self.levels
+        row: Any = frame[(frame["factor"] == "all") & (frame["scheme"] == scheme) & (frame["estimand"] == estimand)].iloc[0]
+        return IntervalEstimate(row[name], row[f"{name}_low"], row[f"{name}_high"], int(row["replicates"]) - 1)
 
     @cached_property
     def _errors(self) -> pd.DataFrame:
-        """Errors of each estimate; `excess` is its squared error minus that of SCV on the same sample."""
-        rows = self.rows.dropna(subset=["estimate"])
-        error = rows["estimate"] - rows["true_value"]
-        rows = rows.assign(error=error, square=error**2, fold_error=rows["estimate"] - rows["fold_true_value"])
-        keys = ["population", "replicate", "learner", "measure"]
-        scv_square = rows[rows["scheme"] == SCV].set_index(keys)["square"].rename("scv_square")
-        rows = rows.join(scv_square, on=keys)
-        return rows.assign(excess=rows["square"] - rows["scv_square"])
+        """Errors of each estimate by estimand; `excess` is its squared error minus that of SCV on the same sample."""
+        import pandas as pd
+
+        keys = [*_CELL, "replicate", "learner"]
+        parts = []
+        for estimand, column in ESTIMANDS.items():
+            error = self.rows["estimate"] - self.rows[column]
+            rows = self.rows[[*keys, "scheme"]].assign(estimand=estimand, error=error, square=error**2)
+            scv_square = rows[rows["scheme"] == SCV].set_index(keys)["square"].rename("scv_square")
+            rows = rows.join(scv_square, on=keys)
+            parts.append(rows.assign(excess=rows["square"] - rows["scv_square"]))
+        return pd.concat(parts, ignore_index=True)
+
+    @staticmethod
+    def _summarize(errors: pd.DataFrame) -> pd.DataFrame:
+        """Summarize errors by estimand and scheme.
+
+        Learners on one sample are not independent, and the problems are fixed. Therefore the k-th samples of all problems and
+        learners are averaged first and form one unit.
+        """
+        import pandas as pd
+
+        lines = []
+        for (estimand, scheme), rows in errors.groupby(["estimand", "scheme"], sort=False):
+            units = rows.groupby("replicate")[["error", "square", "excess"]].mean()
+            bias, square, excess = (estimate_mean(units[name]) for name in units)
+            n_units = len(units)
+            bias_error, square_error = (units[name].std(ddof=1) / np.sqrt(n_units) for name in ("error", "square"))
+            rmse = float(np.sqrt(square.value))
+            limits = (bias.value, bias_error, bias.low, bias.high, rmse, square_error / (2 * rmse) if rmse else 0.0)
+            lines.append((estimand, scheme, n_units, *limits, excess.value, excess.low, excess.high))
+        columns = ["estimand", "scheme", "replicates", "bias", "bias_se", "bias_low", "bias_high", "rmse", "rmse_se"]
+        return pd.DataFrame(lines, columns=[*columns, "excess", "excess_low", "excess_high"])
 
     def build_tables(self) -> list[ResultTable]:
-        """Build the tables of pooled biases and of biases by problem and learner."""
-        title = "Simulated problems: all problems and learners"
-        by_cell = "Simulated problems: by problem and learner"
+        """Build the map by level of each factor, and the table of all problems."""
         return [
-            ResultTable("known-truth", title, self.pooled_biases, _BIAS_NOTE + _POOLED_NOTE, digits=4),
-            ResultTable("known-truth-cells", by_cell, self.biases, _BIAS_NOTE, digits=4, on_page=False),
+            ResultTable("known-truth", "When is SCV or DOB-SCV closer to the truth?", self.build_map(), _MAP_NOTE),
+            ResultTable("known-truth-cells", "Simulated problems: all cells", self.cells, _CELLS_NOTE, digits=4, on_page=False),
         ]
 
+    def build_map(self) -> pd.DataFrame:
+        """Tabulate bias and RMSE of all schemes for each estimand and each level of each factor."""
+        import pandas as pd
 
-def _write_chunk(task: tuple[Path, str, range, int]) -> None:
+        lines = []
+        n_levels = len(self.levels.drop_duplicates(["factor", "level"]))
+        by_estimand = {estimand: self.levels[self.levels["estimand"] == estimand] for estimand in ESTIMANDS}
+        groups = (
+            (name, key, rows)
+            for name, part in by_estimand.items()
+            for key, rows in part.groupby(["factor", "level"], sort=False)
+        )
+        for estimand, (factor, level), rows in groups:
+            by_scheme: Any = rows.set_index("scheme")
+            biases = [f"{by_scheme.loc[scheme, 'bias']:+.4f} ({by_scheme.loc[scheme, 'bias_se']:.4f})" for scheme in SPLITTERS]
+            errors = [f"{by_scheme.loc[scheme, 'rmse']:.4f} ({by_scheme.loc[scheme, 'rmse_se']:.4f})" for scheme in SPLITTERS]
+            lines.append((estimand, factor, level, *biases, *errors, name_closer(by_scheme.loc[SHUFFLED], n_levels)))
+        columns = [f"{quantity}, {scheme}" for quantity in ("bias", "RMSE") for scheme in SPLITTERS]
+        return pd.DataFrame(lines, columns=["estimand", "factor", "level", *columns, "closer"])
+
+
+def format_level(column: str, level: Any) -> str:
+    """Format the level of a factor.
+
+    >>> format_level("proportion", 0.1), format_level("n_rows", 200), format_level("learner", "SMO")
+    ('10 %', '200', 'SMO')
+    """
+    return f"{100 * level:.0f} %" if column == "proportion" else str(level)
+
+
+def name_closer(row: Mapping[Any, Any], n_comparisons: int = 1) -> str:
+    """Name the scheme whose mean squared error is significantly smaller, adjusted for the number of comparisons (Bonferroni).
+
+    >>> row = {"excess": -0.002, "excess_low": -0.0035, "excess_high": -0.0005, "replicates": 30}
+    >>> name_closer(row), name_closer(row, 20)
+    ('DOB-SCV', 'no significant difference')
+    """
+    excess = IntervalEstimate(row["excess"], row["excess_low"], row["excess_high"], int(row["replicates"]) - 1)
+    return {-1: "DOB-SCV", 0: NO_DIFFERENCE, 1: SCV}[excess.widen(n_comparisons).sign]
+
+
+def use_one_thread() -> None:
+    """Make a worker process use one thread, because there is one process per core."""
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # it has no types
+
+    os.environ["FAIRTRIAL_THREADS"] = "1"
+    threadpool_limits(1)
+
+
+def _write_chunk(task: tuple[Path, str, int, range, int]) -> None:
     """Simulate replicates and write their file; a partial file is never left behind."""
     import pandas as pd
 
-    path, name, replicates, seed = task
-    rows = [row for replicate in replicates for row in simulate_replicate(name, replicate, seed)]
+    path, structure, n_rows, replicates, seed = task
+    rows = [
+        row
+        for replicate in replicates
+        for proportion in PROPORTIONS
+        for row in simulate_replicate(structure, n_rows, proportion, replicate, seed)
+    ]
     partial = path.with_suffix(".part")
     pd.DataFrame(rows, columns=COLUMNS).to_csv(partial, index=False)
     partial.rename(path)
 
 
-def simulate_replicate(name: str, replicate: int, seed: int) -> list[tuple[Any, ...]]:
-    """Draw one sample, estimate the performance of all learners by all schemes, and measure their true performance on new
-    rows."""
-    population = build_populations()[name]
-    seeds = np.random.SeedSequence([seed, replicate, *name.encode()]).generate_state(4)
-    sample_seed, new_seed, split_seed, learner_seed = (int(value) for value in seeds)
-    sample = population.dataset(N_ROWS[name], sample_seed)
-    scaled = scale_columns(sample, name)
-    X, y = scaled.X.to_numpy(), scaled.y
-    X_new, y_new = _draw_new_rows(population, sample.X, new_seed)
-    splits = {scheme: list(make_splitter(scheme, split_seed).split(scaled.X, scaled.y)) for scheme in SPLITTERS}
-    rows = []
+def simulate_replicate(structure: str, n_rows: int, proportion: float, replicate: int, seed: int) -> Iterator[tuple[Any, ...]]:
+    """Draw one sample, estimate the performance of all learners by all schemes, and measure it on new rows."""
+    entropy = [seed, replicate, n_rows, round(1000 * proportion), *structure.encode()]
+    sample_seed, new_seed, split_seed, learner_seed = (
+        int(value) for value in np.random.SeedSequence(entropy).generate_state(4)
+    )
+    n_positive = round(n_rows * proportion)
+    X, y = draw_rows(structure, n_rows - n_positive, n_positive, sample_seed)
+    X_new, y_new = draw_rows(structure, _N_NEW, _N_NEW, new_seed)
+    X, X_new = (np.clip((rows + _LIMIT) / (2 * _LIMIT), 0, 1) for rows in (X, X_new))  # UnitChi requires values in 0..1
+    splits = {scheme: list(make_splitter(scheme, split_seed).split(X, y)) for scheme in SPLITTERS}
     for learner, estimator in _resolve_learners().items():
-        true_value = _measure(_fit(estimator, X, y, learner_seed), X_new, y_new)
+        true_value = measure_auc(fit_learner(estimator, X, y, learner_seed), X_new, y_new)
         for scheme, folds in splits.items():
-            models = [_fit(estimator, X[train], y.iloc[train], learner_seed) for train, _ in folds]
-            estimates = [_measure(model, X[test], y.to_numpy()[test]) for model, (_, test) in zip(models, folds, strict=True)]
-            fold_true_values = [_measure(model, X_new, y_new) for model in models]
-            values = (np.nanmean(estimates, axis=0), np.mean(fold_true_values, axis=0), true_value)
-            rows += [(name, replicate, learner, scheme, *value) for value in zip(MEASURES, *values, strict=True)]
-    return rows
+            models = [fit_learner(estimator, X[train], y[train], learner_seed) for train, _ in folds]
+            estimate = np.mean([measure_auc(model, X[test], y[test]) for model, (_, test) in zip(models, folds, strict=True)])
+            fold_true_value = np.mean([measure_auc(model, X_new, y_new) for model in models])
+            yield structure, n_rows, proportion, replicate, learner, scheme, estimate, fold_true_value, true_value
 
 
-def _draw_new_rows(population: Any, sample: pd.DataFrame, seed: int) -> tuple[Any, Any]:
-    """Draw the same number of new rows of both classes, scaled by the ranges of the sample."""
-    X, y = population.sample(_N_DRAWN, seed)
-    kept = np.concatenate([np.flatnonzero(y == label)[:_N_NEW] for label in (NEGATIVE, POSITIVE)])
-    low, high = sample.min(), sample.max()
-    return ((X.iloc[kept] - low) / (high - low)).to_numpy(), y.to_numpy()[kept]
+def draw_rows(structure: str, n_negative: int, n_positive: int, seed: int) -> tuple[Any, Any]:
+    """Draw rows of both classes in random order."""
+    rng = np.random.default_rng(seed)
+    classes = build_structures()[structure]
+    counts = {NEGATIVE: n_negative, POSITIVE: n_positive}
+    X = np.vstack([classes[label].sample(count, rng)[0].to_numpy() for label, count in counts.items() if count])
+    order = rng.permutation(len(X))
+    return X[order], np.repeat(list(counts), list(counts.values()))[order]
 
 
-def _fit(estimator: Any, X: Any, y: Any, seed: int) -> Any:
+def fit_learner(estimator: Any, X: Any, y: Any, seed: int) -> Any:
+    """Fit a copy of a learner whose unset random states are set to the seed."""
     from sklearn.base import clone
 
     model = clone(estimator)
@@ -233,22 +324,7 @@ def _fit(estimator: Any, X: Any, y: Any, seed: int) -> Any:
     return model.set_params(**unset).fit(X, y)
 
 
-def _measure(model: Any, X: Any, y: Any) -> tuple[float, float]:
-    """Return (1 + TPR - FPR) / 2 of the predictions and the AUC of the scores; NaN if a class is absent."""
-    from fairtrial.measures import auc
-
-    is_positive = np.asarray(y == POSITIVE)
-    if is_positive.all() or not is_positive.any():
-        return float("nan"), float("nan")
-    predictions = model.predict(X)
-    recalls = [(predictions[rows] == label).mean() for rows, label in ((is_positive, POSITIVE), (~is_positive, NEGATIVE))]
-    scores = model.decision_function(X) if hasattr(model, "decision_function") else model.predict_proba(X)[:, 1]
-    return float(np.mean(recalls)), float(auc(is_positive, scores))
-
-
-def _name_limits(*names: str) -> list[str]:
-    return [f"{name}{end}" for name in names for end in ("", "_low", "_high")]
-
-
-def _to_limits(estimate: IntervalEstimate) -> tuple[float, float, float]:
-    return estimate.value, estimate.low, estimate.high
+def measure_auc(model: Any, X: Any, y: Any) -> float:
+    """Return the balanced accuracy, which is the paper's AUC: (1 + TPR - FPR) / 2."""
+    is_correct = model.predict(X) == y
+    return float(np.mean([is_correct[y == label].mean() for label in (NEGATIVE, POSITIVE)]))

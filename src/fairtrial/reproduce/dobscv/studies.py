@@ -1,4 +1,4 @@
-"""The imbalanced data sets of the paper, and the studies that compare four cross-validation schemes."""
+"""The imbalanced data sets of the paper, and the studies: four cross-validation schemes, and class weights instead of SMOTE."""
 
 from __future__ import annotations
 
@@ -92,13 +92,24 @@ class ImbalancedData:
         for scheme in list_schemes(request, bool(self.folds)):
             if scheme == GIVEN:
                 for run in range(n_runs):
-                    scores = _run_study(request, self.folds, scheme, SCHEMES[scheme], request.seed + run)
+                    scores = _run_scheme(request, self.folds, scheme, SCHEMES[scheme], request.seed + run)
                     parts.append(scores.assign(scheme=scheme, run=run))
             else:
-                scores = _run_study(request, self.datasets, scheme, {**SCHEMES[scheme], "repeats": n_runs}, request.seed)
+                scores = _run_scheme(request, self.datasets, scheme, {**SCHEMES[scheme], "repeats": n_runs}, request.seed)
                 parts.append(scores.rename(columns={"repeat": "run"}).assign(scheme=scheme))
         as_text = {"dataset": "object", "learner": "object", "status": "object"}  # categories differ between studies
         return pd.concat([part.astype(as_text)[_COLUMNS] for part in parts], ignore_index=True)
+
+    def run_costs(self, request: Request) -> pd.DataFrame:
+        """Run the study of class weights and SMOTE; return the mean AUC with a row per data set and a column per learner.
+
+        The data sets with a failed trial are dropped.
+        """
+        spec = read_study_file("dobscv", "costs")
+        scores = _run_study(request, self.datasets, spec, spec["resampling"], request.seed, f"{spec['name']}-{request.seed}")
+        values = scores.astype({"dataset": "object", "learner": "object"}).groupby(["dataset", "learner"], sort=False)["value"]
+        means = values.agg(lambda folds: folds.mean(skipna=False)).unstack("learner", sort=False)
+        return means[list(spec["learners"])].dropna()
 
     def compute_imbalance(self) -> dict[str, float]:
         """Return the imbalance ratio of each data set: rows of the frequent class per row of the rare class."""
@@ -192,13 +203,18 @@ def list_schemes(request: Request, has_folds: bool) -> list[str]:
     return [scheme for scheme in SCHEMES if has_folds or scheme != GIVEN]
 
 
-def _run_study(
+def _run_scheme(
     request: Request, data: Mapping[str, Any], scheme: str, resampling: Mapping[str, Any], seed: int
 ) -> pd.DataFrame:
+    return _run_study(request, data, read_study_file("dobscv"), resampling, seed, f"{format_file_name(scheme)}-{seed}")
+
+
+def _run_study(
+    request: Request, data: Mapping[str, Any], spec: Mapping[str, Any], resampling: Mapping[str, Any], seed: int, name: str
+) -> pd.DataFrame:
+    """Run a study and return its scores; `value` is (1 + TPR - FPR) / 2."""
     from fairtrial import Study
 
-    spec = read_study_file("dobscv")
-    name = f"{format_file_name(scheme)}-{seed}"
     study = Study(
         data=dict(data),
         learners=spec["learners"],

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from fairtrial._text import format_count, join_names
-from fairtrial.reproduce.claim import Claim
+from fairtrial.reproduce.claim import NOT_TESTABLE, Claim, IntervalEstimate, judge_direction, judge_fact
 from fairtrial.reproduce.experiment import ResultTable
-from fairtrial.reproduce.tutorial.inputs import TutorialInputs, count_folds, pool_predictions, require_printed_folds
-from fairtrial.reproduce.tutorial.printed import PageSection, PrintedResult, build_example, judge_printed
+from fairtrial.reproduce.tutorial.inputs import (
+    EIGHT_LEARNERS,
+    PooledPredictions,
+    TutorialInputs,
+    count_folds,
+    pool_predictions,
+    require_printed_folds,
+)
+from fairtrial.reproduce.tutorial.printed import PageSection, PrintedResult, build_example, judge_agreement, judge_printed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,6 +39,8 @@ NAIVE_BAYES = [
     [0, 0, 0, 0, 67, 0],
     [0, 0, 2, 0, 0, 38],
 ]
+_PRINTED_RANGE = (97.4, 99.3)  # accuracies of the other learners on Anneal
+_CLOUDS = ("NB", "C4.5", "Boost")
 # Accuracy, F1 score of the positive class and AUC as printed, with their decimal places.
 _POSITIVE = {"Breast Cancer": "recurrence-events", "Labour": "good", "Liver": "1"}
 _PRINTED = {
@@ -51,10 +61,14 @@ def build_sections(inputs: TutorialInputs) -> Iterator[PageSection]:
         binary = [name for name in _POSITIVE if name in present]
         if binary:
             scores = {(name, learner): compute_scores(results, name, learner) for name in binary for learner in _PRINTED}
-            yield build_three_domains(scores, count_folds(results))
+            section = build_three_domains(scores, count_folds(results))
+            yield replace(section, claims=require_printed_folds(section.claims, results))
             yield build_projection(results, binary)
         if "Anneal" in present:
-            yield build_projection(results, ["Anneal"])
+            yield build_projection(results, ["Anneal"], inputs.request.seed)
+            if binary:
+                yield build_projection(results, [*binary, "Anneal"])
+        yield from build_clouds(results)
 
 
 def build_cost_curves(results: Results) -> Iterator[PageSection]:
@@ -95,7 +109,7 @@ def judge_cost_winners(winners: pd.DataFrame) -> Claim:
     return Claim(
         "Cost curves show for which class probabilities a classifier is preferable: different classifiers win in different "
         "ranges",
-        winners.loc[winners["winner"] == "learner", "learner"].nunique() > 1,
+        judge_fact(winners.loc[winners["winner"] == "learner", "learner"].nunique() > 1),
         "; ".join(ranges),
     )
 
@@ -138,18 +152,21 @@ def _build_printed_anneal() -> PageSection:
     claims = (
         Claim(
             "By L2, both are at about the same distance from Ideal (judged as: they differ by less than 5 %)",
-            abs(1 - ratios["L2"]) < 0.05,
+            judge_fact(abs(1 - ratios["L2"]) < 0.05),
             f"distance of naive Bayes relative to AdaBoost {ratios['L2']:.3f}",
+            "printed",
         ),
         Claim(
             "By L1, naive Bayes is clearly closer to Ideal (judged as: by more than 10 %)",
-            ratios["L1"] < 0.9,
+            judge_fact(ratios["L1"] < 0.9),
             f"distance of naive Bayes relative to AdaBoost {ratios['L1']:.3f}",
+            "printed",
         ),
         Claim(
             "Naive Bayes makes fewer errors, more than half of them on the largest class",
-            n_errors["NB"] < n_errors["AdaBoost"] and 2 * on_largest_class > n_errors["NB"],
+            judge_fact(n_errors["NB"] < n_errors["AdaBoost"] and 2 * on_largest_class > n_errors["NB"]),
             f"{n_errors['NB']} and {n_errors['AdaBoost']} errors; {on_largest_class} of the {n_errors['NB']} on class 3",
+            "printed",
         ),
         judge_printed(
             "On Anneal, AdaBoost has an accuracy of 83.6 % and naive Bayes of 86.3 %",
@@ -186,10 +203,29 @@ def build_three_domains(scores: Mapping[tuple[str, str], tuple[float, float, flo
             lines += _compare_scores(f"{learner} on {name}:", numbers, printed[name])
         if len(ours) == len(_POSITIVE):
             lines += _compare_scores(f"{learner}: mean", np.mean(list(ours.values()), axis=0), printed["mean"])
+    is_liver = [" on Liver" in line.quantity or ": mean " in line.quantity for line in lines]
+    same = [line for line, other in zip(lines, is_liver, strict=True) if not other]
+    others = [line for line, other in zip(lines, is_liver, strict=True) if other]
+    claims = [
+        judge_agreement(
+            "The numbers of three learners on Breast Cancer and Labour agree to the printed digits",
+            sum(bool(line.agrees) for line in same),
+            len(same),
+            remark="differing: " + "; ".join(line.quantity for line in same if not line.agrees) if same else "",
+        ),
+        judge_agreement(
+            "The numbers of three learners on Liver, and the means over the three domains, agree to the printed digits",
+            sum(bool(line.agrees) for line in others),
+            len(others),
+            remark="not comparable, because the rows of our file of Liver are in a different order",
+            is_comparable=False,
+        ),
+    ]
     return build_example(
         "three_domains",
         "Three learners on Breast Cancer, Labour and Liver",
         lines,
+        claims=claims,
         values={
             "n_folds": n_folds,
             "positive": _POSITIVE,
@@ -208,18 +244,28 @@ def _compare_scores(prefix: str, numbers: Iterable[float], printed: str) -> list
     ]
 
 
-def build_projection(results: Results, names: list[str]) -> PageSection:
-    """Project the confusion matrices of all learners onto a plane; for Anneal, use both norms."""
+def build_projection(results: Results, names: list[str], seed: int = 1) -> PageSection:
+    """Project the confusion matrices of the eight learners onto a plane.
+
+    Anneal alone is projected by both norms. If Anneal is projected with other domains, all domains have the same weight.
+    """
     from fairtrial.measures import projection
     from fairtrial.report.figures.projection import compute_confusion_tables, draw_projection
     from fairtrial.report.selection import get_main_condition
 
-    is_anneal = names == ["Anneal"]
-    matrices = compute_confusion_tables(results, get_main_condition(results), names).tables
-    projections = {norm: projection(matrices, distance=norm) for norm in (_NORMS if is_anneal else _NORMS[:1])}
-    if is_anneal:
-        claims = judge_anneal({norm: plane.distance_to_ideal for norm, plane in projections.items()}, matrices)
-    else:
+    key = "projection_anneal" if names == ["Anneal"] else "projection_mixed" if "Anneal" in names else "projection_binary"
+    learners = [learner.name for learner in results.archive.learners if learner.name in EIGHT_LEARNERS]
+    matrices = compute_confusion_tables(results, get_main_condition(results), names, learners).tables
+    norms = _NORMS if key == "projection_anneal" else _NORMS[:1]
+    is_mixed = key == "projection_mixed"
+    projections = {norm: projection(matrices, distance=norm, normalise=is_mixed) for norm in norms}
+    claims: list[Claim] = []
+    if key == "projection_anneal":
+        pooled = {name: rows for name in matrices if (rows := pool_predictions(results, "Anneal", name)) is not None}
+        claims = [*judge_anneal_matrices(matrices), judge_accuracies(matrices)]
+        if {"NB", "Boost"} < set(pooled):
+            claims.append(judge_farthest(estimate_isolation(pooled, ("NB", "Boost"), seed)))
+    elif key == "projection_binary":
         claims = _judge_binary_domains(projections["L2"], names)
     title = "/".join(names)
     values = {
@@ -238,8 +284,8 @@ def build_projection(results: Results, names: list[str]) -> PageSection:
         f"Projection, {title}, {norm}": draw_projection(*merge_crowded_points(plane), title=f"{title} ({norm})")
         for norm, plane in projections.items()
     }
-    key = "projection_anneal" if is_anneal else "projection_binary"
-    table = ResultTable(key, f"The projection of eight learners: {title}", _tabulate_distances(projections), digits=2)
+    digits = 3 if is_mixed else 2
+    table = ResultTable(key, f"The projection of eight learners: {title}", _tabulate_distances(projections), digits=digits)
     return PageSection(key, values, (table,), require_printed_folds(claims, results), figures)
 
 
@@ -257,9 +303,8 @@ def _compute_isolation(plane: Any) -> pd.Series[float]:
     return between.where(~np.eye(len(between), dtype=bool)).min(axis=1)
 
 
-def judge_anneal(distances: Mapping[Norm, pd.Series[float]], matrices: Mapping[str, Any]) -> list[Claim]:
-    """Judge which learners are far from Ideal on Anneal, and whether two matrices equal the printed ones."""
-    farthest = {norm: sorted(to_ideal.nlargest(2).index) for norm, to_ideal in distances.items()}
+def judge_anneal_matrices(matrices: Mapping[str, Any]) -> list[Claim]:
+    """Judge whether the matrices of naive Bayes and AdaBoost on Anneal equal the printed ones."""
     printed = {"NB": NAIVE_BAYES, "Boost": ADABOOST}
     n_moved = {
         name: int(np.abs(matrices[name][0] - np.asarray(cells)).sum()) // 2
@@ -268,20 +313,77 @@ def judge_anneal(distances: Mapping[Norm, pd.Series[float]], matrices: Mapping[s
     }
     return [
         Claim(
-            "On Anneal, naive Bayes and AdaBoost differ from all others: by both norms, they are farthest from Ideal",
-            all(names == ["Boost", "NB"] for names in farthest.values()),
-            "; ".join(f"farthest by {norm}: {join_names(names)}" for norm, names in farthest.items()),
-        ),
-        Claim(
             "The confusion matrices of naive Bayes and AdaBoost on Anneal agree in every cell",
-            True if n_moved and not any(n_moved.values()) else None,
+            judge_fact(True if n_moved and not any(n_moved.values()) else None),
             ", ".join(f"{name}: {format_count(rows, 'row')} in other cells" for name, rows in n_moved.items()),
-        ),
+            "printed",
+        )
     ]
 
 
+def judge_accuracies(matrices: Mapping[str, Any]) -> Claim:
+    """Judge whether the other learners have the printed range of accuracies on Anneal, apart from those that are not WEKA's."""
+    accuracies = {
+        name: 100 * float(np.trace(tables[0]) / tables[0].sum())
+        for name, tables in matrices.items()
+        if name not in ("NB", "Boost")
+    }
+    low, high = _PRINTED_RANGE
+    outside = [
+        name
+        for name, accuracy in accuracies.items()
+        if name not in ("Bagg", "RanF") and not low - 0.05 <= accuracy <= high + 0.05
+    ]
+    remark = " (Bagg and RanF are not WEKA's)" if {"Bagg", "RanF"} & set(accuracies) else ""
+    return Claim(
+        f"On Anneal, the other learners have accuracies of {low:g} to {high:g} %",
+        judge_fact(None if outside or not accuracies else True),
+        ", ".join(f"{name} {accuracy:.1f}" for name, accuracy in accuracies.items()) + remark,
+        "printed",
+    )
+
+
+def estimate_isolation(
+    pooled: Mapping[str, PooledPredictions], farthest: tuple[str, ...], seed: int, n_resamples: int = 1000
+) -> dict[Norm, IntervalEstimate]:
+    """Estimate how much farther from Ideal the named learners are than all others, with bootstrap intervals over test rows.
+
+    The estimate is the smallest distance of the named learners minus the largest distance of the others.
+    """
+    codes = {name: np.array([rows.classes.index(label) for label in rows.y_pred]) for name, rows in pooled.items()}
+    first = next(iter(pooled.values()))
+    k, n = len(first.classes), len(first.y_true)
+    rng = np.random.default_rng([seed, 13])
+    weights = np.vstack([np.ones(n), rng.multinomial(n, np.full(n, 1 / n), size=n_resamples)])
+    distances: dict[Norm, dict[str, Any]] = {norm: {} for norm in _NORMS}
+    for name, predicted in codes.items():
+        is_wrong = predicted != first.true_codes
+        cells = np.eye(k * k)[(first.true_codes * k + predicted)[is_wrong]]
+        off_diagonal = weights[:, is_wrong] @ cells
+        by_class = off_diagonal.reshape(-1, k, k).sum(axis=2)
+        distances["L2"][name] = np.sqrt((off_diagonal**2).sum(axis=1) + (by_class**2).sum(axis=1))
+        distances["L1"][name] = 2 * off_diagonal.sum(axis=1)
+    estimates: dict[Norm, IntervalEstimate] = {}
+    for norm, by_learner in distances.items():
+        others = [values for name, values in by_learner.items() if name not in farthest]
+        gaps = np.min([by_learner[name] for name in farthest], axis=0) - np.max(others, axis=0)
+        low, high = np.quantile(gaps[1:], [0.025, 0.975])
+        estimates[norm] = IntervalEstimate(float(gaps[0]), float(low), float(high))
+    return estimates
+
+
+def judge_farthest(gaps: Mapping[Norm, IntervalEstimate]) -> Claim:
+    """Judge whether naive Bayes and AdaBoost are farther from Ideal than all other learners, by both norms."""
+    return Claim(
+        "On Anneal, naive Bayes and AdaBoost differ from all others: by both norms, they are farthest from Ideal",
+        judge_direction(gaps.values()),
+        "distance to Ideal beyond the farthest other learner: "
+        + "; ".join(f"{norm} {gap.format('{:+.0f}')}" for norm, gap in gaps.items()),
+    )
+
+
 def _judge_binary_domains(plane: Any, names: list[str]) -> list[Claim]:
-    """Report the most isolated learners. The claim concerns a visual impression, so it is always inconclusive."""
+    """Report the most isolated learners. The claim concerns a visual impression, so it is not testable."""
     if len(names) < len(_POSITIVE):
         return []
     isolated = _compute_isolation(plane).nlargest(2)
@@ -289,7 +391,90 @@ def _judge_binary_domains(plane: Any, names: list[str]) -> list[Claim]:
         f"a visual judgement; the most isolated learners are {join_names(isolated.index)}, with distances of "
         f"{isolated.iloc[0]:.0f} and {isolated.iloc[1]:.0f} from the nearest learner"
     )
-    return [Claim("The projection of the three binary domains shows which learners behave abnormally", None, details)]
+    return [Claim("The projection of the three binary domains shows which learners behave abnormally", NOT_TESTABLE, details)]
+
+
+def build_clouds(results: Results) -> Iterator[PageSection]:
+    """Project the learners on Breast Cancer as clouds of points, over folds and over thresholds, if this data set was run.
+
+    The slides propose clouds as future work. The tables of all folds are scaled to the same class totals.
+    """
+    import pandas as pd
+
+    from fairtrial.measures import projection
+    from fairtrial.study.results.stacking import compute_half_width
+
+    positive = _POSITIVE["Breast Cancer"]
+    pooled = {name: pool_predictions(results, "Breast Cancer", name) for name in EIGHT_LEARNERS}
+    predictions = {name: rows for name, rows in pooled.items() if rows is not None}
+    if not predictions:
+        return
+    n_folds = count_folds(results)
+    totals = next(iter(predictions.values())).y_true == positive
+    by_fold = {
+        (name, fold): _scale_table(rows.y_true[chosen] == positive, rows.y_pred[chosen] == positive, totals)
+        for name, rows in predictions.items()
+        for fold, chosen in enumerate(rows.fold_indices)
+    }
+    by_threshold = {
+        (name, f"{threshold:.1f}"): _scale_table(rows.y_true == positive, rows.get_scores(positive) >= threshold, totals)
+        for name, rows in predictions.items()
+        if name in _CLOUDS
+        for threshold in np.linspace(0.1, 0.9, 9)
+    }
+    distances = projection({f"{name}/{fold}": table for (name, fold), table in by_fold.items()}).distance_to_ideal
+    lines = []
+    for name in predictions:
+        values = np.array([distances[f"{name}/{fold}"] for fold in range(n_folds)])
+        half = compute_half_width(values, 1 / n_folds, 0.05)
+        mean = float(values.mean())
+        lines.append((name, mean, mean - half, mean + half, float(values.min()), float(values.max())))
+    columns = ["learner", "mean distance to Ideal", "low", "high", "smallest", "largest"]
+    frame = pd.DataFrame(lines, columns=columns).sort_values("mean distance to Ideal", ignore_index=True)
+    drawn_tables = {key: table for key, table in by_fold.items() if key[0] in _CLOUDS}
+    figures = {
+        f"Projection of {n_folds} folds on Breast Cancer": _draw_clouds(drawn_tables, "One point per fold"),
+        "Projection of nine thresholds on Breast Cancer": _draw_clouds(
+            by_threshold, "Thresholds 0.1 to 0.9 of the probability"
+        ),
+    }
+    table = ResultTable("projection_clouds", "The projection of folds and thresholds", frame, digits=1)
+    best, last = frame.iloc[0], frame.iloc[-1]
+    values_on_page = {
+        "n_folds": n_folds,
+        "nearest": best["learner"],
+        "farthest": last["learner"],
+        "overlap": bool(best["high"] >= last["low"]),
+    }
+    yield PageSection("projection_clouds", values_on_page, (table,), (), figures)
+
+
+def _scale_table(y_true: Any, y_pred: Any, all_true: Any) -> Any:
+    """Count a confusion table and scale its rows to the class totals of all test rows."""
+    table = np.array([[np.sum((y_true == row) & (y_pred == column)) for column in (True, False)] for row in (True, False)])
+    totals = np.array([np.sum(all_true), np.sum(~all_true)])
+    wrong = totals * np.array([table[0, 1], table[1, 0]]) / table.sum(axis=1)
+    return np.array([[totals[0] - wrong[0], wrong[0]], [wrong[1], totals[1] - wrong[1]]])
+
+
+def _draw_clouds(tables: Mapping[tuple[str, Any], Any], subtitle: str) -> Any:
+    """Draw one point per table, at its errors on both classes: for two classes, this projection is exact."""
+    import altair as alt
+
+    from fairtrial.report.figures.base import build_chart, build_title, encode_colour, encode_shape, style_chart
+
+    names = list(dict.fromkeys(name for name, _ in tables))
+    records = [
+        {"learner": name, "label": str(label), "x": float(table[0, 1]), "y": float(table[1, 0])}
+        for (name, label), table in tables.items()
+    ]
+    x = alt.X("x:Q", title="Positives predicted as negative (0 is ideal)")
+    y = alt.Y("y:Q", title="Negatives predicted as positive (0 is ideal)")
+    points = build_chart(records).mark_point(filled=True, size=70, opacity=0.8)
+    chart = points.encode(x, y, encode_colour(names), encode_shape(names), tooltip=["learner:N", "label:N", "x:Q", "y:Q"])
+    return style_chart(
+        chart.properties(width=420, height=320, title=build_title("Breast Cancer: clouds of learners", subtitle))
+    )
 
 
 def merge_crowded_points(plane: Any) -> tuple[pd.DataFrame, list[tuple[str, str]]]:

@@ -36,6 +36,8 @@ DOMAINS = {
         "Tic-Tac-Toe": "uci/tic-tac-toe",
     },
 }
+EIGHT_LEARNERS = ("NB", "C4.5", "1NN", "Ripp", "SVM", "Bagg", "Boost", "RanF")
+"""The eight learners of the slides. WEKA's IBk has one neighbour by default; the study also has three neighbours (3NN)."""
 _SMOKE_DOMAINS = ("Contact Lenses", "Hepatitis")
 _PRINTED_FOLDS = 10  # number of folds in all tables of the tutorial
 
@@ -108,7 +110,7 @@ def find_wrong_predictions(learner: Any, X: Any, y: Any, train: Any, test: Any) 
 class PooledPredictions:
     """All test rows of a learner on a data set, pooled over the folds as in WEKA.
 
-    `priors` contains the class proportions of the training set for each row.
+    `priors` contains the class proportions of the training set for each row, `folds` the fold.
     """
 
     classes: list[str]
@@ -116,6 +118,12 @@ class PooledPredictions:
     y_pred: npt.NDArray[Any]
     probabilities: npt.NDArray[np.float64]
     priors: npt.NDArray[np.float64]
+    folds: npt.NDArray[np.intp]
+
+    @property
+    def fold_indices(self) -> list[npt.NDArray[np.intp]]:
+        """The indices of the rows of each fold."""
+        return [np.flatnonzero(self.folds == fold) for fold in np.unique(self.folds)]
 
     @property
     def correct(self) -> npt.NDArray[np.bool_]:
@@ -152,6 +160,7 @@ def pool_predictions(results: Results, dataset: str, learner: str) -> PooledPred
         classes[np.concatenate([record.prediction for record in records])],
         np.vstack([_get_probabilities(record, len(classes)) for record in records]),
         np.repeat(priors, sizes, axis=0),
+        np.repeat(np.arange(len(sizes)), sizes),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fairtrial.reproduce.claim import Claim
+from fairtrial.reproduce.claim import Claim, judge_fact
 from fairtrial.reproduce.tutorial.inputs import TutorialInputs
 from fairtrial.reproduce.tutorial.printed import PageSection, PrintedResult, build_example, judge_printed
 
@@ -71,8 +71,9 @@ def _build_precision_recall() -> PageSection:
         judge_printed("Both classifiers of the second example have precision 66.7 % and recall 40 %", results),
         Claim(
             "Accuracy detects the difference (judged as: more than 5 points)",
-            abs(left["accuracy"] - right["accuracy"]) > 5,
+            judge_fact(abs(left["accuracy"] - right["accuracy"]) > 5),
             f"accuracy {left['accuracy']:.1f} % and {right['accuracy']:.1f} %",
+            "printed",
         ),
     ]
     title = "Limits of precision and recall"

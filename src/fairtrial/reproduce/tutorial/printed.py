@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from fairtrial.reproduce.claim import Claim, combine_outcomes
+from fairtrial.reproduce.claim import NOT_TESTABLE, Claim, combine_verdicts, judge_fact
 from fairtrial.reproduce.experiment import ResultTable
 
 if TYPE_CHECKING:
@@ -127,4 +127,20 @@ def judge_printed(text: str, results: Iterable[PrintedResult], remark: str = "")
     ]
     if remark:
         details.append(remark)
-    return Claim(text, combine_outcomes(result.agrees for result in printed), "; ".join(details))
+    return Claim(text, combine_verdicts(judge_fact(result.agrees) for result in printed), "; ".join(details), "printed")
+
+
+def judge_agreement(text: str, n_agreeing: int, n_printed: int, *, remark: str = "", is_comparable: bool = True) -> Claim:
+    """Judge whether printed results of another program agree with ours to the printed digits.
+
+    A difference is inconclusive, because results of another version of the program do not contradict the table. Results of a
+    different implementation are not comparable, so the claim is not testable.
+
+    >>> judge_agreement("Row NB", 9, 9).verdict, judge_agreement("Row SVM", 8, 9).verdict
+    ('reproduced', 'inconclusive')
+    >>> judge_agreement("Row Bagg", 0, 9, is_comparable=False).verdict
+    'not testable'
+    """
+    details = f"{n_agreeing} of {n_printed} numbers agree" + (f"; {remark}" if remark else "")
+    verdict = judge_fact(True if n_agreeing == n_printed else None) if is_comparable else NOT_TESTABLE
+    return Claim(text, verdict, details, "printed")

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtrial.reproduce.claim import Claim
+from fairtrial._text import format_count
+from fairtrial.reproduce.claim import Claim, IntervalEstimate, estimate_mean, judge_direction, mark_inconclusive
 from fairtrial.reproduce.experiment import Request, ResultTable
 from fairtrial.reproduce.tutorial.inputs import TutorialInputs, find_wrong_predictions
 from fairtrial.reproduce.tutorial.printed import PageSection
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from fairtrial.data import Dataset
 
 _ALPHA = 0.05
+_N_SEEDS = 20
+_MIN_RESAMPLES = 99
 _BOOTSTRAP_LABELS = {
     "e0": "bootstrap E0",
     "632-e0": "e632 (as in the tutorial)",
@@ -59,7 +62,10 @@ def build_resampling(data: Dataset, request: Request) -> PageSection:
         ResultTable("resampling_shares", "Class proportions in the folds", proportions, digits=3),
     )
     figures = {"Variants of cross-validation, 20 rows": _draw_schemes(request.seed)}
-    return PageSection("resampling", values, tables, (judge_stratification(proportions, n_folds),), figures)
+    claims: tuple[Claim, ...] = (judge_stratification(measure_proportion_ranges(data, n_folds, _N_SEEDS), n_folds),)
+    if n_folds < 10:
+        claims = mark_inconclusive(claims, f"inconclusive with {n_folds} folds")
+    return PageSection("resampling", values, tables, claims, figures)
 
 
 def _choose_schemes(n_folds: int, request: Request) -> dict[str, Any]:
@@ -115,15 +121,33 @@ def _tabulate_proportions(data: Dataset, is_rare: Any, schemes: dict[str, Any]) 
     return pd.DataFrame(lines, columns=["scheme", "splits", "test rows", *limits])
 
 
-def judge_stratification(proportions: pd.DataFrame, n_folds: int) -> Claim:
-    """Judge by plain and by stratified folds, the first two rows; the result is inconclusive with fewer than ten folds."""
-    plain, stratified = (proportions["highest in test"] - proportions["lowest in test"]).iloc[:2]
+def measure_proportion_ranges(data: Dataset, n_folds: int, n_seeds: int) -> pd.DataFrame:
+    """Measure how much the proportion of the rarer class varies over the folds (largest minus smallest), for each seed."""
+    import pandas as pd
+
+    from fairtrial.resampling import KFold, StratifiedKFold
+
+    is_rare = (data.y == data.y.value_counts().idxmin()).to_numpy()
+    lines = []
+    for seed in range(n_seeds):
+        splitters = {"plain": KFold(n_folds, random_state=seed), "stratified": StratifiedKFold(n_folds, random_state=seed)}
+        splits = {
+            name: [is_rare[split.test].mean() for split in splitter.freeze(data.X, data.y)]
+            for name, splitter in splitters.items()
+        }
+        lines.append({name: float(np.ptp(proportions)) for name, proportions in splits.items()})
+    return pd.DataFrame(lines)
+
+
+def judge_stratification(ranges: pd.DataFrame, n_folds: int) -> Claim:
+    """Judge by the difference of the ranges, one row per seed."""
+    gap = estimate_mean(100 * (ranges["plain"] - ranges["stratified"]))
     return Claim(
         "Stratification preserves the class distribution in every fold, a purely random split does not: the proportion of the "
         "rarer class varies less over stratified folds",
-        bool(stratified < plain) if plain > 0 and n_folds >= 10 else None,
-        f"the proportion of the rarer class varies by {100 * stratified:.0f} points over {n_folds} stratified folds and by "
-        f"{100 * plain:.0f} points over plain folds",
+        judge_direction([gap]),
+        f"range over {n_folds} plain folds minus range over stratified folds: {gap.format('{:+.1f}')} percentage points, "
+        f"mean of {format_count(len(ranges), 'seed')}",
     )
 
 
@@ -163,7 +187,7 @@ def build_permutation(data: Dataset, request: Request) -> PageSection:
         "majority": majority,
         "interval": compute_p_limits(majority["p, switched"], n_resamples),
     }
-    claims = judge_permutation(nb, majority, n_resamples, int(data.y.value_counts().max()), len(data.y))
+    claims = judge_permutation(majority, n_resamples, int(data.y.value_counts().max()), len(data.y))
     table = ResultTable("permutation", "The permutation test on Labour", pd.DataFrame(rows), digits=3)
     return PageSection("permutation", values, (table,), claims)
 
@@ -226,24 +250,16 @@ def compute_majority_probability(n_rows: int, n_majority: int) -> float:
     return min(1.0, 2 * float(binom.sf(n_majority - 1, n_rows, 0.5)))
 
 
-def judge_permutation(
-    nb: dict[str, Any], majority: dict[str, Any], n_resamples: int, n_majority: int, n_rows: int
-) -> tuple[Claim, ...]:
-    """Judge both claims; a p-value that is not small is inconclusive."""
+def judge_permutation(majority: dict[str, Any], n_resamples: int, n_majority: int, n_rows: int) -> tuple[Claim, ...]:
+    """Judge the procedure of the slides by the p-value of a classifier that learned nothing."""
     low, high = compute_p_limits(majority["p, switched"], n_resamples)
-    resamples = f"{n_resamples} bogus data sets, so p is at least {1 / (n_resamples + 1):.3f}"
-    return (
-        Claim(
-            f"Naive Bayes on Labour is better than on bogus data (p < {_ALPHA:g})",
-            True if is_significant(nb["p, permuted"], n_resamples) else None,
-            f"p = {nb['p, permuted']:.3f} with permuted labels; {resamples}",
-        ),
-        Claim(
-            f"Randomly switched labels give appropriate bogus data (judged as: the majority class does not get p < {_ALPHA:g})",
-            False if is_significant(majority["p, switched"], n_resamples) else None,
-            f"the majority class learns nothing, but gets p = {majority['p, switched']:.3f} (95 % CI {low:.3f} to {high:.3f}; "
-            f"with permuted labels {majority['p, permuted']:.3f}); {resamples}; with random labels, one class gets "
-            f"{n_majority} or more of {n_rows} rows with a probability of "
-            f"{compute_majority_probability(n_rows, n_majority):.3f}; the slide only describes the procedure",
-        ),
+    excess = IntervalEstimate(majority["p, switched"], low, high).subtract(_ALPHA)
+    claim = Claim(
+        f"Randomly switched labels give appropriate bogus data (judged as: the majority class does not get p < {_ALPHA:g})",
+        judge_direction([excess]),
+        f"the majority class learns nothing, but gets p = {majority['p, switched']:.3f} (95 % CI {low:.3f} to {high:.3f}; with "
+        f"permuted labels {majority['p, permuted']:.3f}); {n_resamples} bogus data sets, so p is at least "
+        f"{1 / (n_resamples + 1):.3f}; with random labels, one class gets {n_majority} or more of {n_rows} rows with a "
+        f"probability of {compute_majority_probability(n_rows, n_majority):.3f}",
     )
+    return (claim,) if n_resamples >= _MIN_RESAMPLES else mark_inconclusive([claim])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial._text import format_count, format_p_value
-from fairtrial.reproduce.claim import Claim, mark_inconclusive
-from fairtrial.reproduce.experiment import read_published
+from fairtrial.reproduce.claim import Claim, IntervalEstimate, build_claim, judge_direction, judge_fact, mark_inconclusive
+from fairtrial.reproduce.experiment import Request, ResultTable, read_published
 from fairtrial.reproduce.tutorial.inputs import TutorialInputs, find_wrong_predictions
 from fairtrial.reproduce.tutorial.printed import PageSection, PrintedResult, build_example, judge_printed
 
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from fairtrial.data import Dataset
+    from fairtrial.significance import Outcome
+
+_INDEPENDENT_RUNS = "runs treated as independent"
+_HIGHEST_TYPE_1_ERROR = 0.06  # a type I error above this invalidates a test at 0.05
 
 # Printed error rates of ten runs of 10-fold cross-validation on Labour, and printed errors in the folds of the first run.
 C45_RATES = [0.2456, 0.1754, 0.1754, 0.2632, 0.1579, 0.2456, 0.2105, 0.1404, 0.2632, 0.2982]
@@ -33,6 +37,7 @@ def build_sections(inputs: TutorialInputs) -> Iterator[PageSection]:
     """Compute all examples, and run C4.5 and naive Bayes on Labour again if the data set was found."""
     accuracies = read_published("tutorial_ten_domains_accuracy").set_index("dataset")
     yield _build_t_test()
+    yield build_assumptions(inputs.request)
     yield _build_effect_size()
     yield _build_sign_test(accuracies)
     yield _build_wilcoxon(accuracies)
@@ -46,6 +51,7 @@ def build_sections(inputs: TutorialInputs) -> Iterator[PageSection]:
     tied = domains.assign(fC=domains["fC"].replace(85.90, 85.91))  # the tutorial treats these two values as tied
     yield _build_friedman(domains, tied)
     yield _build_nemenyi(domains, tied)
+    yield _build_anova(domains, accuracies)
 
 
 def _build_t_test() -> PageSection:
@@ -76,6 +82,108 @@ def _build_t_test() -> PageSection:
     )
     title = "The paired t test: C4.5 and naive Bayes on Labour"
     return build_example("t_test", title, results, claims=claims, values={"t": test.statistic, "p": test.p_value})
+
+
+def build_assumptions(request: Request) -> PageSection:
+    """Check the assumptions of the paired t test on the printed error rates of Labour."""
+    from scipy.stats import shapiro
+
+    n_replicates = request.pick(smoke=500, quick=20_000, full=100_000)
+    ratio, p_ratio = compare_paired_variances(C45_RATES, NB_RATES)
+    rate = simulate_unequal_variances(n_replicates, request.seed)
+    normality = float(shapiro(np.subtract(C45_RATES, NB_RATES)).pvalue)
+    results = [
+        PrintedResult("normality of the differences: p (Shapiro-Wilk)", normality, note="ten differences, so low power"),
+        PrintedResult("standard deviation of C4.5 over runs", float(np.std(C45_RATES, ddof=1))),
+        PrintedResult("standard deviation of naive Bayes over runs", float(np.std(NB_RATES, ddof=1))),
+        PrintedResult("equal variances: p (Pitman-Morgan)", p_ratio, note="for paired samples; not an assumption of the test"),
+        PrintedResult(
+            "type I error of the paired t test with these variances (%)",
+            100 * rate.value,
+            note=f"nominal 5 %; 95 % CI {100 * rate.low:.2f} to {100 * rate.high:.2f}, {n_replicates} simulated samples",
+        ),
+    ]
+    claims: tuple[Claim, ...] = judge_assumptions(ratio, p_ratio, rate)
+    if n_replicates < 1000:
+        claims = (claims[0], *mark_inconclusive(claims[1:], f"inconclusive with {n_replicates} simulated samples"))
+    values = {"p_normality": normality, "p_variances": p_ratio, "type_1_error": 100 * rate.value}
+    title = "The assumptions of the t test on Labour"
+    return build_example("t_test_assumptions", title, results, claims=claims, values=values)
+
+
+def compare_paired_variances(first: Sequence[float], second: Sequence[float]) -> tuple[IntervalEstimate, float]:
+    """Estimate the logarithm of the variance ratio of paired samples, with interval and p-value of Pitman and Morgan."""
+    from scipy.stats import pearsonr, t
+
+    n = len(first)
+    log_ratio = float(np.log(np.var(first, ddof=1) / np.var(second, ddof=1)))
+    correlation = float(np.corrcoef(first, second)[0, 1])
+    k = 1 + 2 * (1 - correlation**2) * float(t.isf(0.025, n - 2)) ** 2 / (n - 2)
+    half = float(np.log(k + np.sqrt(k**2 - 1)))
+    p = float(pearsonr(np.add(first, second), np.subtract(first, second)).pvalue)
+    return IntervalEstimate(log_ratio, log_ratio - half, log_ratio + half, n - 2), p
+
+
+def simulate_unequal_variances(n_replicates: int, seed: int) -> IntervalEstimate:
+    """Estimate the type I error of the paired t test for normal scores with the variances and correlation of Labour."""
+    from scipy.stats import ttest_1samp
+
+    from fairtrial.measures.intervals import compute_clopper_pearson_limits
+
+    covariance = np.cov(C45_RATES, NB_RATES)
+    scores = np.random.default_rng([seed, 19]).multivariate_normal([0, 0], covariance, size=(n_replicates, len(C45_RATES)))
+    p_values = np.asarray(ttest_1samp(scores[..., 0] - scores[..., 1], 0, axis=1).pvalue)
+    n_rejected = int(np.sum(p_values < 0.05))
+    low, high = compute_clopper_pearson_limits(n_rejected, n_replicates, 0.95)
+    return IntervalEstimate(n_rejected / n_replicates, float(low), float(high))
+
+
+def judge_assumptions(ratio: IntervalEstimate, p_ratio: float, rate: IntervalEstimate) -> tuple[Claim, ...]:
+    """Judge whether the variances differ, and whether unequal variances invalidate the paired t test."""
+    factor = IntervalEstimate(*(float(np.exp(x)) for x in (ratio.value, ratio.low, ratio.high)))
+    return (
+        Claim(
+            "On Labour, the variances of C4.5 and naive Bayes cannot be considered equal (judged as: variance ratio above 1)",
+            judge_direction([ratio]),
+            f"variance ratio {factor.format('{:.2f}')}, Pitman-Morgan test {format_p_value(p_ratio)}",
+        ),
+        Claim(
+            "Because of unequal variances, the paired t test was not warranted on Labour (judged as: type I error above 6 % "
+            "instead of 5 %)",
+            judge_direction([rate.subtract(_HIGHEST_TYPE_1_ERROR)]),
+            f"type I error {rate.format('{:.4f}')} with the variances of Labour: the test uses only the differences",
+        ),
+    )
+
+
+def _build_anova(domains: pd.DataFrame, accuracies: pd.DataFrame) -> PageSection:
+    """Apply repeated-measures ANOVA to both tables of the tutorial, and check its assumptions."""
+    import pandas as pd
+
+    from fairtrial.significance import anova, friedman
+    from fairtrial.significance.designs import check_differences
+
+    lines = []
+    for name, table in (("three classifiers (Friedman example)", domains), ("four learners (sign test example)", accuracies)):
+        test, assumptions = anova(table), check_differences(table.to_numpy(dtype=float))
+        assert test.effect is not None
+        assert isinstance(test.df, tuple)
+        lines.append(
+            {
+                "table": name,
+                "F": test.statistic,
+                "degrees of freedom": f"{test.df[0]:g} and {test.df[1]:g}",
+                "p": test.p_value,
+                "p, Greenhouse-Geisser": test.details["p_corrected"],
+                "epsilon": test.details["epsilon"],
+                "partial eta squared": test.effect.estimate,
+                "normality, smallest p": min(assumptions.normality),
+                "sphericity, p (Mauchly)": assumptions.sphericity,
+                "Friedman p": friedman(table, distribution="asymptotic").p_value,
+            }
+        )
+    result = ResultTable("anova", "Repeated-measures ANOVA of the same tables", pd.DataFrame(lines), digits=4)
+    return PageSection("anova", {"lines": lines}, (result,))
 
 
 def _build_effect_size() -> PageSection:
@@ -124,13 +232,15 @@ def _build_sign_test(accuracies: pd.DataFrame) -> PageSection:
     claims = (
         Claim(
             "The sign test finds no significant difference between NB and SVM (p > 0.05)",
-            nb_svm.p_value > 0.05,
+            judge_fact(nb_svm.p_value > 0.05),
             format_p_value(nb_svm.p_value, digits=3),
+            "printed",
         ),
         Claim(
             "Random forest beats AdaBoost by the sign test at 0.05",
-            without_tie.p_value < 0.05,
+            judge_fact(without_tie.p_value < 0.05),
             format_p_value(without_tie.p_value, digits=3),
+            "printed",
         ),
         judge_printed("AdaBoost wins on 1 and random forest on 8.5 of ten domains", results[3:5]),
     )
@@ -161,8 +271,9 @@ def _build_wilcoxon(accuracies: pd.DataFrame) -> PageSection:
         judge_printed("The rank sums are 17 and 28", results[:2]),
         Claim(
             "The Wilcoxon test finds no significant difference between NB and SVM (p > 0.05)",
-            test.p_value > 0.05,
+            judge_fact(test.p_value > 0.05),
             format_p_value(test.p_value, digits=3),
+            "printed",
         ),
         judge_printed("The critical value at 0.005 is 8", results[4:], f"at 0.05 it is {critical[0.05]}"),
     )
@@ -246,20 +357,29 @@ def _build_labour_runs(wrong: WrongRows) -> PageSection:
         "p_runs": over_runs.p_value,
         "p_corrected": corrected.p_value,
     }
-    claim = judge_labour_difference(over_runs.p_value, corrected.p_value)
+    claim = judge_labour_difference(over_runs, corrected)
     title = "The t test again, on our own runs"
     return build_example("labour_runs", title, results, digits=4, claims=_require_printed_runs(claim, wrong), values=values)
 
 
-def judge_labour_difference(p_runs: float, p_corrected: float) -> Claim:
-    """Judge by the tutorial's own test; a p-value that is not small is inconclusive."""
-    return Claim(
-        "C4.5 and naive Bayes differ on Labour at the 0.001 level (judged as in the slides: paired t test over runs that are "
-        "treated as independent)",
-        True if p_runs < 0.001 else None,
-        f"{format_p_value(p_runs)} if runs are treated as independent, which they are not; {format_p_value(p_corrected)} after "
-        "correction for shared training rows",
+def judge_labour_difference(over_runs: Outcome, corrected: Outcome) -> Claim:
+    """Judge by the interval corrected for shared training rows; the test of the slides treats runs as independent."""
+    estimates = {"": _get_estimate(corrected), _INDEPENDENT_RUNS: _get_estimate(over_runs)}
+    return build_claim(
+        "C4.5 makes more errors than naive Bayes on Labour (judged by the interval corrected for shared training rows; the "
+        "slides reject equality at 0.001)",
+        lambda variant: judge_direction([estimates[variant]]),
+        f"error rates differ by {estimates[''].format('{:+.3f}')}, {format_p_value(corrected.p_value)}, corrected for shared "
+        f"training rows; {format_p_value(over_runs.p_value)} if runs are treated as independent, which they are not",
+        variants=[_INDEPENDENT_RUNS],
     )
+
+
+def _get_estimate(outcome: Outcome) -> IntervalEstimate:
+    """Return the mean difference of a t test with its interval."""
+    assert outcome.effect is not None
+    assert isinstance(outcome.df, float)
+    return IntervalEstimate(outcome.effect.estimate, outcome.effect.low, outcome.effect.high, outcome.df)
 
 
 def _build_mcnemar(wrong: WrongRows) -> PageSection:
@@ -297,7 +417,8 @@ def _build_mcnemar(wrong: WrongRows) -> PageSection:
     ]
     n_discordant = only_c45 + only_nb
     text = "On Labour, C4.5 and naive Bayes disagree on fewer than 20 rows"
-    claims = _require_printed_runs(Claim(text, n_discordant < 20, format_count(n_discordant, "row")), wrong)
+    claim = Claim(text, judge_fact(n_discordant < 20), format_count(n_discordant, "row"), "printed")
+    claims = _require_printed_runs(claim, wrong)
     values = {"n_discordant": n_discordant, "p_exact": tests["exact"].p_value, "p_mid": tests["mid-p"].p_value}
     return build_example("mcnemar", "McNemar's test: C4.5 and naive Bayes on Labour", results, claims=claims, values=values)
 
@@ -326,7 +447,12 @@ def _build_friedman(domains: pd.DataFrame, tied: pd.DataFrame) -> PageSection:
         judge_printed("The Friedman statistic by hand is 15.05", results[:1], f"with the tie {with_tie.statistic:.4g}"),
         judge_printed("R gives chi-squared 15, p = 0.0005531", results[2:4]),
         judge_printed("The critical value at 0.05 is 7.8", results[4:5], "with 2 degrees of freedom"),
-        Claim("The three classifiers differ (p < 0.05)", test.p_value < 0.05, format_p_value(test.p_value, digits=4)),
+        Claim(
+            "The three classifiers differ (p < 0.05)",
+            judge_fact(test.p_value < 0.05),
+            format_p_value(test.p_value, digits=4),
+            "printed",
+        ),
     )
     title = "The Friedman test: three classifiers on ten domains"
     return build_example("friedman", title, results, claims=claims, values={"statistic": test.statistic, "p": test.p_value})
@@ -373,8 +499,9 @@ def _build_nemenyi(domains: pd.DataFrame, tied: pd.DataFrame) -> PageSection:
         judge_printed("q is -32.22, 2.22 and 34.44", results[:3], remark),
         Claim(
             "A and B differ, B and C differ, A and C do not (at 0.05)",
-            [pair for pair in pairs if pairs[pair].p_adjusted < 0.05] == [("fA", "fB"), ("fB", "fC")],
+            judge_fact([pair for pair in pairs if pairs[pair].p_adjusted < 0.05] == [("fA", "fB"), ("fB", "fC")]),
             ", ".join(f"{a} and {b}: {format_p_value(pair.p_adjusted)}" for (a, b), pair in pairs.items()),
+            "printed",
         ),
     )
     figure = draw_critical_difference(
