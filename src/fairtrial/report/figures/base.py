@@ -222,7 +222,7 @@ def build_tooltips(columns: Mapping[str, str]) -> list[alt.Tooltip]:
 
     channels = [alt.Tooltip("learner:N", title="learner")]
     for name, title in columns.items():
-        number = alt.Tooltip(f"{name}:Q", title=title, format=".4f")
+        number = alt.Tooltip(f"{name}:Q", title=title, format=".4~f")
         channels.append(alt.Tooltip(f"{name}:N", title=title) if name == "threshold" else number)
     return channels
 
