@@ -2,7 +2,7 @@
 
 A page shows output in a comment after a print, or in a text block that follows. A console block shows commands after `$` and
 what they print. A TOML block that begins with a file name, such as `# study.toml`, is written to that file. The files of
-docs/data, which pages offer for download, are in the current folder. Blocks inside HTML comments run as well.
+docs/data, which pages offer for download, are in the current folder and in docs/data. Blocks inside HTML comments run as well.
 """
 
 import contextlib
@@ -35,7 +35,8 @@ COMMAND_IN_BASH = re.compile(r"^fairtrial .*(?:\\\n.*)*$", re.MULTILINE)
 def test_page_runs_and_prints_what_it_says(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
-    shutil.copytree(ROOT / "docs" / "data", tmp_path, dirs_exist_ok=True)
+    for folder in (tmp_path, tmp_path / "docs" / "data"):
+        shutil.copytree(ROOT / "docs" / "data", folder, dirs_exist_ok=True)
     for attribute in ("_items", "_aliases"):  # undo what a page registers
         monkeypatch.setattr(registry, attribute, dict(getattr(registry, attribute)))
     page_module = ModuleType("__main__")  # classes and measures of a page can be pickled, as in a script
