@@ -12,7 +12,7 @@ project = "fairtrial"
 release = version = get_version("fairtrial")
 
 extensions = [
-    "myst_parser",
+    "myst_nb",  # Markdown pages and notebooks
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
@@ -36,6 +36,12 @@ copybutton_prompt_is_regexp = True
 # Markdown pages: admonitions between ::: fences, and links to headings such as [text](page.md#the-heading).
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 4
+
+# The notebooks contain no output: each build runs them.
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 300
+nb_merge_streams = True
 
 # API pages: signatures show annotations, one parameter per line if they are long.
 autosummary_generate = True
