@@ -42,14 +42,14 @@ def test_no_command_shows_the_entry_points(run):
     assert all(any(f"fairtrial {command} " in line for line in lines) for command in ("judge", "compare", "run", "gate"))
 
 
-def test_every_command_has_a_heading_and_only_existing_commands_are_listed(run):
+def test_every_command_has_a_heading_and_only_existing_commands_are_listed():
     listed = [command for commands in PANELS.values() for command in commands]
     assert sorted(listed) == sorted(get_command(app).list_commands(None))
     assert len(listed) == len(set(listed))
 
 
 @pytest.mark.parametrize("name", sorted(command for commands in PANELS.values() for command in commands))
-def test_examples_of_the_help_use_existing_options(name, run):
+def test_examples_of_the_help_use_existing_options(name):
     command = get_command(app).get_command(typer.Context(get_command(app)), name)
     options = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
     for line in (command.epilog or "").splitlines()[1:]:

@@ -250,6 +250,22 @@ def test_a_tooltip_shows_names_as_text(show, file):
     pytest.fail("no tooltip was shown")
 
 
+def test_a_line_shows_values_wherever_the_pointer_is_on_it(show, judgement_page):
+    page = drawn(show(judgement_page, viewport={"width": 1280, "height": 900}))
+    figure = page.locator("[id^=figure-explorer-roc]").first
+    figure.scroll_into_view_if_needed()
+    line = figure.locator(".mark-line path[d]").last
+    places = line.evaluate("""(path) => [0.13, 0.37, 0.52, 0.71, 0.94].map((share) => {
+        const point = path.getPointAtLength(share * path.getTotalLength()).matrixTransform(path.getScreenCTM());
+        return [point.x, point.y];
+    })""")
+    for x, y in places:
+        page.mouse.move(x, y)
+        assert page.locator("#vg-tooltip-element.visible").inner_text().startswith("model")
+    page.mouse.move(5, 5)
+    assert page.locator("#vg-tooltip-element.visible").count() == 0
+
+
 def test_printing_keeps_collapsed_parts_collapsed_and_uses_the_colours_of_paper(show, file):
     page = drawn(show(file, color_scheme="dark"))
     page.emulate_media(media="print")

@@ -18,19 +18,20 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Frames = Mapping[str, "pd.DataFrame"]
-# The colours of Okabe and Ito, which colour-blind readers can distinguish. Yellow is last because it is faint on white.
-_DISTINCT = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
+# The colours of Okabe and Ito, which colour-blind readers can distinguish. Their yellow is last of all because it is faint on
+# white.
+_DISTINCT = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#882255")
 # Further colours, so that each of 20 learners has its own. They are less distinct, so dashes and shapes differ, too.
 _FURTHER = (
-    *("#5D3A9B", "#882255", "#7F7F1A", "#44AA99", "#A5673F", "#CC6677"),
-    *("#332288", "#117733", "#AA4499", "#6699CC", "#B89B3E", "#661100"),
+    *("#5D3A9B", "#7F7F1A", "#44AA99", "#A5673F", "#CC6677", "#332288"),
+    *("#117733", "#AA4499", "#6699CC", "#B89B3E", "#661100", "#F0E442"),
 )
 PALETTE = (*_DISTINCT, *_FURTHER)
 # The same colours for text: dark enough to be read on white.
 TEXT_PALETTE = (
-    *("#005F94", "#A84300", "#00704F", "#9B3F73", "#8A5A00", "#1F6F9F", "#000000", "#6B6400"),
-    *("#5D3A9B", "#882255", "#66660F", "#1F7467", "#84502F", "#A84455"),
-    *("#332288", "#117733", "#963A86", "#3A6A9E", "#7A6522", "#661100"),
+    *("#005F94", "#A84300", "#00704F", "#9B3F73", "#8A5A00", "#1F6F9F", "#000000", "#882255"),
+    *("#5D3A9B", "#66660F", "#1F7467", "#84502F", "#A84455", "#332288"),
+    *("#117733", "#963A86", "#3A6A9E", "#7A6522", "#661100", "#6B6400"),
 )
 # Each group of eight learners has its own dashes and shapes.
 DASHES = ((1, 0), (6, 2), (2, 2), (8, 2, 2, 2))
@@ -222,7 +223,7 @@ def build_tooltips(columns: Mapping[str, str]) -> list[alt.Tooltip]:
 
     channels = [alt.Tooltip("learner:N", title="learner")]
     for name, title in columns.items():
-        number = alt.Tooltip(f"{name}:Q", title=title, format=".4f")
+        number = alt.Tooltip(f"{name}:Q", title=title, format=".4~f")
         channels.append(alt.Tooltip(f"{name}:N", title=title) if name == "threshold" else number)
     return channels
 

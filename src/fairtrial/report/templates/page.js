@@ -61,10 +61,11 @@ async function draw(canvas) {
 
 /* Hovering: a point near the pointer shows its values. Lines show those of their nearest point, wherever the pointer is on them. */
 
-function listLines(group, x, y) {
+function listLines(group, pointer, x, y) {  // those that are visible at the pointer, because a line may leave its clipped panel
+  const isInside = pointer.x >= x && pointer.x <= x + group.width && pointer.y >= y && pointer.y <= y + group.height;
   return group.items.flatMap((mark) => {
-    if (mark.marktype === "group") return mark.items.flatMap((part) => listLines(part, x + (part.x ?? 0), y + (part.y ?? 0)));
-    const points = mark.marktype === "line" ? mark.items.filter((item) => item.tooltip && item.defined !== false) : [];
+    if (mark.marktype === "group") return mark.items.flatMap((part) => listLines(part, pointer, x + (part.x ?? 0), y + (part.y ?? 0)));
+    const points = mark.marktype === "line" && (isInside || !mark.clip) ? mark.items.filter((item) => item.tooltip && item.defined !== false) : [];
     return points.length ? [points.map((item) => ({ item, x: x + item.x, y: y + item.y }))] : [];
   });
 }
@@ -81,7 +82,7 @@ function listCorners(one, other) {  // a step goes first in one direction, then 
 function findNearestPoint(view, pointer, reach = 10) {
   const [left, top] = view.origin();
   let best = { distance: reach, item: null };
-  for (const points of view.scenegraph().root.items.flatMap((group) => listLines(group, left + (group.x ?? 0), top + (group.y ?? 0)))) {
+  for (const points of view.scenegraph().root.items.flatMap((group) => listLines(group, pointer, left + (group.x ?? 0), top + (group.y ?? 0)))) {
     for (let index = Math.min(1, points.length - 1); index < points.length; index += 1) {
       const one = points[Math.max(0, index - 1)], other = points[index], corners = listCorners(one, other);
       const distance = Math.min(...corners.slice(1).map((corner, place) => measureDistance(pointer, corners[place], corner)));

@@ -121,7 +121,7 @@ def is_significantly_best(scores: FloatArray, alpha: float = 0.05) -> npt.NDArra
 def _compute_signed_rank_cdf(n: int) -> FloatArray:
     """Compute the distribution of the signed-rank sum of n differences without ties.
 
-    >>> _compute_signed_rank_cdf(6)[0] * 64
+    >>> float(_compute_signed_rank_cdf(6)[0] * 64)
     1.0
     """
     counts = np.ones(1)

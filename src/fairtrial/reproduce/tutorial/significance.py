@@ -182,7 +182,7 @@ def _build_anova(domains: pd.DataFrame, accuracies: pd.DataFrame) -> PageSection
                 "Friedman p": friedman(table, distribution="asymptotic").p_value,
             }
         )
-    result = ResultTable("anova", "Repeated-measures ANOVA of the same tables", pd.DataFrame(lines), digits=4)
+    result = ResultTable("anova", "Repeated-measures ANOVA of the same tables", pd.DataFrame(lines))
     return PageSection("anova", {"lines": lines}, (result,))
 
 
