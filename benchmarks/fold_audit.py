@@ -1,6 +1,6 @@
 """Measure how often the fold audit reports a shift, for random stratified folds and for one shifted fold.
 
-`python benchmarks/fold_audit.py --runs 500` prints the rates in docs/how-to/audit-folds.md; `--only shifted` runs a part.
+`python benchmarks/fold_audit.py --runs 500` prints the rates in docs/reference/audit.md; `--only shifted` runs a part.
 """
 
 from __future__ import annotations
