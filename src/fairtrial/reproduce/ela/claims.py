@@ -100,15 +100,15 @@ def _judge_mean(versions: Mapping[str, Table3], text: str, quantity: str, sign: 
     differences = {version: table.estimate_difference(quantity) for version, table in versions.items()}
     ours = versions[OURS].frame
     means = [f"{ours[f'{quantity}_{learner}'].mean():.{digits}f}" for learner in ("c45", "svm")]
-    shown = {version: differences[version].format(f"{{:+.{digits}f}}") for version in (*RUNS.values(), PAPER)}
-    details = f"C4.5 {means[0]}, SVM {means[1]}; difference: {_join_versions(shown)}"
+    listed = {version: differences[version].format(f"{{:+.{digits}f}}") for version in (*RUNS.values(), PAPER)}
+    details = f"C4.5 {means[0]}, SVM {means[1]}; difference: {_join_versions(listed)}"
     return _build_claim(text, lambda version: judge_direction([_orient(differences[version], sign)]), details)
 
 
 def _judge_count(versions: Mapping[str, Table3], text: str, quantity: str, *, c45_ahead: bool) -> Claim:
     """Judge which learner is better on more data sets by the exact interval of the proportion."""
     counts = {version: table.count_c45_wins(quantity) for version, table in versions.items()}
-    shown = {
+    listed = {
         version: f"{counts[version].wins} to {counts[version].losses} ({format_p_value(counts[version].p_value, ALPHA)})"
         for version in (*RUNS.values(), PAPER)
     }
@@ -116,17 +116,17 @@ def _judge_count(versions: Mapping[str, Table3], text: str, quantity: str, *, c4
     return _build_claim(
         text,
         lambda version: judge_direction([_orient(counts[version].estimate_excess(), sign)]),
-        f"C4.5 to SVM, without ties: {_join_versions(shown)}",
+        f"C4.5 to SVM, without ties: {_join_versions(listed)}",
     )
 
 
 def _judge_change(versions: Mapping[str, Table3], text: str, fewer: str, more: str) -> Claim:
     """Judge whether C4.5 is best on more data sets by one quantity than by another; only changed data sets count."""
-    shown, counts = {}, {}
+    listed, counts = {}, {}
     for version in (*RUNS.values(), PAPER):
         before, after = (versions[version].find_preferred(quantity).eq("C4.5").astype(float) for quantity in (fewer, more))
         count = counts[version] = WinCount.of(after, before)
-        shown[version] = (
+        listed[version] = (
             f"{before.sum():.0f} and {after.sum():.0f} "
             f"({count.wins} gained, {count.losses} lost, {format_p_value(count.p_value, ALPHA)})"
         )

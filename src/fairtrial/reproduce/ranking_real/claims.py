@@ -63,14 +63,14 @@ _OTHER_MEASURES = ("h_measure", "auch", "sauc", "ks")
 Cells = Sequence[CellResult]
 
 
-class Judgement(NamedTuple):
+class JudgedQuantity(NamedTuple):
     """A verdict and the numbers that decide it."""
 
     verdict: Verdict
     details: str
 
 
-_MISSING = Judgement(NOT_TESTABLE, "a required data set or experiment is missing")
+_MISSING = JudgedQuantity(NOT_TESTABLE, "a required data set or experiment is missing")
 
 
 def build_claims(
@@ -83,7 +83,7 @@ def build_claims(
     """
     runs = {"": noisy, **(alternatives or {})}
 
-    def build(text: str, judge: Callable[[Cells], Judgement]) -> Claim:
+    def build(text: str, judge: Callable[[Cells], JudgedQuantity]) -> Claim:
         verdicts = {name: judge(cells) for name, cells in runs.items()}
         return build_claim(text, lambda name: verdicts[name].verdict, verdicts[""].details, variants=list(runs)[1:])
 
@@ -147,21 +147,21 @@ def _subtract_from(limit: float, estimate: IntervalEstimate) -> IntervalEstimate
     return (-estimate).subtract(-limit)
 
 
-def judge_most(noisy: Cells) -> Judgement:
+def judge_most(noisy: Cells) -> JudgedQuantity:
     """Judge each data set by all its cells, and the claim by the number of data sets that support or contradict it."""
     datasets = list(dict.fromkeys(cell.dataset for cell in noisy))
     if len(datasets) < _MIN_DATASETS:
-        return Judgement(NOT_TESTABLE, f"fewer than {_MIN_DATASETS} data sets were run")
+        return JudgedQuantity(NOT_TESTABLE, f"fewer than {_MIN_DATASETS} data sets were run")
     verdicts = {name: _judge_dataset([cell for cell in noisy if cell.dataset == name]) for name in datasets}
     groups = {verdict: [name for name in datasets if verdicts[name] == verdict] for verdict in dict.fromkeys(verdicts.values())}
     text = "; ".join(f"{verdict} on {join_names(names)}" for verdict, names in groups.items())
     half = len(datasets) / 2
     n_reproduced, n_direction = (len(groups.get(verdict, [])) for verdict in (REPRODUCED, DIRECTION))
     if n_reproduced > half:
-        return Judgement(REPRODUCED, text)
+        return JudgedQuantity(REPRODUCED, text)
     if len(groups.get(CONTRADICTED, [])) >= half:
-        return Judgement(CONTRADICTED, text)
-    return Judgement(DIRECTION if n_reproduced + n_direction > half else INCONCLUSIVE, text)
+        return JudgedQuantity(CONTRADICTED, text)
+    return JudgedQuantity(DIRECTION if n_reproduced + n_direction > half else INCONCLUSIVE, text)
 
 
 def _judge_dataset(cells: Cells) -> Verdict:
@@ -180,7 +180,7 @@ def _estimate_cell_rate(cell: CellResult, measure: str) -> IntervalEstimate:
     return estimate_rate(float(cell.rates[index_measure(measure)]), len(cell.errors))
 
 
-def judge_hard_sauc(noisy: Cells) -> Judgement:
+def judge_hard_sauc(noisy: Cells) -> JudgedQuantity:
     """Judge whether the errors of sAUC on both hard data sets are above 50 %, by a combined test over the cells."""
     cells = _select_cells(noisy, HARD_DATASETS)
     if cells is None:
@@ -188,7 +188,7 @@ def judge_hard_sauc(noisy: Cells) -> Judgement:
     rates = [_estimate_cell_rate(cell, "sauc") for cell in cells]
     values = f"{min(rate.value for rate in rates):.1f} to {max(rate.value for rate in rates):.1f} %"
     mean = f"mean {combine_estimates(rates).format('{:.1f}')} %"
-    return Judgement(judge_datasets([rate.subtract(50) for rate in rates]), f"{values}, {mean}")
+    return JudgedQuantity(judge_datasets([rate.subtract(50) for rate in rates]), f"{values}, {mean}")
 
 
 def _select_cells(noisy: Cells, datasets: Sequence[str]) -> list[CellResult] | None:
@@ -212,7 +212,7 @@ def _judge_hardest_variants(runs: Mapping[str, Cells]) -> Claim:
     )
 
 
-def judge_hardest(noisy: Cells, measure: str | None = None) -> Judgement:
+def judge_hardest(noisy: Cells, measure: str | None = None) -> JudgedQuantity:
     """Judge whether the errors on both hard data sets are higher than on all others in each experiment.
 
     The errors are those of one measure, or the mean of the six measures.
@@ -223,7 +223,7 @@ def judge_hardest(noisy: Cells, measure: str | None = None) -> Judgement:
     differences = [estimate(*pair) for pair in _pair_hard_with_others(noisy)]
     smallest = min(differences, key=lambda difference: difference.value)
     details = f"smallest difference from another data set {smallest.format('{:.2f}')} points"
-    return Judgement(judge_direction(differences), details)
+    return JudgedQuantity(judge_direction(differences), details)
 
 
 def _has_hard_and_other(cells: Cells) -> bool:
@@ -264,19 +264,19 @@ def _make_rate_difference(measure: str) -> Callable[[CellResult, CellResult], In
     return estimate
 
 
-def judge_easiest(noisy: Cells) -> Judgement:
+def judge_easiest(noisy: Cells) -> JudgedQuantity:
     """Judge whether all errors on Credit are negligible, by equivalence tests."""
     cells = _select_cells(noisy, ["Credit"])
     if cells is None:
         return _MISSING
     rates = [_estimate_cell_rate(cell, measure) for cell in cells for measure in MEASURES]
     highest, limit = max(rate.value for rate in rates), max(rate.high for rate in rates)
-    return Judgement(
+    return JudgedQuantity(
         judge_equivalence(rates, NEGLIGIBLE), f"highest error {highest:.2f} %, confidence limits up to {limit:.2f} %"
     )
 
 
-def judge_lowest_auc(clean: Cells) -> Judgement:
+def judge_lowest_auc(clean: Cells) -> JudgedQuantity:
     """Judge whether the AUC is lower on both hard data sets than on all others, by intervals over repeats."""
     if not _has_hard_and_other(clean):
         return _MISSING
@@ -284,7 +284,7 @@ def judge_lowest_auc(clean: Cells) -> Judgement:
     differences = [_estimate_auc_difference(hard, other) for hard, other in _pair_hard_with_others(clean)]
     lowest = ", ".join(f"{name} {aucs[name]:.3f}" for name in sorted(aucs, key=lambda name: aucs[name])[:3])
     smallest = min(differences, key=lambda difference: difference.value).format("{:+.3f}")
-    return Judgement(
+    return JudgedQuantity(
         judge_direction(differences), f"three lowest: {lowest}; smallest difference from another data set {smallest}"
     )
 
@@ -301,7 +301,7 @@ def _estimate_auc_difference(hard: CellResult, other: CellResult) -> IntervalEst
     return IntervalEstimate(value, value - half, value + half, repeats - 1)
 
 
-def judge_noise_target(noisy: Cells, whole: int, training: int) -> Judgement:
+def judge_noise_target(noisy: Cells, whole: int, training: int) -> JudgedQuantity:
     """Judge whether the mean error over data sets and measures is higher with noise in the whole data set."""
     by_key = {(cell.dataset, cell.experiment): cell.errors[:, : len(MEASURES)] for cell in noisy}
     pairs = {
@@ -311,7 +311,7 @@ def judge_noise_target(noisy: Cells, whole: int, training: int) -> Judgement:
     }
     differences = {dataset: estimate_mean(100 * (first - second).mean(axis=1)) for dataset, (first, second) in pairs.items()}
     means = [100 * float(np.mean([errors[position].mean() for errors in pairs.values()])) for position in (0, 1)]
-    return Judgement(
+    return JudgedQuantity(
         judge_direction([combine_estimates(differences.values())]),
         f"means over measures and data sets {means[0]:.2f} % and {means[1]:.2f} %, difference {_format_combined(differences)}",
     )
@@ -326,21 +326,21 @@ def _format_combined(differences: Mapping[str, IntervalEstimate]) -> str:
     return f"{mean.format('{:+.2f}')} points" + (f", opposite on {join_names(opposite)}" if opposite else "")
 
 
-def judge_correlations(noisy: Cells) -> Judgement:
+def judge_correlations(noisy: Cells) -> JudgedQuantity:
     """Judge rank correlations over all cells with jackknife intervals over data sets."""
     rates = np.array([cell.rates[: len(MEASURES)] for cell in noisy])
     datasets = np.array([cell.dataset for cell in noisy])
     if len(set(datasets)) < _MIN_DATASETS:
-        return Judgement(NOT_TESTABLE, f"fewer than {_MIN_DATASETS} data sets were run")
+        return JudgedQuantity(NOT_TESTABLE, f"fewer than {_MIN_DATASETS} data sets were run")
     pairs = list(combinations(range(len(MEASURES)), 2))
     correlations = {pair: estimate_correlation(rates[:, pair], datasets) for pair in pairs}
     defined = {pair: correlation for pair, correlation in correlations.items() if np.isfinite(correlation.value)}
     if not defined:
-        return Judgement(NOT_TESTABLE, "too few errors for a correlation")
+        return JudgedQuantity(NOT_TESTABLE, "too few errors for a correlation")
     smallest = min(defined, key=lambda pair: defined[pair].value)
     names = join_measures([MEASURES[column] for column in smallest])
     details = f"smallest rank correlation over the cells {defined[smallest].format('{:.2f}')}, between {names}"
-    return Judgement(judge_direction(correlations.values()), details)
+    return JudgedQuantity(judge_direction(correlations.values()), details)
 
 
 def estimate_correlation(rates: FloatArray, datasets: FloatArray) -> IntervalEstimate:
@@ -367,7 +367,7 @@ def _compute_spearman(rates: FloatArray) -> float:
     return float(np.corrcoef(np.apply_along_axis(rankdata, 0, rates).T)[0, 1])
 
 
-def judge_ratio(noisy: Cells, dataset: str, first: str, second: str, factor: float) -> Judgement:
+def judge_ratio(noisy: Cells, dataset: str, first: str, second: str, factor: float) -> JudgedQuantity:
     """Judge whether the error of the first measure in experiment #2 exceeds `factor` times that of the second."""
     cells = [cell for cell in noisy if cell.dataset == dataset and cell.experiment == 2]
     if not cells:
@@ -375,15 +375,15 @@ def judge_ratio(noisy: Cells, dataset: str, first: str, second: str, factor: flo
     one, other = (cells[0].errors[:, index_measure(measure)] for measure in (first, second))
     rates = f"{DISPLAY_NAMES[first]} {100 * one.mean():.2f} %, {DISPLAY_NAMES[second]} {100 * other.mean():.2f} %"
     if not one.any() and not other.any():
-        return Judgement(NOT_TESTABLE, f"{rates}; without errors there is no ratio")
+        return JudgedQuantity(NOT_TESTABLE, f"{rates}; without errors there is no ratio")
     excess = estimate_over_repeats(one - factor * other)
     details = f"{rates}; first minus {factor:g} times second: {excess.format('{:+.2f}')} points"
-    return Judgement(judge_direction([excess]), details)
+    return JudgedQuantity(judge_direction([excess]), details)
 
 
 def judge_order(
     noisy: Cells, experiments: Sequence[int], lower: str, higher: Sequence[str], *, slightly: bool = False
-) -> Judgement:
+) -> JudgedQuantity:
     """Judge whether a measure has a lower mean error over the data sets than the others, by combined paired tests.
 
     If `slightly`, the differences must also be below the limit of a slight difference.
@@ -406,7 +406,7 @@ def judge_order(
     pair = f"{DISPLAY_NAMES[smallest]} minus {DISPLAY_NAMES[lower]}"
     details = f"mean errors: {rates}; {pair}: {_format_combined(differences[smallest])}"
     required = list_slight(list(means.values())) if slightly else list(means.values())
-    return Judgement(judge_direction(required), details)
+    return JudgedQuantity(judge_direction(required), details)
 
 
 def build_printed_claims() -> tuple[Claim, ...]:
