@@ -26,7 +26,7 @@ extensions = [
     "result_schema",
     "study_keys",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "gallery/*.ipynb"]  # the gallery was already run
 templates_path = ["_templates"]
 default_role = "code"  # docstrings put code in single backticks
 smartquotes = False  # keep quotation marks and --, because much of the text quotes code
