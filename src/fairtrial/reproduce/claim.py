@@ -346,6 +346,16 @@ def build_claim(
     return Claim(text, verdict, details, kind, displayed)
 
 
+def list_by_verdict(statements: Mapping[str, Verdict]) -> str:
+    """List statements by their verdicts, in the order of the verdicts, as the answer of a page.
+
+    >>> list_by_verdict({"a is best": "reproduced", "b is worst": "inconclusive", "c is robust": "reproduced"})
+    'Reproduced: a is best; c is robust. Inconclusive: b is worst.'
+    """
+    groups = {verdict: [text for text, its_verdict in statements.items() if its_verdict == verdict] for verdict in VERDICTS}
+    return " ".join(f"{verdict.capitalize()}: {'; '.join(texts)}." for verdict, texts in groups.items() if texts)
+
+
 def mark_inconclusive(claims: Iterable[Claim], reason: str = _TOO_FEW_DATA) -> tuple[Claim, ...]:
     """Mark decided claims as inconclusive and append the reason to their details.
 

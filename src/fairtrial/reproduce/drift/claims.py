@@ -20,6 +20,7 @@ from fairtrial.reproduce.claim import (
     judge_direction,
     judge_equivalence,
     judge_fact,
+    list_by_verdict,
     mark_inconclusive,
 )
 from fairtrial.reproduce.drift import tables
@@ -285,35 +286,24 @@ def judge_repeated_errors() -> Claim:
 
 def summarise_claims(claims: Mapping[str, Claim], results: DriftResults) -> str:
     """Summarise the verdicts in a few sentences: who loses, who loses more, and whether the sizes agree."""
-    drops = describe_verdicts({TABLE_NUMBERS[table]: claims[f"drop {table}"].verdict for table in TABLES})
-    simpler = join_names(claims[f"simpler {table}"].verdict for table in TABLES)
     ours = [results.get_errors("populations", learner).estimate_pd().value for learner in results.plan.learners]
     printed = tables.average_published_pd("populations").values()
+    sizes = ("much more (Table I)", "slightly more (Table II)", "not always more (Table III)")
+    verdicts = list_by_verdict(
+        {f"all learners lose performance in {TABLE_NUMBERS[table]}": claims[f"drop {table}"].verdict for table in TABLES}
+        | {"complex learners remain the best choice": claims["best choice"].verdict}
+        | {
+            f"simple learners lose {size}": claims[f"simpler {table}"].verdict
+            for table, size in zip(TABLES, sizes, strict=True)
+        }
+        | {"the printed size of the losses in Table I": claims["size populations"].verdict}
+    )
     return (
-        f"In our reconstruction of the flu domain, the claim that all learners lose performance is {drops}. The claim that "
-        f"complex learners remain the best choice is {claims['best choice'].verdict}. The claims that simple learners lose "
-        f"much more (Table I), slightly more (Table II) and not always more (Table III) are {simpler}. The printed size of the "
-        f"losses in Table I is {claims['size populations'].verdict}: the averaged pD is {_format_range(ours)} here and "
-        f"{_format_range(printed)} in the tutorial."
+        f"In our reconstruction of the flu domain, the verdicts are: {verdicts} The averaged pD of Table I is "
+        f"{_format_range(ours)} here and {_format_range(printed)} in the tutorial."
     )
 
 
 def _format_range(values: Iterable[float]) -> str:
     defined = [value for value in values if not isnan(value)]
     return f"{min(defined):.2f} to {max(defined):.2f}" if defined else "undefined"
-
-
-def describe_verdicts(verdicts: Mapping[str, Verdict]) -> str:
-    """Describe verdicts by group.
-
-    >>> describe_verdicts({"Table I": "reproduced", "Table II": "inconclusive", "Table III": "reproduced"})
-    'reproduced for Table I and Table III and inconclusive for Table II'
-    >>> describe_verdicts({"Table I": "reproduced", "Table II": "reproduced", "Table III": "reproduced"})
-    'reproduced for all 3 tables'
-    """
-    groups: dict[Verdict, list[str]] = {}
-    for name, verdict in verdicts.items():
-        groups.setdefault(verdict, []).append(name)
-    if len(groups) == 1:
-        return f"{next(iter(groups))} for all {len(verdicts)} tables"
-    return join_names(f"{verdict} for {join_names(names)}" for verdict, names in groups.items())

@@ -133,7 +133,7 @@ def _judge_change(versions: Mapping[str, Table3], text: str, fewer: str, more: s
     return _build_claim(
         text,
         lambda version: judge_direction([counts[version].estimate_excess()]),
-        f"data sets (of {len(versions[OURS])}) on which C4.5 is best: {_join_versions(shown)}",
+        f"data sets (of {len(versions[OURS])}) on which C4.5 is best: {_join_versions(listed)}",
     )
 
 

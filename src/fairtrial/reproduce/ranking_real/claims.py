@@ -32,6 +32,7 @@ from fairtrial.reproduce.claim import (
     judge_direction,
     judge_equivalence,
     judge_fact,
+    list_by_verdict,
     mark_inconclusive,
 )
 from fairtrial.reproduce.ranking_errors import (
@@ -485,9 +486,12 @@ def summarise_claims(claims: Mapping[str, Claim], cells: pd.DataFrame) -> str:
             f"{f' {repeats}' if compared['repeats'].min() < PUBLISHED_REPEATS else ''}; about {0.95 * len(compared):.0f} would "
             "if both experiments were the same."
         )
-    return (
-        f"{agreement} That AUC is the most robust of the usual measures is {claims['AUC robust'].verdict}, and that taKS is "
-        f"remarkably robust is {claims['taKS robust'].verdict}. That sAUC mostly prefers the worse scores on Liver and "
-        f"Transfusion is {claims['hard sAUC'].verdict}. That errors are small and alike on most data sets is "
-        f"{claims['most'].verdict}."
+    verdicts = list_by_verdict(
+        {
+            "AUC is the most robust of the usual measures": claims["AUC robust"].verdict,
+            "taKS is remarkably robust": claims["taKS robust"].verdict,
+            "on Liver and Transfusion, sAUC mostly prefers the worse scores": claims["hard sAUC"].verdict,
+            "errors are small and alike on most data sets": claims["most"].verdict,
+        }
     )
+    return f"{agreement} {verdicts}"

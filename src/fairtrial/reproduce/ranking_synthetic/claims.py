@@ -17,6 +17,7 @@ from fairtrial.reproduce.claim import (
     combine_verdicts,
     judge_direction,
     judge_equivalence,
+    list_by_verdict,
     mark_inconclusive,
 )
 from fairtrial.reproduce.ranking_errors import (
@@ -199,12 +200,17 @@ def judge_low(curves: CurveVariants, text: str, measures: Sequence[str], max_lev
 
 def summarise_claims(claims: Mapping[str, Claim]) -> str:
     """Summarise the verdicts in a few sentences: the least robust measure, AUC and taKS, and the order."""
-    less_robust = combine_verdicts([claims["5: KS"].verdict, claims["5: H"].verdict])
-    return (
-        f"That sAUC is the least robust measure is {claims['4: sAUC'].verdict} under misclassification noise, "
-        f"{claims['5: sAUC'].verdict} under probability noise and {claims['6: sAUC'].verdict} under class proportion noise. "
-        f"That H and KS are slightly more robust than the others under misclassification noise is "
-        f"{claims['4: H and KS'].verdict}, and that they are less robust than AUC under probability noise is {less_robust}. "
-        f"That AUC and taKS make the same errors is {claims['4: taKS'].verdict}: without equal scores, taKS is a linear "
-        "function of the AUC."
+    return list_by_verdict(
+        {
+            "sAUC is the least robust measure under misclassification noise": claims["4: sAUC"].verdict,
+            "sAUC is the least robust measure under probability noise": claims["5: sAUC"].verdict,
+            "sAUC is the least robust measure under class proportion noise": claims["6: sAUC"].verdict,
+            "H and KS are slightly more robust than the others under misclassification noise": claims["4: H and KS"].verdict,
+            "H and KS are less robust than AUC under probability noise": combine_verdicts(
+                [claims["5: KS"].verdict, claims["5: H"].verdict]
+            ),
+            "AUC and taKS make the same errors (without equal scores, taKS is a linear function of the AUC)": claims[
+                "4: taKS"
+            ].verdict,
+        }
     )
