@@ -144,7 +144,7 @@ def to_storable_seed(seed: int) -> int | str:
 
 def hash_record(key: bytes, facts: Sequence[Any], blobs: Sequence[bytes | None]) -> bytes:
     """Compute the SHA-256 hash of a trial record, excluding times and messages. Columns are hashed uncompressed."""
-    parts = [key, f"[{', '.join(map(_encode_fact, facts))}]".encode()]
+    parts: list[bytes | memoryview] = [key, f"[{', '.join(map(_encode_fact, facts))}]".encode()]
     for blob in blobs:
         content = b"" if blob is None else unpack(blob, _BYTES).data
         parts += ((-1 if blob is None else len(content)).to_bytes(8, "little", signed=True), content)
