@@ -480,13 +480,28 @@ def test_highlighting_a_learner_makes_the_others_pale(show, request, kind):
     assert "#" not in page.url
 
 
+def test_of_many_learners_the_best_20_can_be_highlighted_at_once_and_differ_in_colour(show, tmp_path):
+    skills = {f"learner {i:02}": 0.55 + 0.015 * i for i in range(24)}
+    results = skilled_results(skills, sets=3)
+    page = show(write_report(results, tmp_path / "many.html"), viewport={"width": 1280, "height": 900})
+    chips = page.locator(".chip:visible")
+    assert chips.count() == 20
+    assert len(set(chips.evaluate_all("(chips) => chips.map((chip) => chip.style.getPropertyValue('--c'))"))) == 20
+    page.locator(".chips summary").click()
+    assert set(page.locator(".chip:visible").all_inner_texts()) == set(skills)
+    ranks = results.wide().rank(axis=1, ascending=False).mean().sort_values(kind="stable")
+    hidden = set(page.locator(".chips details .chip").all_inner_texts())
+    assert hidden == set(ranks.index[20:])
+
+
 @pytest.mark.parametrize("kind", ["judgement_page", "study_page"])
 def test_reports_fit_a_phone_without_overlapping_text(show, request, kind):
     page = drawn(show(request.getfixturevalue(kind), viewport={"width": 390, "height": 844}))
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     overlaps = page.evaluate(
         """() => [...document.querySelectorAll(".canvas svg")].flatMap((svg) => {
-            const texts = [...svg.querySelectorAll("text")].filter((text) => text.textContent.trim() && text.checkVisibility());
+            const isVisible = (text) => text.textContent.trim() && text.checkVisibility({ checkOpacity: true });
+            const texts = [...svg.querySelectorAll("text")].filter(isVisible);
             const boxes = texts.map((text) => text.getBoundingClientRect());
             const cut = (one, other) => Math.min(one.right, other.right) - Math.max(one.left, other.left) > 3
                 && Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top) > 4;

@@ -17,7 +17,7 @@ from fairtrial.errors import InputError
 from fairtrial.predictions.gate import GateResult
 from fairtrial.predictions.judgement import Judgement
 from fairtrial.predictions.thresholds import ThresholdResult
-from fairtrial.report.cache import compute_verdict, get_verdict_measure
+from fairtrial.report.cache import compute_verdict, get_verdict_measure, select_best_learners
 from fairtrial.report.judgement import build_facts_frame, list_models
 from fairtrial.report.names import format_measure_name
 from fairtrial.report.section import ReportKind, ShownSchemes
@@ -25,6 +25,9 @@ from fairtrial.report.selection import get_main_condition
 from fairtrial.significance.verdict import Verdict
 from fairtrial.study.results.results import Results
 from fairtrial.study.results.selection import format_condition
+
+# As many learners as figures have colours.
+_MOST_COLOURS = 20
 
 
 class ReportSource(ABC):
@@ -168,8 +171,10 @@ class StudySource(ReportSource):
 
     @property
     def learners(self) -> list[str]:
-        """The names of the learners."""
-        return [learner.name for learner in self.results.archive.learners]
+        """The names of the learners. If there are more than colours, the best come first, so each of them has its own."""
+        names = [learner.name for learner in self.results.archive.learners]
+        best = select_best_learners(self.get_results(), _MOST_COLOURS)
+        return [*best, *(name for name in names if name not in set(best))]
 
     @property
     def selected(self) -> dict[str, str]:

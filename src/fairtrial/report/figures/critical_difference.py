@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 # Distances in pixels: between bars, between names, from the axis to line ends, and from the axis to the first bar.
 _LANE, _LINE, _REACH, _DROP = 10, 22, 44, 16
+_LEAST_WIDTH = 440
 
 
 def draw_critical_difference(
@@ -73,7 +74,12 @@ def draw_critical_difference(
         layers += _draw_ruler(critical_difference, top - 32, x, y)
     heading = build_title(title, *_format_diagram_subtitle(bars, control))
     plain = alt.ViewBackground(stroke=None)
-    return style_chart(alt.layer(*layers).properties(width=width, height=height, title=heading, view=plain))
+    # The names on both sides leave too little space for the axis of a narrower diagram, so a phone shows it at a smaller scale.
+    return style_chart(
+        alt.layer(*layers).properties(
+            width=width, height=height, title=heading, view=plain, usermeta={"minWidth": _LEAST_WIDTH}
+        )
+    )
 
 
 def build_rank_bars(mean_ranks: pd.Series[float] | Mapping[str, float], groups: Iterable[Sequence[str]]) -> pd.DataFrame:

@@ -516,7 +516,7 @@ def draw_calibration_errors(errors: Mapping[str, float], *, title: str = "Calibr
 
     rows = [{"learner": str(name), "error": float(error), "text": f"{error:.3f}"} for name, error in errors.items()]
     x = alt.X(
-        "error:Q", title="Calibration error", scale=alt.Scale(domainMin=0, domainMax=1.15 * max(errors.values(), default=0))
+        "error:Q", title="Calibration error", scale=alt.Scale(domainMin=0, domainMax=1.35 * max(errors.values(), default=0))
     )
     names = sorted(errors, key=lambda name: errors[name])
     y = alt.Y("learner:N", title=None, sort=names, axis=alt.Axis(labelLimit=160, labelPadding=9, domain=False, ticks=False))

@@ -97,7 +97,7 @@ def draw_forest(
     hint = build_tooltips({"estimate": "estimate", "low": "low", "high": "high"})
     hint = [*([] if named else [alt.Tooltip("label:N", title="row")]), *(hint if learners else hint[1:])]
     bars = base.mark_rule(strokeWidth=2.5).encode(
-        alt.X("low:Q", title=axis_title, scale=scale, axis=alt.Axis(tickCount=ticks, labelOverlap=True)),
+        alt.X("low:Q", title=axis_title, scale=scale, axis=alt.Axis(tickCount=ticks, labelOverlap=True, labelSeparation=6)),
         y,
         alt.X2("high:Q"),
         color=colour,

@@ -42,7 +42,9 @@ const views = new Map();
 async function draw(canvas) {
   await library;
   const key = canvas.dataset.chart, chart = readChart(key);
-  if ("fills" in canvas.dataset) chart.width = Math.max(160, Math.floor(canvas.clientWidth));
+  const width = Math.floor(canvas.clientWidth), least = chart.usermeta?.minWidth ?? 160;
+  if ("fills" in canvas.dataset) chart.width = Math.max(least, width);
+  canvas.classList.toggle("scaled", least > width);
   const box = document.createElement("div");
   box.style.cssText = "position:absolute;visibility:hidden;width:100%";
   canvas.append(box);
