@@ -116,7 +116,7 @@ def test_compare_writes_the_report(run, table, tmp_path):
     assert "tree has the best mean rank" in text
     result = run("compare", table, "--report", tmp_path / "page.pdf")
     assert result.exit_code == 2
-    assert result.stderr.startswith("fairtrial: path must end in .html")
+    assert result.stderr.startswith("fairtrial: the output file must end in .html")
 
 
 def test_compare_asks_what_unnamed_rows_are(run, tmp_path):

@@ -350,5 +350,5 @@ class TestFiguresOfReports:
         assert answer.exit_code == 0, answer.output
         self.check_folder(tmp_path, "png")
         check_one_sentence(run(*words, "--format", "png"), "--format has no effect without --figures")
-        check_one_sentence(run(*words, "--figures", tmp_path / "more", "--format", "gif"), "formats must be", "'gif'")
+        check_one_sentence(run(*words, "--figures", tmp_path / "more", "--format", "gif"), "--format must be", "'gif'")
         assert os.listdir(tmp_path) == ["figures"]

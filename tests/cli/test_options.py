@@ -141,8 +141,8 @@ def test_an_option_without_effect_is_refused(run, finished, study_file, tmp_path
         ("judge STORE", "export a results file with fairtrial export FILE --csv CSV"),
         ("judge FILE --level 95", "level must lie between 0 and 1, got 95.0: pass 0.95 for 95 %"),
         ("compare FILE --alpha 5", "alpha must lie between 0 and 1, got 5.0: pass 0.05 for 5 %"),
-        ("report STORE --figures F --format jpg", "formats must be svg, png, pdf, html or json, got 'jpg': use png"),
-        ("report STORE --out page.pdf", "path must end in .html, got 'page.pdf': use 'page.html'"),
+        ("report STORE --figures F --format jpg", "--format must be svg, png, pdf, html or json, got 'jpg': use png"),
+        ("report STORE --out page.pdf", "the output file must end in .html, got 'page.pdf': use 'page.html'"),
         ("audit iris --scheme kfold --picture a.jpg", "must end in .svg, .png, .pdf, .html or .json, got 'a.jpg': use 'a.png'"),
     ],
 )

@@ -16,7 +16,7 @@ def test_a_report_with_its_tables(run, finished, tmp_path):
 def test_a_report_is_refused_in_one_sentence(run, finished, tmp_path):
     told = run("report", finished[0], "--out", tmp_path / "x.pdf")
     assert told.exit_code == 2
-    assert told.stderr.startswith("fairtrial: path must end in .html")
+    assert told.stderr.startswith("fairtrial: the output file must end in .html")
     told = run("report", finished[0], "--out", tmp_path / "x.html", "--figures", tmp_path / "f", "--format", "svg,bmp")
     assert told.exit_code == 2
     assert "bmp" in told.stderr

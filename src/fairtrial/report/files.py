@@ -15,7 +15,7 @@ import numpy as np
 
 from fairtrial._check import check_number, check_one_of
 from fairtrial._files import format_csv, write_atomically
-from fairtrial._narrative import render
+from fairtrial._narrative import name_place, render
 from fairtrial._text import (
     capitalize,
     format_count,
@@ -628,7 +628,7 @@ def check_page_path(path: Path) -> Path:
     """Raise an error if a page cannot be written to the path."""
     if path.suffix.lower() not in (".html", ".htm"):
         instead = str(path.parent / f"{path.stem or 'report'}.html")
-        raise InputError(f"path must end in .html, got {str(path)!r}: use {instead!r}")
+        raise InputError(f"{name_place('the output file', 'path')} must end in .html, got {str(path)!r}: use {instead!r}")
     return check_text_path(path)
 
 
@@ -654,7 +654,9 @@ def check_picture_path(path: Path) -> None:
     if path.suffix.lower() not in SUFFIXES:
         suffix = "png" if path.suffix.lower()[1:] in _OTHER_PICTURES else "svg"
         instead = str(path.parent / f"{path.stem or 'figure'}.{suffix}")
-        raise InputError(f"path must end in {join_names(SUFFIXES, conjunction='or')}, got {str(path)!r}: use {instead!r}")
+        raise InputError(
+            f"{name_place('the output file', 'path')} must end in {join_names(SUFFIXES, conjunction='or')}, got {str(path)!r}: use {instead!r}"
+        )
     if not path.parent.is_dir():
         raise InputError(f"path must be in an existing folder, got {str(path)!r}: create {str(path.parent)!r} first")
 
@@ -694,7 +696,9 @@ def parse_formats(formats: str | Iterable[str], allowed: Sequence[str] = FORMATS
     for name in normalised:
         if name not in allowed:
             instead = "png" if name in _OTHER_PICTURES and "png" in allowed else allowed[0]
-            raise InputError(f"formats must be {join_names(allowed, conjunction='or')}, got {name!r}: use {instead}")
+            raise InputError(
+                f"{name_place('--format', 'formats')} must be {join_names(allowed, conjunction='or')}, got {name!r}: use {instead}"
+            )
     return list(dict.fromkeys(normalised))
 
 
