@@ -654,9 +654,8 @@ def check_picture_path(path: Path) -> None:
     if path.suffix.lower() not in SUFFIXES:
         suffix = "png" if path.suffix.lower()[1:] in _OTHER_PICTURES else "svg"
         instead = str(path.parent / f"{path.stem or 'figure'}.{suffix}")
-        raise InputError(
-            f"{name_place('the output file', 'path')} must end in {join_names(SUFFIXES, conjunction='or')}, got {str(path)!r}: use {instead!r}"
-        )
+        file_name, endings = name_place("the output file", "path"), join_names(SUFFIXES, conjunction="or")
+        raise InputError(f"{file_name} must end in {endings}, got {str(path)!r}: use {instead!r}")
     if not path.parent.is_dir():
         raise InputError(f"path must be in an existing folder, got {str(path)!r}: create {str(path.parent)!r} first")
 
@@ -696,9 +695,8 @@ def parse_formats(formats: str | Iterable[str], allowed: Sequence[str] = FORMATS
     for name in normalised:
         if name not in allowed:
             instead = "png" if name in _OTHER_PICTURES and "png" in allowed else allowed[0]
-            raise InputError(
-                f"{name_place('--format', 'formats')} must be {join_names(allowed, conjunction='or')}, got {name!r}: use {instead}"
-            )
+            option, names = name_place("--format", "formats"), join_names(allowed, conjunction="or")
+            raise InputError(f"{option} must be {names}, got {name!r}: use {instead}")
     return list(dict.fromkeys(normalised))
 
 
