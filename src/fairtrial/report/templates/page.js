@@ -42,7 +42,7 @@ const views = new Map();
 async function draw(canvas) {
   await library;
   const key = canvas.dataset.chart, chart = readChart(key);
-  const width = Math.floor(canvas.clientWidth), least = chart.usermeta?.minWidth ?? 160;
+  const width = Math.floor(canvas.clientWidth) - 22, least = chart.usermeta?.minWidth ?? 160;
   if ("fills" in canvas.dataset) chart.width = Math.max(least, width);
   canvas.classList.toggle("scaled", least > width);
   const box = document.createElement("div");
