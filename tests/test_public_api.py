@@ -26,7 +26,7 @@ PACKAGES = [
     "fairtrial.testing",
 ]
 PUBLIC = [(package, name) for package in PACKAGES for name in import_module(package).__all__]
-API_PAGE = Path(__file__).resolve().parents[1] / "docs" / "api.rst"
+API_PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "api.rst"
 
 
 def test_the_top_level_has_exactly_the_entry_points():

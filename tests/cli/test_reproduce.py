@@ -8,7 +8,9 @@ from fairtrial._registry import Registry
 from fairtrial.cli import app
 from fairtrial.errors import InputError
 from fairtrial.reproduce import Claim, Experiment, Reproduction, ResultTable, experiment as module
+from fairtrial.reproduce.papers import Paper
 
+PAPER = Paper("Somebody", "A paper", "A journal", 2001)
 TEMPLATE = '{% extends "page.md.j2" %}{% block text %}Text.{% endblock %}'
 
 
@@ -32,7 +34,7 @@ def register(monkeypatch, tmp_path_factory):
     def replace(**functions):
         registry = Registry("experiment", group="fairtrial.no-experiments")
         for name, function in functions.items():
-            registry.add(name, Experiment(name, f"Title of {name}", "A paper", function, template))
+            registry.add(name, Experiment(name, f"Title of {name}", PAPER, function, template))
         monkeypatch.setattr(module, "experiments", registry)
 
     return replace

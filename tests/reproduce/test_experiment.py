@@ -20,7 +20,9 @@ from fairtrial.reproduce.experiment import (
     read_published,
     read_study_file,
 )
+from fairtrial.reproduce.papers import Paper
 
+PAPER = Paper("Somebody", "A paper", "A journal", 2001)
 NAMES = ["dobscv", "drift", "ela", "estimates", "ranking-real", "ranking-synthetic", "tutorial"]
 STUDY_FILES = [
     (folder.name, file.name.removesuffix(".toml"))
@@ -52,7 +54,7 @@ def requests(monkeypatch, tmp_path_factory):
 
     load_experiments()  # registers the published experiments in their own registry
     registry = Registry("experiment", group="fairtrial.no-experiments")
-    registry.add("recording", Experiment("recording", "A title", "A paper", run, template))
+    registry.add("recording", Experiment("recording", "A title", PAPER, run, template))
     monkeypatch.setattr(module, "experiments", registry)
     return seen
 
