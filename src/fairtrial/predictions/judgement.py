@@ -201,9 +201,9 @@ class Judgement:
         One row per data set, model and measure, with confidence limits.
     pairs : DataFrame
         One row per pair of models: difference in the main measure with limits, deciding test, p-value, p-value adjusted over
-        all pairs (Holm), and outcome of the first model: better, worse, no significant difference or cannot be decided.
-        The limits `low` and `high` are not adjusted; `simultaneous_low` and `simultaneous_high` hold for all pairs together
-        (Bonferroni).
+        all pairs (Holm), and outcome. The outcome of the first model is better, worse, no significant difference or cannot be
+        decided. The limits `low` and `high` are not adjusted; `simultaneous_low` and `simultaneous_high` are simultaneous over
+        all pairs (Bonferroni).
     tests : DataFrame
         One row per pair of models and test, including tests of accuracy and AUC if they are not the main measure.
     classes : DataFrame

@@ -124,8 +124,8 @@ def mcnemar_table(b: int, c: int, *, method: McNemarMethod = "mid-p", level: flo
     Returns
     -------
     Outcome
-        The effect is the odds ratio b/c with limits from the Wilson interval of b/(b + c), or from the interval that inverts
-        the test if the two disagree about an odds ratio of 1.
+        The effect is the odds ratio b/c with limits from the Wilson interval of b/(b + c). If this interval and the test
+        disagree about an odds ratio of 1, the limits come from the interval that inverts the test.
 
     Examples
     --------
