@@ -363,7 +363,7 @@ class IntervalPlan:
 
 
 def count_effective_rows(weights: FloatArray, clusters: IntArray | None = None) -> float:
-    """Count the independent rows that are as informative as weighted or clustered rows (Kish 1965).
+    """Compute the effective number of rows: how many independent rows would be as informative (Kish 1965).
 
     The number is (sum of W)^2 / sum of W^2, where W is the total weight of each row or cluster. It is the number of rows or
     clusters if all have the same total weight.

@@ -745,7 +745,7 @@ def check_score_column(column: pd.Series[Any], model: str) -> None:
 
 
 def _check_prediction_column(column: pd.Series[Any], model: str, classes: Sequence[str]) -> None:
-    """Refuse a column named as predicted labels whose labels are as many as the classes but cannot be matched to them."""
+    """Refuse a column of predicted labels that has as many labels as there are classes, but does not match them."""
     labels = format_labels(column)
     name = str(column.name)
     is_named = re.fullmatch(rf"(.+){_SEPARATOR}{_PREDICTION_WORD}|{_PREDICTION_WORD}{_SEPARATOR}(.+)", name, re.IGNORECASE)
@@ -817,7 +817,7 @@ def explain_unused(
 ) -> tuple[Finding, ...]:
     """Explain why columns that seem to contain labels or scores are not used.
 
-    `has_unnamed_scores` says that columns are scores because of their values only, not of their names.
+    `has_unnamed_scores` means that columns are scores only because of their values, not because of their names.
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"svm": ["yes", "no", "maybe"], "colour": ["red", "blue", "red"], "again": ["yes", "no", "no"]})

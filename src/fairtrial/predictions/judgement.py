@@ -1087,8 +1087,10 @@ def _find_below_chance(
 
 
 def _is_below_chance(model: ModelStatistics, auc: float, high: float) -> bool:
-    """Whether an AUC is significantly below one half: by its upper limit or, without limits or with few cases, by the test of
-    Mann and Whitney on the effective numbers of cases."""
+    """Return whether an AUC is significantly below one half.
+
+    The upper limit decides. Without limits, or with few cases, the Mann-Whitney test on the effective numbers of cases decides.
+    """
     if high < 0.5:
         return True
     positives, negatives = model.count_effective_rows()[model.positive or 0].tolist()

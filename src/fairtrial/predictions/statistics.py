@@ -270,7 +270,7 @@ class FileStatistics(Protocol):
         """Count the rows of each class of each data set; models of `unequal_datasets` predict different rows."""
 
     def count_predictions_per_row(self) -> dict[str, tuple[int, int]]:
-        """Count the predictions of a row by the same model, for each data set: the smallest and the largest number."""
+        """Return, for each data set, the smallest and largest number of predictions per row and model."""
 
     def compute_split_values(self, measure: Measure) -> list[SplitValue]:
         """Compute a measure on each split of each data set; empty if rows are not in memory."""
@@ -1144,7 +1144,7 @@ class InMemoryModels:
         return {dataset.name: _count_classes(dataset) for dataset in self.predictions.datasets}
 
     def count_predictions_per_row(self) -> dict[str, tuple[int, int]]:
-        """Count the predictions of a row by the same model, for each data set: the smallest and the largest number."""
+        """Return, for each data set, the smallest and largest number of predictions per row and model."""
         counts = {}
         for dataset in self.predictions.datasets:
             repeated = [model for model in dataset.models.values() if model.has_repeats]

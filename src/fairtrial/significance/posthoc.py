@@ -256,7 +256,7 @@ class PostHoc:
     critical_difference : float or None
         Smallest significant difference between two `means`. It exists for Nemenyi and Bonferroni-Dunn if p is asymptotic.
     distribution : {"exact", "asymptotic"}
-        Where the raw p-values come from.
+        Method of computing the raw p-values.
     smallest_p : float
         Smallest adjusted p-value that any scores could give on this many data sets with these ties; 0 if p is asymptotic.
     caveats : tuple of Finding
@@ -395,7 +395,7 @@ def posthoc(
     alpha : float, default 0.05
         Significance level.
     distribution : {"auto", "exact", "asymptotic"}, default "auto"
-        Where the p-value of a pair comes from. "exact" swaps the two learners on each data set in all possible ways,
+        Method of computing the p-value of a pair. "exact" swaps the two learners on each data set in all possible ways,
         "asymptotic" uses the normal or t distribution. "auto" is exact for ranks on up to 12 data sets or 50 scores.
 
     Returns

@@ -246,7 +246,7 @@ def build_main_table(averages: FoldAverages) -> ResultTable:
 
 
 def build_table3(averages: FoldAverages) -> ResultTable:
-    """Compare the averages in each group of imbalance with the published ones: AUC, deviation, difference in percent."""
+    """Compare the averages in each imbalance group with the published ones: AUC, deviation, difference in percent."""
     import pandas as pd
 
     keys = ["learner", "group", "scheme"]
