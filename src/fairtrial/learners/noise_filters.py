@@ -41,7 +41,7 @@ class NoiseFilter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
         Returns
         -------
         X, y
-            The rows that are kept, in their order, and their classes.
+            The rows that are kept, in the original order, and their classes.
         """
         _check.check_one_of("vote", self.vote, ["majority", "consensus"])
         require_object("estimator", self._get_base_learner(), "fit", "fairtrial.learners.make_learner")

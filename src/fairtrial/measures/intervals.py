@@ -363,10 +363,10 @@ class IntervalPlan:
 
 
 def count_effective_rows(weights: FloatArray, clusters: IntArray | None = None) -> float:
-    """Compute the effective number of rows: how many independent rows would be as informative (Kish 1965).
+    """Compute the number of independent rows that would be as informative (Kish 1965).
 
-    The number is (sum of W)^2 / sum of W^2, where W is the total weight of each row or cluster. It is the number of rows or
-    clusters if all have the same total weight.
+    This effective number of rows is (sum of W)^2 / sum of W^2, where W is the total weight of each row or cluster. It is the
+    number of rows or clusters if all have the same total weight.
 
     >>> count_effective_rows(np.ones(6)), count_effective_rows(np.ones(6), np.array([0, 0, 1, 1, 2, 2]))
     (6.0, 3.0)
