@@ -708,7 +708,7 @@ def _has_only_classes(column: pd.Series[Any], classes: list[str]) -> bool:
 
 
 def _has_mostly_classes(column: pd.Series[Any], classes: list[str]) -> bool:
-    """Whether all cells are classes, or most cells of a text column. Other answers, such as refusals, count as errors."""
+    """Return whether all cells, or most cells of a text column, are classes. Other answers, e.g. refusals, count as errors."""
     if _has_only_classes(column, classes):
         return True
     labels = [] if _is_number(column) else format_labels(column)

@@ -290,7 +290,7 @@ class Judgement:
 
     @property
     def archive(self) -> PredictionArchive:
-        """The predictions as an archive of trials, like that of a study."""
+        """The predictions as an archive of trials, like the archive of a study."""
         if self.predictions is None:
             raise InputError("a streamed judgement has no archive because its predictions are not in memory: judge fewer rows")
         return PredictionArchive(self.predictions, measures=list(dict.fromkeys(self.scores["measure"])))

@@ -97,7 +97,7 @@ def compare(
         Test for equivalence within the margin instead of non-inferiority.
     hierarchical : bool, default False
         Use the Bayesian hierarchical model of all splits instead of the signed-rank test of means, for several data sets with
-        equally many splits. Needs `rope`.
+        the same number of splits. Needs `rope`.
 
     Returns
     -------
