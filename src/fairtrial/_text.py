@@ -175,7 +175,7 @@ def format_p_value(p: float, alpha: float = 0.05, *, digits: int = 2, at_most: b
 
 
 def make_p_format(alpha: float) -> str:
-    """Make the format of a column of p-values for `format_number`: that of `format_p_value`, without "p =".
+    """Make the format of a column of p-values for `format_number`, as in `format_p_value` but without "p =".
 
     >>> format_number(0.01234, make_p_format(0.05)), format_number(1e-9, make_p_format(0.05))
     ('0.012', '< 0.001')

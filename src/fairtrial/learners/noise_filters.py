@@ -159,8 +159,8 @@ class IPF(NoiseFilter):
 
     Notes
     -----
-    All remaining rows take part in the next iteration. The original algorithm also sets aside some rows that all members
-    classify correctly.
+    The next iteration uses all remaining rows. The original algorithm also sets aside some rows that all members classify
+    correctly.
 
     Examples
     --------

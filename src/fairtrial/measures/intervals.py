@@ -70,8 +70,8 @@ def compute_weighted_wilson_limits(successes: float, total: float, squares: floa
 def compute_clustered_wilson_limits(successes: FloatArray, trials: FloatArray, level: float) -> ConfidenceLimits:
     """Compute Wilson's interval of a proportion from successes and trials of each cluster.
 
-    The effective sample size is the number of trials over the design effect (at least 1). If all trials are successes, or none
-    is, it is the number of clusters. One cluster has no limits.
+    The effective sample size is the number of trials over the design effect (at least 1). If all trials succeed, or all fail,
+    it is the number of clusters. One cluster has no limits.
 
     >>> low, high = compute_clustered_wilson_limits(np.array([8.0, 5, 9, 6]), np.full(4, 10.0), 0.95)
     >>> low < 0.7 < high

@@ -779,7 +779,7 @@ class InMemoryModel:
         return measure.name in ("auc", "gini") and is_binary
 
     def _omit_invalid_limits(self, interval: Interval) -> Interval:
-        """Omit bootstrap limits that are meaningless: of very few clusters, or of resamples that do not vary."""
+        """Omit meaningless bootstrap limits: those from very few clusters, or from resamples that do not vary."""
         if interval.method not in ("bca", "percentile"):
             return interval
         clusters = 0 if self.clusters is None else len(np.unique(self.clusters))

@@ -265,8 +265,8 @@ class PermutationResult(NamedTuple):
 class LabelSwaps:
     """Swaps of labels. The units that are swapped are rows or clusters; equal units are counted together.
 
-    `tables` has the confusion tables of both models, `sizes` the number of units of each kind, and `moves` the change of the
-    first table if a unit of this kind is swapped.
+    `tables` contains the confusion tables of both models, and `sizes` contains the number of units of each kind. `moves`
+    contains the change of the first table if a unit of this kind is swapped.
     """
 
     measure: LabelMeasure

@@ -8,7 +8,7 @@ into cliques in which the two learners share a block, we need the one with the m
 learners finds it for all pairs at once.
 
 With few data sets, the p-value of a pair is exact. If two equal learners are swapped on a data set, only the sign of the
-difference of their ranks changes, whatever the other learners do. The Shaffer and Bergmann-Hommel procedures then test the
+difference of their ranks changes, regardless of the other learners. The Shaffer and Bergmann-Hommel procedures then test the
 hypothesis that all learners are equal by the exact omnibus test instead of the smallest p-value (closed testing).
 """
 
@@ -406,9 +406,9 @@ def posthoc(
 
     Notes
     -----
-    Exact p-values are valid whatever the other learners do. Their smallest value is 2 ** (1 - N): fewer than 6 data sets decide
-    nothing at 5 %. "shaffer" and "bergmann" use the exact omnibus test of all learners as well. "nemenyi" reports the larger of
-    its own and the Bonferroni-adjusted exact p-value.
+    Exact p-values are valid regardless of the other learners. Their smallest value is 2 ** (1 - N): fewer than 6 data sets
+    decide nothing at 5 %. "shaffer" and "bergmann" use the exact omnibus test of all learners as well. "nemenyi" reports the
+    larger of its own and the Bonferroni-adjusted exact p-value.
 
     The variance of a difference of Friedman ranks is that of Demšar (2006), without tie correction. The variances of aligned
     and Quade ranks are those over all exchanges within data sets, as in the omnibus tests. García et al. (2010) give the

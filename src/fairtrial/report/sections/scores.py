@@ -260,7 +260,7 @@ def _wrap_tables(tables: tuple[ReportTable, ...]) -> tuple[Section, ...]:
 
 
 def _build_generalisation_section(results: Results) -> tuple[Section, ...]:
-    """Show the intervals that the schemes nested-cv and conservative-z serve. Other schemes have them in the means."""
+    """Show the intervals for which the schemes nested-cv and conservative-z are used. Other schemes have them in the means."""
     import pandas as pd
 
     if not get_declared_splitters(results.archive):

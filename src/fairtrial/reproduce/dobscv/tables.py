@@ -210,7 +210,7 @@ def build_tables(averages: FoldAverages) -> list[ResultTable]:
 
 
 def build_main_table(averages: FoldAverages) -> ResultTable:
-    """Build Table 3 with our means beside the published ones: a row per learner and group of imbalance."""
+    """Build Table 3 with our means beside the published ones: a row per learner and imbalance group."""
     import pandas as pd
 
     base = averages.bases[0]
