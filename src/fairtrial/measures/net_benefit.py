@@ -53,8 +53,8 @@ def net_benefit(tally: ScoreTally, *, threshold: float = DEFAULT_THRESHOLD) -> F
     Parameters
     ----------
     threshold : float, default 0.5
-        Probability from which a row is treated, between 0 and 1. At a threshold t, a false positive costs t / (1 - t) times the
-        benefit of a true positive.
+        Lowest probability for which a row is treated, between 0 and 1. At a threshold t, a false positive costs t / (1 - t)
+        times the benefit of a true positive.
 
     Examples
     --------

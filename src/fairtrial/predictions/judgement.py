@@ -744,7 +744,7 @@ def judge(
         Whether DuckDB streams the rows instead of reading them into memory. Default: only if there are more than 5 million
         lines.
     threshold : float, optional
-        Score from which a row is predicted positive, if the file has no predicted labels and two classes. Default: 0.5
+        Lowest score for which a row is predicted positive, if the file has two classes and no predicted labels. Default: 0.5
         for probabilities, the sign of other scores.
     **roles
         Columns, as in `read_predictions`: y_true, prediction, model, scores, dataset, row, weight, subgroup, repeat, fold; and

@@ -401,7 +401,8 @@ def compute_mcnemar_limits(
 def compute_tango_limits(b: int, c: int, n: int, level: float) -> tuple[float, float]:
     """Compute Tango's score limits of a difference of paired proportions, or those of the exact McNemar test next to zero.
 
-    They keep their level at any difference, as a decision at a margin requires. `b` and `c` count the discordant of `n` rows.
+    They have their nominal coverage at any difference, as a decision at a margin requires. `b` and `c` count the discordant of
+    `n` rows.
 
     >>> low, high = compute_tango_limits(12, 2, 58, 0.95)
     >>> round(low, 3), round(high, 3)

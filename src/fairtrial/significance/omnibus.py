@@ -623,7 +623,10 @@ class PermutationPlan:
 
 
 def _sort_rows(cells: npt.NDArray[np.int64]) -> tuple[tuple[int, ...], ...]:
-    """Sort rank scores within and between data sets; those with the most orders come first because the first costs nothing."""
+    """Sort rank scores within and between data sets.
+
+    Data sets with the most orders come first, because the first data set need not be permuted.
+    """
     rows = (tuple(sorted(row)) for row in cells.tolist())
     return tuple(sorted(rows, key=lambda row: (-_count_orders(np.array(row)), row)))
 
