@@ -175,7 +175,7 @@ def format_p_value(p: float, alpha: float = 0.05, *, digits: int = 2, at_most: b
 
 
 def make_p_format(alpha: float) -> str:
-    """Make the format of a column of p-values for `format_number`: that of `format_p_value`, without "p =".
+    """Make the format of a column of p-values for `format_number`, as in `format_p_value` but without "p =".
 
     >>> format_number(0.01234, make_p_format(0.05)), format_number(1e-9, make_p_format(0.05))
     ('0.012', '< 0.001')
@@ -238,10 +238,10 @@ def format_duration(seconds: float) -> str:
 def format_text(template: str, values: Mapping[str, Any]) -> str:
     """Fill a template. Its format specifications refer to formats of this module.
 
-    A specification is one of `number`, `difference`, `percent`, `p` (which uses the value `alpha` if given), `interval` (low,
-    high, level), `duration`, `names` (a list), `quoted` (in quotation marks), `parentheses` (nothing if empty), `count NOUN` (a
-    number or the length of a list, with the noun), `is`, `has`, `does` or `s` (the form that agrees with a number or a list),
-    or a Python format. A list without a specification is joined.
+    Specifications of numbers are `number`, `difference`, `percent`, `duration`, `interval` (low, high, level) and `p`, which
+    uses the value `alpha` if given. `names` joins a list. `quoted` adds quotation marks, and `parentheses` adds parentheses
+    unless the value is empty. `count NOUN` formats a number, or the length of a list, with the noun. `is`, `has`, `does` and
+    `s` agree with a number or a list. All others are Python formats. A list without a specification is joined.
 
     >>> format_text("{models} {models:has} no scores on {n:count row} ({p:p}).", {"models": ["a", "b"], "n": 1, "p": 0.012})
     'a and b have no scores on 1 row (p = 0.012).'

@@ -369,7 +369,7 @@ def _remove_title(chart: Any) -> Any:
 
 
 def _choose_format(chosen: str | None, out: Path | None) -> str:
-    """Choose the format of a table: the given one, or that of the suffix."""
+    """Choose the format of a table: the given format, or the format of the suffix."""
     if out is None:
         return chosen or "text"
     suffix = _TABLE_SUFFIXES.get(out.suffix.lower())

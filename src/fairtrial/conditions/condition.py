@@ -334,7 +334,7 @@ class Clean(Condition):
 
     @property
     def is_clean(self) -> bool:
-        """Whether the condition changes nothing: always."""
+        """Whether the condition changes nothing, which is always true."""
         return True
 
     def _apply(self, X: Any, y: Any, rng: np.random.Generator) -> Changed:

@@ -372,9 +372,9 @@ class SelectionBias(Condition):
     Parameters
     ----------
     chance : str, callable or mapping
-        Probability of keeping a row: an expression over the columns and the class `y`, a function of X and y, or a mapping from
-        expressions to probabilities, e.g. {"y == 'sick' and age > 65": 0.2}. Probabilities that apply to the same row are
-        multiplied; the default is 1.
+        Probability of keeping a row, as an expression over the columns and the class `y`, or as a function of X and y. A
+        mapping from expressions to probabilities is also allowed, e.g. {"y == 'sick' and age > 65": 0.2}. Probabilities that
+        apply to the same row are multiplied; the default is 1.
     size : int or float, optional
         Exact number of rows to keep, or their proportion, with probabilities proportional to `chance`. Default: the sum of the
         probabilities, rounded up or down at random.

@@ -297,8 +297,8 @@ def open_unpacked(path: Path) -> Path | IO[bytes]:
 def detect_encoding(path: Path) -> str:
     """Detect the encoding of a text file: utf-8, utf-16, utf-16-le, utf-16-be or latin-1.
 
-    UTF-16 has a byte order mark, or a NUL in nearly every second byte. A file that is not UTF-8 is Latin-1, unless it contains
-    control characters: then it is not a text file, and reading it as UTF-8 names the line.
+    UTF-16 has a byte order mark, or a NUL in nearly every second byte. A file that is not UTF-8 is assumed to be Latin-1. If it
+    contains control characters, it is not a text file, and reading it as UTF-8 gives an error that names the line.
     """
     decoder = codecs.getincrementaldecoder("utf-8")()
     source = open_unpacked(path)

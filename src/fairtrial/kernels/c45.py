@@ -342,9 +342,10 @@ def grow_nodes(
 ) -> bool:
     """Split the nodes on the stack until none is left. If an array is too small, store the sizes needed and return False.
 
-    A case is a row, or a weighted copy of a row in one branch of a split on a missing value: `row`, `weight`, its `branch` in
-    the current split, and in `fresh` its first copy. The stack has nodes, their segment of each order and the number of cases
-    in use. `state` is the depth of the stack, the number of nodes, and the numbers of nodes, cases and ordered cases needed.
+    A case is a row, or a weighted copy of a row in one branch of a split on a missing value. It has a `row`, a `weight`, a
+    `branch` in the current split, and its first copy in `fresh`. The stack has nodes, their segment of each order and the
+    number of cases in use. `state` is the depth of the stack, the number of nodes, and the numbers of nodes, cases and ordered
+    cases needed.
     """
     n, d, classes = codes.size, levels.size, counts.shape[1]
     depth, used = state[0], state[1]

@@ -1,10 +1,11 @@
 """A kd-tree from which points can be removed: exact nearest neighbours among the remaining points.
 
 Points lie in leaves of equal size, stored by column, so the distances of a leaf are computed by vectorized loops. A node stores
-the bounding box of its points, how many remain, and the lowest number among them. Distances are sums over the columns in order:
-squared differences (SQUARE), the same with 1 for missing values (SQUARE_WITH_MISSING; such a column must not span more than 1),
-or 1 for values that differ or are missing (OVERLAP). The bound of a box is summed in the same order, so rounding never makes it
-exceed the distance of a point inside. The results are exactly those of an exhaustive search; ties are broken by number.
+the bounding box of its points, how many remain, and the lowest number among them. Distances are sums over the columns in order.
+SQUARE adds squared differences. SQUARE_WITH_MISSING does the same but adds 1 for missing values; such a column must not span
+more than 1. OVERLAP adds 1 for values that differ or are missing. The bound of a box is summed in the same order, so rounding
+never makes it exceed the distance of a point inside. The results are exactly those of an exhaustive search; ties are broken by
+number.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ def compute_soft_auc(
 def compute_kappa_area(pos: FloatArray, neg: FloatArray, out: FloatArray) -> None:
     """Integrate Cohen's kappa over the false positive rate, along the ROC curve with straight lines between its points.
 
-    With prevalence c, kappa is 2 c (1 - c) (TPR - FPR) / d, where d = c (1 - alarms) + (1 - c) alarms and alarms is the
+    With prevalence c, kappa is 2 c (1 - c) (TPR - FPR) / d, where d = c (1 - alarms) + (1 - c) alarms. Here, alarms is the
     proportion of cases above the threshold. Numerator and d are linear between two points, so the integral is a logarithm.
     """
     for b in range(pos.shape[0]):

@@ -41,7 +41,7 @@ class NoiseFilter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
         Returns
         -------
         X, y
-            The rows that are kept, in row order, and their classes.
+            The rows that are kept, in the original order, and their classes.
         """
         _check.check_one_of("vote", self.vote, ["majority", "consensus"])
         require_object("estimator", self._get_base_learner(), "fit", "fairtrial.learners.make_learner")
@@ -159,8 +159,8 @@ class IPF(NoiseFilter):
 
     Notes
     -----
-    All remaining rows take part in the next iteration. The original algorithm also sets aside some rows that all members
-    classify correctly.
+    The next iteration uses all remaining rows. The original algorithm also sets aside some rows that all members classify
+    correctly.
 
     Examples
     --------

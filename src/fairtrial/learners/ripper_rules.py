@@ -173,8 +173,8 @@ class RuleCondition:
 class RipperRule:
     """A rule, which predicts its class if all its conditions are satisfied and no earlier rule applies.
 
-    `covered` is the number of training rows that it covers, `errors` the number of them that belong to another class;
-    `probabilities` contains the proportions of the classes among them.
+    `covered` is the number of training rows that it covers, and `errors` is the number of these rows that belong to another
+    class. `probabilities` contains the class proportions among them.
 
     >>> print(RipperRule((RuleCondition("size", ">=", 3.0), RuleCondition("hue", "=", "red")), "yes", 12, 1, (1 / 12, 11 / 12)))
     (size >= 3) and (hue = red) => class=yes (12.0/1.0)
@@ -263,7 +263,7 @@ class RuleSet:
         return RuleCoverage(conditions, covered, rest, RuleCounts(len(covered), len(rest), len(covered) - right, missed))
 
     def _sum_counts(self, start: RuleCounts, rules: list[RuleCoverage]) -> RuleCounts:
-        """Sum the counts of all rules; uncovered rows are those of the last rule."""
+        """Sum the counts of all rules; the uncovered rows are taken from the last rule."""
         if not rules:
             return start
         last = rules[-1].counts

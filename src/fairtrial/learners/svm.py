@@ -175,8 +175,8 @@ class KernelSVM(Learner):
 class PukSVC(KernelSVM):
     """Support vector machine with the Pearson VII universal kernel.
 
-    Nominal columns are encoded as binary columns. Several classes vote pairwise. `predict_proba` returns proportions of votes,
-    which are 0 or 1 for two classes; use `decision_function` for ranking.
+    Nominal columns are encoded as binary columns. With several classes, pairwise classifiers vote. `predict_proba` returns
+    proportions of votes, which are 0 or 1 for two classes; use `decision_function` for ranking.
 
     Parameters
     ----------
@@ -233,8 +233,8 @@ class PukSVC(KernelSVM):
 class SMO(KernelSVM):
     """Support vector machine with a linear or polynomial kernel, scaled as in WEKA's SMO.
 
-    Nominal columns are encoded as binary columns. Several classes vote pairwise. `predict_proba` returns proportions of votes,
-    which are 0 or 1 for two classes; use `decision_function` for ranking.
+    Nominal columns are encoded as binary columns. With several classes, pairwise classifiers vote. `predict_proba` returns
+    proportions of votes, which are 0 or 1 for two classes; use `decision_function` for ranking.
 
     Parameters
     ----------

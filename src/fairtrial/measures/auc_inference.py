@@ -347,7 +347,7 @@ def contrast_placements(
 
 
 def _compute_mean_variance(values: FloatArray) -> float:
-    """Compute the variance of a mean; 0 if all values are equal, whatever the rounding errors."""
+    """Compute the variance of a mean; exactly 0 if all values are equal, despite rounding errors."""
     if len(values) < 2 or np.ptp(values) < 1e-13:
         return 0.0
     return float(values.var(ddof=1)) / len(values)

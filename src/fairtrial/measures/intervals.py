@@ -70,8 +70,8 @@ def compute_weighted_wilson_limits(successes: float, total: float, squares: floa
 def compute_clustered_wilson_limits(successes: FloatArray, trials: FloatArray, level: float) -> ConfidenceLimits:
     """Compute Wilson's interval of a proportion from successes and trials of each cluster.
 
-    The effective sample size is the number of trials over the design effect (at least 1). If all trials are successes, or none
-    is, it is the number of clusters. One cluster has no limits.
+    The effective sample size is the number of trials over the design effect (at least 1). If all trials succeed, or all fail,
+    it is the number of clusters. One cluster has no limits.
 
     >>> low, high = compute_clustered_wilson_limits(np.array([8.0, 5, 9, 6]), np.full(4, 10.0), 0.95)
     >>> low < 0.7 < high
@@ -363,10 +363,10 @@ class IntervalPlan:
 
 
 def count_effective_rows(weights: FloatArray, clusters: IntArray | None = None) -> float:
-    """Count the independent rows that are as informative as weighted or clustered rows (Kish 1965).
+    """Compute the number of independent rows that would be as informative (Kish 1965).
 
-    The number is (sum of W)^2 / sum of W^2, where W is the total weight of each row or cluster. It is the number of rows or
-    clusters if all have the same total weight.
+    This effective number of rows is (sum of W)^2 / sum of W^2, where W is the total weight of each row or cluster. It is the
+    number of rows or clusters if all have the same total weight.
 
     >>> count_effective_rows(np.ones(6)), count_effective_rows(np.ones(6), np.array([0, 0, 1, 1, 2, 2]))
     (6.0, 3.0)

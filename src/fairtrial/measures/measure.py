@@ -731,8 +731,8 @@ def measure(
     target : float, optional
         The best value, with `direction="target"`.
     exceptions : tuple of str, optional
-        Rules of the contract of measures that do not apply: "class order" if the classes are ordered, "weight scale" if weights
-        count as numbers of rows, "perfect predictions" if correct predictions need not have the best value.
+        Rules of the contract of measures that do not apply. Pass "class order" if the classes are ordered, and "weight scale"
+        if weights count as numbers of rows. Pass "perfect predictions" if correct predictions need not have the best value.
     **facts
         Other fields of `MeasureFacts`. With `proportion=True` the formula returns numerator and denominator (labels), or the
         success of each row from 0 to 1 (class scores, probabilities), and the measure has Wilson and Clopper-Pearson intervals.

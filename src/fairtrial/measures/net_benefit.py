@@ -53,8 +53,8 @@ def net_benefit(tally: ScoreTally, *, threshold: float = DEFAULT_THRESHOLD) -> F
     Parameters
     ----------
     threshold : float, default 0.5
-        Probability from which a row is treated, between 0 and 1. At a threshold t, a false positive costs t / (1 - t) times the
-        benefit of a true positive.
+        Lowest probability for which a row is treated, between 0 and 1. At a threshold t, a false positive costs t / (1 - t)
+        times the benefit of a true positive.
 
     Examples
     --------
@@ -101,7 +101,7 @@ class _Decisions:
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Compute the difference in net benefit, first minus second, with limits.
 
-        Each argument contains the scores of the rows. None treats no row; infinite scores treat all rows.
+        Each argument contains the scores of the rows. Pass None to treat no rows, or infinite scores to treat all rows.
         """
         first_bins, second_bins = self._assign_bins(first), self._assign_bins(second)
         weights = np.ones(len(self.is_positive)) if self.weights is None else self.weights

@@ -201,9 +201,9 @@ def calibration_error(
 ) -> FloatArray:
     """Expected calibration error: mean difference between predicted and observed frequencies.
 
-    The rows are binned by their predicted probability: that of the positive class if there are two classes, else that of the
-    most probable class. Within each bin the mean prediction is compared with the observed frequency. Resamples keep the bins of
-    the original rows.
+    The rows are binned by the predicted probability of the positive class if there are two classes, else of the most probable
+    class. Within each bin the mean prediction is compared with the observed frequency. Resamples keep the bins of the original
+    rows.
 
     Parameters
     ----------

@@ -480,7 +480,7 @@ def top_k_accuracy(rows: ScoreRows, *, k: int = 2) -> FloatArray:
     """Proportion of rows whose true class is among the k classes with the highest scores.
 
     If classes are tied at rank k, a row counts by the probability that its true class is chosen when ties are broken at random.
-    The value then depends neither on the order of the classes nor on chance. Without ties it equals that of scikit-learn.
+    The value then does not depend on the order of the classes or on chance. Without ties, it equals the value of scikit-learn.
 
     Parameters
     ----------

@@ -600,7 +600,7 @@ def find_wide_models(frame: pd.DataFrame, free: list[str], classes: list[str]) -
 
 
 def _has_unnamed_scores(models: Sequence[ModelColumns]) -> bool:
-    """Whether the columns of scores are recognised by their values: they have the names of the models."""
+    """Whether the columns of scores were recognized by their values, because they have the names of the models."""
     return any(column == model_columns.name for model_columns in models for _, column in model_columns.scores)
 
 
@@ -708,7 +708,7 @@ def _has_only_classes(column: pd.Series[Any], classes: list[str]) -> bool:
 
 
 def _has_mostly_classes(column: pd.Series[Any], classes: list[str]) -> bool:
-    """Whether all cells are classes, or most cells of a text column. Other answers, such as refusals, count as errors."""
+    """Return whether all cells, or most cells of a text column, are classes. Other answers, e.g. refusals, count as errors."""
     if _has_only_classes(column, classes):
         return True
     labels = [] if _is_number(column) else format_labels(column)
@@ -745,7 +745,7 @@ def check_score_column(column: pd.Series[Any], model: str) -> None:
 
 
 def _check_prediction_column(column: pd.Series[Any], model: str, classes: Sequence[str]) -> None:
-    """Refuse a column named as predicted labels whose labels are as many as the classes but cannot be matched to them."""
+    """Refuse a column of predicted labels that has as many labels as there are classes, but does not match them."""
     labels = format_labels(column)
     name = str(column.name)
     is_named = re.fullmatch(rf"(.+){_SEPARATOR}{_PREDICTION_WORD}|{_PREDICTION_WORD}{_SEPARATOR}(.+)", name, re.IGNORECASE)
@@ -782,7 +782,7 @@ def check_misspelled(frame: pd.DataFrame, free: Sequence[str], classes: Sequence
 
 
 def _check_other_labels(frame: pd.DataFrame, free: Sequence[str], classes: Sequence[str], y_true: str) -> None:
-    """Reject a column of at most as many labels as there are classes, none of which is a class: their coding differs."""
+    """Reject a column that has no more labels than there are classes, none of them a class: the coding differs."""
     for column in free:
         labels = format_labels(frame[column])
         if 2 <= len(labels) <= len(classes) and not set(labels) & set(classes):
@@ -817,7 +817,7 @@ def explain_unused(
 ) -> tuple[Finding, ...]:
     """Explain why columns that seem to contain labels or scores are not used.
 
-    `has_unnamed_scores` says that columns are scores because of their values only, not of their names.
+    `has_unnamed_scores` means that columns are scores only because of their values, not because of their names.
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"svm": ["yes", "no", "maybe"], "colour": ["red", "blue", "red"], "again": ["yes", "no", "no"]})
@@ -972,7 +972,7 @@ def _fold_answer(label: str) -> str | None:
 
 
 def find_usual_positive(classes: Sequence[str]) -> str | None:
-    """Find the one of two classes that has the usual name of a positive class, or whose opposite has that of a negative one.
+    """Find the class that has the usual name of a positive class, or whose opposite has the usual name of a negative class.
 
     >>> find_usual_positive(["fraud", "legit"]), find_usual_positive(["1", "2"]), find_usual_positive(["no churn", "churn"])
     ('fraud', None, 'churn')
@@ -987,7 +987,7 @@ def find_usual_positive(classes: Sequence[str]) -> str | None:
 
 
 def _rate_class_name(name: str, other: str) -> int:
-    """Return 1 for the usual name of a positive class, -1 for that of a negative class or a negation of the other, else 0."""
+    """Return 1 for a usual name of a positive class, -1 for one of a negative class or a negation of the other, else 0."""
     word, opposite = normalize_name(name), normalize_name(other)
     if word in _NEGATIVE_NAMES or word in (f"no{opposite}", f"not{opposite}", f"non{opposite}"):
         return -1

@@ -201,9 +201,9 @@ class Judgement:
         One row per data set, model and measure, with confidence limits.
     pairs : DataFrame
         One row per pair of models: difference in the main measure with limits, deciding test, p-value, p-value adjusted over
-        all pairs (Holm), and outcome of the first model: better, worse, no significant difference or cannot be decided.
-        The limits `low` and `high` are not adjusted; `simultaneous_low` and `simultaneous_high` hold for all pairs together
-        (Bonferroni).
+        all pairs (Holm), and outcome. The outcome of the first model is better, worse, no significant difference or cannot be
+        decided. The limits `low` and `high` are not adjusted; `simultaneous_low` and `simultaneous_high` are simultaneous over
+        all pairs (Bonferroni).
     tests : DataFrame
         One row per pair of models and test, including tests of accuracy and AUC if they are not the main measure.
     classes : DataFrame
@@ -290,7 +290,7 @@ class Judgement:
 
     @property
     def archive(self) -> PredictionArchive:
-        """The predictions as an archive of trials, like that of a study."""
+        """The predictions as an archive of trials, like the archive of a study."""
         if self.predictions is None:
             raise InputError("a streamed judgement has no archive because its predictions are not in memory: judge fewer rows")
         return PredictionArchive(self.predictions, measures=list(dict.fromkeys(self.scores["measure"])))
@@ -744,7 +744,7 @@ def judge(
         Whether DuckDB streams the rows instead of reading them into memory. Default: only if there are more than 5 million
         lines.
     threshold : float, optional
-        Score from which a row is predicted positive, if the file has no predicted labels and two classes. Default: 0.5
+        Lowest score for which a row is predicted positive, if the file has two classes and no predicted labels. Default: 0.5
         for probabilities, the sign of other scores.
     **roles
         Columns, as in `read_predictions`: y_true, prediction, model, scores, dataset, row, weight, subgroup, repeat, fold; and
@@ -1087,8 +1087,10 @@ def _find_below_chance(
 
 
 def _is_below_chance(model: ModelStatistics, auc: float, high: float) -> bool:
-    """Whether an AUC is significantly below one half: by its upper limit or, without limits or with few cases, by the test of
-    Mann and Whitney on the effective numbers of cases."""
+    """Return whether an AUC is significantly below one half.
+
+    The upper limit decides. Without limits, or with few cases, the Mann-Whitney test on the effective numbers of cases decides.
+    """
     if high < 0.5:
         return True
     positives, negatives = model.count_effective_rows()[model.positive or 0].tolist()

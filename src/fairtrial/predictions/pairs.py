@@ -227,7 +227,7 @@ class _Comparison:
         return None if self.pair.is_weighted else self.pair.contrast_ranks()
 
     def decide(self) -> Decision:
-        """Run the test that decides; without one, say why no decision is possible if the reason is in the data."""
+        """Run the deciding test. If there is none because of the data, give the reason."""
         if self._lacks_input:
             return Decision(None, None)
         if self.main.name in ("accuracy", "error_rate") and self.labels is not None:

@@ -68,7 +68,7 @@ def plan_test(
     positive: object = None,
     **roles: Any,
 ) -> SampleSize:
-    """Compute from a pilot how many rows a decision at a margin or a precise interval needs.
+    """Compute from a pilot the number of rows for a decision at a margin or a precise interval.
 
     With a margin, the number of rows comes from the variance of the difference in the pilot. A simulation then checks it: rows
     of the pilot, or whole clusters, are drawn with replacement, and each sample is decided as in `gate`. If the simulated power
@@ -262,7 +262,7 @@ def _check_classes(model: InMemoryModel) -> None:
 
 
 def _count_positives(model: InMemoryModel, rows: int) -> int | None:
-    """Count the positive rows among so many rows, if the proportion is that of the pilot."""
+    """Count the positive rows among this number of rows, assuming the proportion in the pilot."""
     if model.positive is None or len(model.classes) > 2:
         return None
     return math.ceil(rows * float((model.y_true == model.positive).mean()))

@@ -270,7 +270,7 @@ class FileStatistics(Protocol):
         """Count the rows of each class of each data set; models of `unequal_datasets` predict different rows."""
 
     def count_predictions_per_row(self) -> dict[str, tuple[int, int]]:
-        """Count the predictions of a row by the same model, for each data set: the smallest and the largest number."""
+        """Return, for each data set, the smallest and largest number of predictions per row and model."""
 
     def compute_split_values(self, measure: Measure) -> list[SplitValue]:
         """Compute a measure on each split of each data set; empty if rows are not in memory."""
@@ -779,7 +779,7 @@ class InMemoryModel:
         return measure.name in ("auc", "gini") and is_binary
 
     def _omit_invalid_limits(self, interval: Interval) -> Interval:
-        """Omit bootstrap limits that are meaningless: of very few clusters, or of resamples that do not vary."""
+        """Omit meaningless bootstrap limits: those from very few clusters, or from resamples that do not vary."""
         if interval.method not in ("bca", "percentile"):
             return interval
         clusters = 0 if self.clusters is None else len(np.unique(self.clusters))
@@ -1144,7 +1144,7 @@ class InMemoryModels:
         return {dataset.name: _count_classes(dataset) for dataset in self.predictions.datasets}
 
     def count_predictions_per_row(self) -> dict[str, tuple[int, int]]:
-        """Count the predictions of a row by the same model, for each data set: the smallest and the largest number."""
+        """Return, for each data set, the smallest and largest number of predictions per row and model."""
         counts = {}
         for dataset in self.predictions.datasets:
             repeated = [model for model in dataset.models.values() if model.has_repeats]

@@ -1617,7 +1617,7 @@ def _are_all_marked(file: StreamedFile, marks: Sequence[FloatArray], rare: str) 
 
 
 class _SlotRows:
-    """The rows of the joined table by slots: slot 2i lies below mark i, slot 2i + 1 on it."""
+    """The rows of the joined table by slots: slot 2i lies below mark i, and slot 2i + 1 lies on it."""
 
     def __init__(self, file: StreamedFile, marks: Sequence[FloatArray], clusters: int) -> None:
         self.file, self.marks, self.clusters = file, marks, clusters

@@ -87,7 +87,7 @@ def build_subgroups(
 
 
 def _select_measures(models: Sequence[ModelStatistics], first: Sequence[Measure]) -> list[Measure]:
-    """Select the given measures, accuracy and, if there is a positive class, rates, as far as they can be computed."""
+    """Select the given measures, accuracy and, with a positive class, the rates. Omit those that cannot be computed."""
     is_binary = all(model.positive is not None for model in models)
     names = ["accuracy", *(_RATES if is_binary else ())]
     chosen = [*first, *(measure for measure in map(get_measure, names) if measure not in first)]

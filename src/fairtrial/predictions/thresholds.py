@@ -727,7 +727,7 @@ def _list_thresholds(cases: ScoredCases, thresholds: Sequence[float] | None, def
 def _choose(
     cases: ScoredCases, goal: Goal, chosen: int, current: float | None, settings: JudgeSettings, problems: list[Finding]
 ) -> ThresholdChoice:
-    """Estimate cost, recall, precision and alert rate of one model at the chosen threshold, the one with this index."""
+    """Estimate cost, recall, precision and alert rate of one model at the chosen threshold, which has this index."""
     if chosen < 0:
         problems.append(Finding.of("threshold_no_alerts", model=cases.model))
     alert = cases.cross_fit(goal, settings.seed)
@@ -819,7 +819,7 @@ def _estimate_saving(
 ) -> Interval:
     """Use cross-fitting to estimate the proportion of the current cost that is saved, with Fieller limits.
 
-    As for the cost, the interval is extended to include the one computed on the rows used to choose the threshold.
+    As with the cost, the interval is extended to include the interval computed on the rows used to choose the threshold.
     """
     nan = float("nan")
     units = cases.make_units(goal.costs)

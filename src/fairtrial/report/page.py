@@ -127,7 +127,7 @@ def _format_plain_value(value: Any) -> str:
 
 
 def _mark_best(cells: list[dict[str, Any]], direction: str) -> None:
-    """Mark the best cells of a row. As for ranks, values that differ only by rounding errors count as equal."""
+    """Mark the best cells of a row. As with ranks, values that differ only by rounding errors count as equal."""
     numeric_cells = [line_cell for line_cell in cells if line_cell["value"] not in (None, "")]
     if len(numeric_cells) > 1:
         values = np.array([float(line_cell["value"]) for line_cell in numeric_cells])
@@ -316,7 +316,7 @@ class _Describer:
         }
 
     def collapsed_section(self, section: Section) -> dict[str, Any]:
-        """Describe a section of which only the title and the finding are visible."""
+        """Describe a section that shows only its title and its finding."""
         findings, sentences = _split_findings(section)
         described = self.section(replace(section, sentences=sentences))
         return described | {"findings": [self.sentence(sentence) for sentence in findings]}
@@ -390,7 +390,7 @@ class _Describer:
 
     @staticmethod
     def group(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Group adjacent alternatives, of which a selector shows one."""
+        """Group adjacent alternatives; a selector shows one of them."""
         groups = groupby(items, key=lambda item: item["selectors"])
         return [{"selectors": selectors, "items": list(members)} for selectors, members in groups]
 

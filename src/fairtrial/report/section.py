@@ -233,8 +233,8 @@ ReportKind = Literal["study", "judgement", "comparison", "gate", "threshold"]
 class SectionBuilder:
     """A function that builds a section, with the key, title and order of the section and the kinds of reports that contain it.
 
-    The function takes the `ReportSource` and returns None if the section does not apply. `schemes` says which resampling
-    schemes of a study the section shows: the first one, all, or none. A section of a study with several schemes notes this.
+    The function takes the `ReportSource` and returns None if the section does not apply. `schemes` states which resampling
+    schemes of a study the section shows: the first, all, or none. A section of a study with several schemes notes this.
     """
 
     key: str

@@ -89,7 +89,7 @@ class ResultTable:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """The results of an experiment: answer, tables, claims, figures, and the values used in the text.
+    """Results of an experiment: answer, tables, claims, figures and values used in the text.
 
     Attributes
     ----------

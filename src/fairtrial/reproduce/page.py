@@ -5,9 +5,9 @@ The page starts with the answer, the main figure, the claims and the main tables
 `experiment`, `request`, `command`, `answer`, `claims` (frames by kind), `counts`, `figures`, `tables`, `errata`, `skipped` and
 `run`.
 
-Three filters are added to those of Jinja: `markdown` formats a frame or a ResultTable as a Markdown table, `join_names` joins
-names ("a, b and c"), and `file_name` turns the title of a figure into its file name. The page has one line per paragraph;
-lists, tables and code keep their lines.
+Three filters are added to those of Jinja. `markdown` formats a frame or a ResultTable as a Markdown table. `join_names` joins
+names ("a, b and c"). `file_name` turns the title of a figure into its file name. The page has one line per paragraph; lists,
+tables and code keep their lines.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ class Bootstrap(Splitter):
     stratify : bool, default False
         Draw within each class; each training set then contains all classes.
     random_state : int, Generator, SeedSequence or RandomState, optional
-        Seed. An integer gives the same splits at every call. Default: random.
+        Seed. An integer gives the same splits on every call. Default: random.
 
     Examples
     --------

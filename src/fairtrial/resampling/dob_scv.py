@@ -156,7 +156,7 @@ class DBSCV(FoldSplitter):
     n_splits : int, default 5
         Number of folds.
     random_state : int, Generator, SeedSequence or RandomState, optional
-        Seed. An integer gives the same splits at every call. Default: random.
+        Seed. An integer gives the same splits on every call. Default: random.
 
     Examples
     --------
@@ -198,7 +198,7 @@ class DOBSCV(FoldSplitter):
         assigns the first case to fold 1 and its neighbours to folds 2, 3, ... by distance, as published; outliers accumulate in
         fold 1. "keel" is "literal" as implemented in KEEL, with its distance and without neighbours at distance zero.
     random_state : int, Generator, SeedSequence or RandomState, optional
-        Seed. An integer gives the same splits at every call. Default: random.
+        Seed. An integer gives the same splits on every call. Default: random.
 
     Examples
     --------

@@ -30,7 +30,7 @@ class NestedCV(Splitter):
     n_splits : int, default 5
         Number of folds K, at least 3. There are K * K splits.
     random_state : int, Generator, SeedSequence or RandomState, optional
-        Seed. An integer gives the same splits at every call. Default: random.
+        Seed. An integer gives the same splits on every call. Default: random.
 
     Examples
     --------
@@ -91,7 +91,7 @@ class PairedSubsampling(Splitter):
     ratio : float, default 0.9
         Fraction of all rows in the training set, at least 2/3.
     random_state : int, Generator, SeedSequence or RandomState, optional
-        Seed. An integer gives the same splits at every call. Default: random.
+        Seed. An integer gives the same splits on every call. Default: random.
 
     Examples
     --------

@@ -28,7 +28,7 @@ class GroupKFold(FoldSplitter):
         size in random order. If all sizes differ, the folds are not random. If False, assign groups at random and balance the
         number of groups.
     random_state : int, Generator, SeedSequence or RandomState, optional
-        Seed. An integer gives the same splits at every call. Default: random.
+        Seed. An integer gives the same splits on every call. Default: random.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class StratifiedGroupKFold(FoldSplitter):
     n_splits : int, default 5
         Number of folds.
     random_state : int, Generator, SeedSequence or RandomState, optional
-        Seed. An integer gives the same splits at every call. Default: random.
+        Seed. An integer gives the same splits on every call. Default: random.
 
     Examples
     --------

@@ -106,7 +106,7 @@ class ScikitLearnSplitter(Splitter):
 
 
 def _needs_groups(splitter: Any) -> bool:
-    """Whether a splitter requests groups, as those of scikit-learn declare in their metadata routing."""
+    """Return whether a splitter requests groups, according to its metadata routing of scikit-learn."""
     request = getattr(splitter, "get_metadata_routing", None)
     return request is not None and request().split.requests.get("groups") is True
 

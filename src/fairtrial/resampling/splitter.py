@@ -246,7 +246,7 @@ class FoldSplitter(Splitter):
     n_splits : int, default 5
         Number of folds.
     random_state : int, Generator, SeedSequence or RandomState, optional
-        Seed. An integer gives the same splits at every call. Default: random.
+        Seed. An integer gives the same splits on every call. Default: random.
 
     Examples
     --------

@@ -30,7 +30,7 @@ class KFold(FoldSplitter):
     n_splits : int, default 5
         Number of folds.
     random_state : int, Generator, SeedSequence or RandomState, optional
-        Seed. An integer gives the same splits at every call. Default: random.
+        Seed. An integer gives the same splits on every call. Default: random.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class StratifiedKFold(FoldSplitter):
     n_splits : int, default 5
         Number of folds.
     random_state : int, Generator, SeedSequence or RandomState, optional
-        Seed. An integer gives the same splits at every call. Default: random.
+        Seed. An integer gives the same splits on every call. Default: random.
 
     Examples
     --------
@@ -231,7 +231,7 @@ class Holdout(Splitter):
     stratify : bool, default True
         Keep the class proportions in training and test set. Pass False if there are no classes.
     random_state : int, Generator, SeedSequence or RandomState, optional
-        Seed. An integer gives the same splits at every call. Default: random.
+        Seed. An integer gives the same splits on every call. Default: random.
 
     Examples
     --------
@@ -330,7 +330,7 @@ class RandomSubsampling(Splitter):
     stratify : bool, default True
         Keep the class proportions in training and test set. Pass False if there are no classes.
     random_state : int, Generator, SeedSequence or RandomState, optional
-        Seed. An integer gives the same splits at every call. Default: random.
+        Seed. An integer gives the same splits on every call. Default: random.
 
     Examples
     --------
@@ -379,7 +379,7 @@ class Repeated(Splitter):
     n_repeats : int, default 10
         Number of repeats.
     random_state : int, Generator, SeedSequence or RandomState, optional
-        Seed. An integer gives the same splits at every call. Default: random.
+        Seed. An integer gives the same splits on every call. Default: random.
 
     Examples
     --------
@@ -450,7 +450,7 @@ class FiveByTwo(Repeated):
     stratify : bool, default True
         Keep the class proportions in all folds.
     random_state : int, Generator, SeedSequence or RandomState, optional
-        Seed. An integer gives the same splits at every call. Default: random.
+        Seed. An integer gives the same splits on every call. Default: random.
 
     Examples
     --------
@@ -473,7 +473,7 @@ class TenByTen(Repeated):
     stratify : bool, default True
         Keep the class proportions in all folds.
     random_state : int, Generator, SeedSequence or RandomState, optional
-        Seed. An integer gives the same splits at every call. Default: random.
+        Seed. An integer gives the same splits on every call. Default: random.
 
     Examples
     --------

@@ -75,8 +75,8 @@ def calibration_test(
         It needs at least 10 clusters. Other methods are not available with clusters.
     clip : float, optional
         Clip the probabilities to the interval from `clip` to 1 - `clip`. By default, only probabilities of 0 and 1 are changed,
-        because their logits are infinite: 0 counts as the proportion of positives among these rows, but at most as half the
-        step to which the probabilities are rounded (0.005 for 2 decimal places), or 1e-6 if they are not rounded.
+        because their logits are infinite. Instead of 0, the calculation uses the proportion of positives among these rows, but
+        at most half the rounding step of the probabilities (0.005 for 2 decimal places), or 1e-6 if they are not rounded.
     resamples : int, default 2000
         Number of samples that are simulated from a calibrated model.
     seed : int, default 0

@@ -86,8 +86,9 @@ def compare(
     parametric : bool, default False
         Use the paired t test, or ANOVA with Tukey or Dunnett comparisons, if the differences look normal and equally spread.
     rows : {"datasets", "folds", "seeds"}, optional
-        What the rows of a wide table are: different data sets; the folds of one data set, which the corrected resampled t
-        test compares; or runs with different seeds on the same training and test rows. Required if nothing names the rows.
+        Meaning of the rows of a wide table. They are different data sets, folds of one data set, or runs with different seeds
+        on the same training and test rows. Folds are compared by the corrected resampled t test. Required if nothing names the
+        rows.
     margin : float, optional
         The largest loss that does not matter. Adds a decision (superior, non-inferior, inferior or inconclusive) about each
         learner and the control; without a control, about each pair, the lower-ranked learner minus the higher-ranked one. The
@@ -96,7 +97,7 @@ def compare(
         Test for equivalence within the margin instead of non-inferiority.
     hierarchical : bool, default False
         Use the Bayesian hierarchical model of all splits instead of the signed-rank test of means, for several data sets with
-        equally many splits. Needs `rope`.
+        the same number of splits. Needs `rope`.
 
     Returns
     -------

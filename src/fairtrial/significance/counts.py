@@ -124,8 +124,8 @@ def mcnemar_table(b: int, c: int, *, method: McNemarMethod = "mid-p", level: flo
     Returns
     -------
     Outcome
-        The effect is the odds ratio b/c with limits from the Wilson interval of b/(b + c), or from the interval that inverts
-        the test if the two disagree about an odds ratio of 1.
+        The effect is the odds ratio b/c with limits from the Wilson interval of b/(b + c). If this interval and the test
+        disagree about an odds ratio of 1, the limits come from the interval that inverts the test.
 
     Examples
     --------
@@ -401,7 +401,8 @@ def compute_mcnemar_limits(
 def compute_tango_limits(b: int, c: int, n: int, level: float) -> tuple[float, float]:
     """Compute Tango's score limits of a difference of paired proportions, or those of the exact McNemar test next to zero.
 
-    They keep their level at any difference, as a decision at a margin requires. `b` and `c` count the discordant of `n` rows.
+    They have their nominal coverage at any difference, as a decision at a margin requires. `b` and `c` count the discordant of
+    `n` rows.
 
     >>> low, high = compute_tango_limits(12, 2, 58, 0.95)
     >>> round(low, 3), round(high, 3)

@@ -114,9 +114,9 @@ def auc_test(
 ) -> Outcome:
     """Test whether two AUCs on the same rows are equal, even with few cases in a class.
 
-    It is the DeLong test with three adjustments: a larger variance if a class has few cases (Hanley & McNeil 1982), a t
-    distribution (Satterthwaite), and limits that respect the range of an AUC (Zou & Donner 2008). With many cases it agrees
-    with `delong`. The p-value is 1 minus the confidence level at which the interval touches zero.
+    It is the DeLong test with three adjustments. The variance is larger if a class has few cases (Hanley & McNeil 1982), the
+    statistic has a t distribution (Satterthwaite), and the limits respect the range of an AUC (Zou & Donner 2008). With many
+    cases, it agrees with `delong`. The p-value is 1 minus the confidence level at which the interval touches zero.
 
     Parameters
     ----------

@@ -209,8 +209,8 @@ def _check_sampler(
 class _FoldStatistics:
     """Sufficient statistics of the folds (means and sums of squares per data set) and the bounds of the priors.
 
-    The equicorrelated normal likelihood of n folds depends only on these statistics: the mean has variance sigma^2 (1 + (n - 1)
-    rho) / n, and the sum of squares divided by sigma^2 (1 - rho) is chi-squared with n - 1 degrees of freedom.
+    The equicorrelated normal likelihood of n folds depends only on these statistics. The mean has variance sigma^2 (1 + (n - 1)
+    rho) / n. The sum of squares divided by sigma^2 (1 - rho) is chi-squared with n - 1 degrees of freedom.
     """
 
     means: FloatArray

@@ -194,9 +194,9 @@ def decide_margin(
 ) -> MarginDecision:
     """Decide from the confidence limits of a difference.
 
-    Each test is one-sided at half of 1 - level. If higher values are better, the new model is superior if the lower limit is
-    above 0, non-inferior if it is above -margin, equivalent if both limits are within the margin, and inferior if the upper
-    limit is below -margin. If the limits are NaN, the decision is inconclusive.
+    Each test is one-sided at half of 1 - level. Suppose that higher values are better. The new model is superior if the lower
+    limit is above 0, and non-inferior if it is above -margin. It is equivalent if both limits are within the margin, and
+    inferior if the upper limit is below -margin. If the limits are NaN, the decision is inconclusive.
 
     Parameters
     ----------

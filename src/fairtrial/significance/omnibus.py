@@ -147,7 +147,7 @@ def friedman(
         "corrected" divides by the variance of the observed ranks, as R does. "uncorrected" divides by the variance without
         ties (Demšar 2006), which is conservative.
     distribution : {"auto", "exact", "monte-carlo", "asymptotic"}, default "auto"
-        Where p comes from. "exact" enumerates all orders of the learners within data sets, "monte-carlo" draws some of them,
+        Method of computing p. "exact" enumerates all orders of the learners within data sets, "monte-carlo" draws some of them,
         "asymptotic" uses the chi-squared distribution. "auto" permutes up to 12 data sets or 50 scores, exactly if that takes
         at most about a million steps, and is asymptotic beyond.
     resamples : int, default 50000
@@ -198,7 +198,7 @@ def aligned_ranks(
         "corrected" divides by the variance of the observed ranks, as R does. "uncorrected" divides by the variance without
         ties (Demšar 2006), which is conservative.
     distribution : {"auto", "exact", "monte-carlo", "asymptotic"}, default "auto"
-        Where p comes from. "exact" enumerates all orders of the learners within data sets, "monte-carlo" draws some of them,
+        Method of computing p. "exact" enumerates all orders of the learners within data sets, "monte-carlo" draws some of them,
         "asymptotic" uses the chi-squared distribution. "auto" permutes up to 12 data sets or 50 scores, exactly if that takes
         at most about a million steps, and is asymptotic beyond.
     resamples : int, default 50000
@@ -248,7 +248,7 @@ def iman_davenport(
         "corrected" divides by the variance of the observed ranks, as R does. "uncorrected" divides by the variance without
         ties (Demšar 2006), which is conservative.
     distribution : {"auto", "exact", "monte-carlo", "asymptotic"}, default "auto"
-        Where p comes from. "exact" enumerates all orders of the learners within data sets, "monte-carlo" draws some of them,
+        Method of computing p. "exact" enumerates all orders of the learners within data sets, "monte-carlo" draws some of them,
         "asymptotic" uses the F distribution. "auto" permutes up to 12 data sets or 50 scores, exactly if that takes at most
         about a million steps, and is asymptotic beyond.
     resamples : int, default 50000
@@ -301,7 +301,7 @@ def quade(
     better : {"max", "min"}, default "max"
         Whether larger or smaller scores are better.
     distribution : {"auto", "exact", "monte-carlo", "asymptotic"}, default "auto"
-        Where p comes from. "exact" enumerates all orders of the learners within data sets, "monte-carlo" draws some of them,
+        Method of computing p. "exact" enumerates all orders of the learners within data sets, "monte-carlo" draws some of them,
         "asymptotic" uses the F distribution. "auto" permutes up to 12 data sets or 50 scores, exactly if that takes at most
         about a million steps, and is asymptotic beyond.
     resamples : int, default 50000
@@ -413,7 +413,7 @@ def page_trend(
     order : sequence of str, optional
         Learners from the smallest to the largest expected score. Default: the order of the columns.
     distribution : {"auto", "exact", "monte-carlo", "asymptotic"}, default "auto"
-        Where p comes from. "exact" enumerates all orders of the learners within data sets (up to 8 learners), "monte-carlo"
+        Method of computing p. "exact" enumerates all orders of the learners within data sets (up to 8 learners), "monte-carlo"
         draws some of them, "asymptotic" uses the normal distribution with a variance corrected for ties. "auto" permutes up to
         12 data sets or 50 scores and is asymptotic beyond.
     resamples : int, default 50000
@@ -587,7 +587,7 @@ class PermutedP:
 
 @dataclass(frozen=True)
 class PermutationPlan:
-    """Where the p-value of a rank test comes from."""
+    """Method of computing the p-value of a rank test."""
 
     distribution: Distribution = "auto"
     resamples: int = 50_000
@@ -623,7 +623,10 @@ class PermutationPlan:
 
 
 def _sort_rows(cells: npt.NDArray[np.int64]) -> tuple[tuple[int, ...], ...]:
-    """Sort rank scores within and between data sets; those with the most orders come first because the first costs nothing."""
+    """Sort rank scores within and between data sets.
+
+    Data sets with the most orders come first, because the first data set need not be permuted.
+    """
     rows = (tuple(sorted(row)) for row in cells.tolist())
     return tuple(sorted(rows, key=lambda row: (-_count_orders(np.array(row)), row)))
 
@@ -797,7 +800,7 @@ def _match_test(
 
     No proportion can be smaller than zero, so the test of zero is one-sided. All proportions below 1 / (N + 1), about the mean
     of W without differences, are therefore excluded by one-sided tests, and larger ones by two-sided tests. Each of them has
-    the error 1 - level, and so has the interval.
+    the error 1 - level, so the interval has the same error.
     """
     from scipy.optimize import brentq
     from scipy.special import fdtrc, ncfdtr

@@ -249,7 +249,7 @@ class Swaps(Protocol):
         """Compute the differences of all distinct swaps and their probabilities; None if there are too many."""
 
     def sample_swaps(self, first: int, resamples: int, seed: int) -> FloatArray:
-        """Compute the differences of random swaps, of which `first` is the number of the first."""
+        """Compute the differences of random swaps; `first` is the number of the first swap."""
 
 
 class PermutationResult(NamedTuple):
@@ -265,8 +265,8 @@ class PermutationResult(NamedTuple):
 class LabelSwaps:
     """Swaps of labels. The units that are swapped are rows or clusters; equal units are counted together.
 
-    `tables` has the confusion tables of both models, `sizes` the number of units of each kind, and `moves` the change of the
-    first table if a unit of this kind is swapped.
+    `tables` contains the confusion tables of both models, and `sizes` contains the number of units of each kind. `moves`
+    contains the change of the first table if a unit of this kind is swapped.
     """
 
     measure: LabelMeasure
@@ -336,7 +336,7 @@ class LabelSwaps:
         return self._compute_swap_differences(swapped), np.exp((ways - self.sizes * math.log(2)).sum(axis=1))
 
     def sample_swaps(self, first: int, resamples: int, seed: int) -> FloatArray:
-        """Compute the differences of random swaps, of which `first` is the number of the first."""
+        """Compute the differences of random swaps; `first` is the number of the first swap."""
 
         def sample_chunk(start: int, stop: int) -> FloatArray:
             rng = np.random.default_rng([seed, first + start])
@@ -395,7 +395,7 @@ class RowSwaps:
         return np.concatenate(run_in_chunks(enumerate_chunk, count, _CHUNK // self.n)), np.full(count, 1 / count)
 
     def sample_swaps(self, first: int, resamples: int, seed: int) -> FloatArray:
-        """Compute the differences of random swaps, of which `first` is the number of the first."""
+        """Compute the differences of random swaps; `first` is the number of the first swap."""
 
         def sample_chunk(start: int, stop: int) -> FloatArray:
             rng = np.random.default_rng([seed, first + start])

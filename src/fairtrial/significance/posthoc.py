@@ -7,8 +7,8 @@ Instead, let v be the smallest p-value of I. The blocks of I are cliques in the 
 into cliques in which the two learners share a block, we need the one with the most pairs. Dynamic programming over subsets of
 learners finds it for all pairs at once.
 
-With few data sets the p-value of a pair is exact: swapping two equal learners on a data set changes the sign of the difference
-of their ranks and nothing else, whatever the other learners do. The Shaffer and Bergmann-Hommel procedures then test the
+With few data sets, the p-value of a pair is exact. If two equal learners are swapped on a data set, only the sign of the
+difference of their ranks changes, regardless of the other learners. The Shaffer and Bergmann-Hommel procedures then test the
 hypothesis that all learners are equal by the exact omnibus test instead of the smallest p-value (closed testing).
 """
 
@@ -256,7 +256,7 @@ class PostHoc:
     critical_difference : float or None
         Smallest significant difference between two `means`. It exists for Nemenyi and Bonferroni-Dunn if p is asymptotic.
     distribution : {"exact", "asymptotic"}
-        Where the raw p-values come from.
+        Method of computing the raw p-values.
     smallest_p : float
         Smallest adjusted p-value that any scores could give on this many data sets with these ties; 0 if p is asymptotic.
     caveats : tuple of Finding
@@ -395,7 +395,7 @@ def posthoc(
     alpha : float, default 0.05
         Significance level.
     distribution : {"auto", "exact", "asymptotic"}, default "auto"
-        Where the p-value of a pair comes from. "exact" swaps the two learners on each data set in all possible ways,
+        Method of computing the p-value of a pair. "exact" swaps the two learners on each data set in all possible ways,
         "asymptotic" uses the normal or t distribution. "auto" is exact for ranks on up to 12 data sets or 50 scores.
 
     Returns
@@ -406,14 +406,14 @@ def posthoc(
 
     Notes
     -----
-    Exact p-values are valid whatever the other learners do. Their smallest value is 2 ** (1 - N): fewer than 6 data sets decide
-    nothing at 5 %. "shaffer" and "bergmann" use the exact omnibus test of all learners as well. "nemenyi" reports the larger of
-    its own and the Bonferroni-adjusted exact p-value.
+    Exact p-values are valid regardless of the other learners. Their smallest value is 2 ** (1 - N): fewer than 6 data sets
+    decide nothing at 5 %. "shaffer" and "bergmann" use the exact omnibus test of all learners as well. "nemenyi" reports the
+    larger of its own and the Bonferroni-adjusted exact p-value.
 
     The variance of a difference of Friedman ranks is that of Demšar (2006), without tie correction. The variances of aligned
-    and Quade ranks are those over all exchanges within data sets, as in the omnibus tests. The formulas in García et al.
-    (2010), k (n + 1) / 6 and k (k + 1) (2n + 1) (k - 1) / (18 n (n + 1)), are far too small for aligned ranks and correct for
-    Quade ranks only if k = 3.
+    and Quade ranks are those over all exchanges within data sets, as in the omnibus tests. García et al. (2010) give the
+    formulas k (n + 1) / 6 and k (k + 1) (2n + 1) (k - 1) / (18 n (n + 1)). The first is far too small for aligned ranks; the
+    second is correct for Quade ranks only if k = 3.
 
     Examples
     --------

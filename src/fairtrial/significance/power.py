@@ -161,9 +161,9 @@ def power(
 
     Notes
     -----
-    The power of the t test comes from the noncentral t distribution. That of the exact Wilcoxon test is simulated for up to 30
-    data sets (at least 21,500 samples with a fixed seed, standard error at most 0.0034). It is exact if only differences of
-    one sign are significant, e.g. for 6 data sets at 5 %. Beyond 30 data sets, n is multiplied by the efficiency 3/pi for
+    The power of the t test comes from the noncentral t distribution. The power of the exact Wilcoxon test is simulated for up
+    to 30 data sets (at least 21,500 samples with a fixed seed, standard error at most 0.0034). It is exact if only differences
+    of one sign are significant, e.g. for 6 data sets at 5 %. Beyond 30 data sets, n is multiplied by the efficiency 3/pi for
     normal differences. The power of the McNemar test (mid-p) is enumerated for up to 10,000 test cases. Beyond, it is the
     normal approximation of Connor (1987). `n_needed` is the smallest n that reaches the target by the same methods.
 

@@ -435,7 +435,7 @@ def _summarizes_rows(raw: ScoreColumns, row: int, others: Sequence[int], label_c
 
 
 def _is_aggregate(table: FloatArray, values: FloatArray, cells: Sequence[Any]) -> bool:
-    """Whether values are an aggregate over the columns of a table, or mean ranks of its rows, as far as they are rounded."""
+    """Return whether values equal, up to rounding, an aggregate over the columns of a table or the mean ranks of its rows."""
     tolerance = np.array([0.5 * 10.0 ** -_count_decimals(cell) for cell in cells]) * (1 + 1e-6)
     ranks = rank_values(table.T)
     k = len(table)

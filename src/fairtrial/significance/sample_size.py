@@ -218,9 +218,9 @@ def plan_interval(
     The width is that of the interval at the expected value: the limits of Wilson (1927), or the estimate plus and minus z
     standard errors.
 
-    The variance of an AUC is 0.0099 exp(-A^2 / 2) ((5 A^2 + 8) + (A^2 + 8) / k), divided by the number of positive rows, with
-    A = 1.414 z(AUC) and k negative rows per positive row (Obuchowski, Lieber & Wians 2004, formula 3). The alternative is the
-    variance of Hanley and McNeil (1982).
+    The variance of an AUC is 0.0099 exp(-A^2 / 2) ((5 A^2 + 8) + (A^2 + 8) / k), divided by the number of positive rows. Here,
+    A = 1.414 z(AUC), and k is the number of negative rows per positive row (Obuchowski, Lieber & Wians 2004, formula 3). The
+    alternative is the variance of Hanley and McNeil (1982).
 
     The standard error of a calibration slope is sqrt(Ia / (Ia Ib - Iab^2) / n) (Riley et al. 2021). Ia, Iab and Ib are the
     means of w, w L and w L^2 with the linear predictor L, w = p (1 - p) and logit(p) = expected * L. Without

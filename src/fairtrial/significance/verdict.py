@@ -359,9 +359,9 @@ class Verdict:
         Returns
         -------
         pandas.DataFrame
-            One row per pair: `first` and `second` learner, the decision about first minus second, whether it passed, margin,
-            difference with confidence limits and their level, the one-sided p-value of each test, the test, the number of
-            units and the number that would decide. No rows if no margin was given.
+            One row per pair, with the `first` and `second` learner, the decision about first minus second and whether it
+            passed. Further columns are the margin, the difference with confidence limits and their level, the test, its
+            one-sided p-values, the number of units and the number that would decide. No rows if no margin was given.
         """
         import pandas as pd
 
@@ -432,8 +432,8 @@ class Verdict:
         -------
         pandas.DataFrame
             One row per pair: differences of mean scores and of mean ranks (first minus second), the test, raw and adjusted
-            p-values, whether the adjusted p-value is at most alpha, wins, ties and losses of the first learner, and the
-            `outcome` for it: better, worse, no significant difference, or cannot be decided.
+            p-values, and whether the adjusted p-value is at most alpha. Further columns are the wins, ties and losses of the
+            first learner and its `outcome`: better, worse, no significant difference, or cannot be decided.
         """
         import pandas as pd
 

@@ -174,7 +174,7 @@ class Archive(Protocol):
 
 
 def describe_process() -> dict[str, Any]:
-    """Describe this process: host, id and start. The results file stores this, so `find_run_state` can tell if it runs."""
+    """Describe this process: host, id and start. With this, `find_run_state` can detect whether it runs."""
     return {"host": socket.gethostname(), "id": os.getpid(), "start": _read_process_start(os.getpid())}
 
 

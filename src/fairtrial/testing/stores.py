@@ -444,7 +444,7 @@ def check_digest_depends_on_predictions(case: _StoreCase) -> None:
 
 @_contract.rule("delete derived values in the transaction that changes trials")
 def check_changed_trials_delete_derived_values(case: _StoreCase) -> None:
-    """Derived values must come back until a trial is added or deleted."""
+    """Derived values must be available until a trial is added or deleted."""
     study = case.study
     for change in ("add", "forget"):
         with case.create() as store:

@@ -1,12 +1,12 @@
 """The flu domain: flu patients who recover normally or with complications, in changing populations.
 
 The tutorial (after Alaiz-Rodriguez and Japkowicz 2008) states the attributes, the kind of each distribution, and the direction
-of every change. It shows the probabilities only in figures. From the tutorial: six age groups, with uniform ages in the first
-five and exponential ages in the last; normal distributions of social position and severity with mean 2 and variance 0.75; a
-hidden variable "delicate", which is more frequent with age; worse health for delicate and poor patients; more complications for
-infants, the elderly, and patients with strong symptoms or poor health. All other numbers in this file are ours. With them, the
-class proportions, the Bayes errors and the errors of a one-attribute rule in the eight populations are close to the tutorial's
-results.
+of every change. It shows the probabilities only in figures. The following is from the tutorial. There are six age groups, with
+uniform ages in the first five and exponential ages in the last. Social position and severity have normal distributions with
+mean 2 and variance 0.75. A hidden variable "delicate" is more frequent with age. Delicate and poor patients have worse health.
+Infants, the elderly, and patients with strong symptoms or poor health have more complications. All other numbers in this file
+are ours. With them, the class proportions, the Bayes errors and the errors of a one-attribute rule in the eight populations are
+close to the tutorial's results.
 """
 
 from __future__ import annotations

@@ -161,7 +161,7 @@ def get_colour(learner: str, position: int = 0) -> str:
 
 
 def get_text_colour(learner: str, position: int = 0) -> str:
-    """Get the colour of the name of a learner: that of its marks, but dark enough to be read."""
+    """Get the colour for the name of a learner: the colour of its marks, darkened until it is legible."""
     return TEXT_PALETTE[_page_learners.get().get(learner, position) % len(TEXT_PALETTE)]
 
 

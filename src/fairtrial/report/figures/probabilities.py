@@ -77,7 +77,7 @@ def draw_corp(
 
 
 def draw_decision_curves(frames: Frames, *, title: str = "Decision curve", level: float = 0.95) -> Any:
-    """Draw the net benefit against the threshold with bands, and that of treating all rows and none.
+    """Draw net benefit against the threshold, with bands, and for treating all or no rows.
 
     Parameters
     ----------

@@ -171,7 +171,7 @@ def _draw_level_panel(lines: pd.DataFrame, axis_title: str, *, labelled: bool = 
 
 
 def _place_line_labels(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Place the name of each learner at the last point of its line, and move names apart that would overlap."""
+    """Place the name of each learner at the last point of its line, and separate names that would overlap."""
     last = {row["learner"]: row["value"] for row in sorted(rows, key=lambda row: row["level"])}
     ends = [row[name] for row in rows for name in ("value", "low", "high") if row[name] is not None]
     gap = 20 / _HEIGHT * ((max(ends) - min(ends)) or 1.0)

@@ -24,7 +24,7 @@ _TABLE_THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
 
 @section("decision-curves", title="Decision curves", order=97, serves=("judgement",), question="threshold")
 def build_judgement_section(source: ReportSource) -> Section | None:
-    """Compare the net benefit of models with treating all rows and none. Return None if there are no decision curves."""
+    """Compare the net benefit of models with that of treating all or no rows. Return None if there are no decision curves."""
     judgement = source.get_judgement()
     if not len(judgement.decisions):
         return None

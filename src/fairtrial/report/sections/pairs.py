@@ -108,7 +108,7 @@ def _list_selections(judgement: Judgement) -> list[tuple[str, str, dict[str, str
 
 
 def _describe_selections(judgement: Judgement) -> list[Sentence]:
-    """Describe the significant pairs of each selection. With a verdict over data sets, its finding comes first."""
+    """Describe the significant pairs of each selection. If there is a verdict over data sets, its finding comes first."""
     findings = [
         Sentence(text, when=when)
         for measure, dataset, when in _list_selections(judgement)

@@ -260,7 +260,7 @@ def _wrap_tables(tables: tuple[ReportTable, ...]) -> tuple[Section, ...]:
 
 
 def _build_generalisation_section(results: Results) -> tuple[Section, ...]:
-    """Show the intervals that the schemes nested-cv and conservative-z serve. Other schemes have them in the means."""
+    """Show the intervals for which the schemes nested-cv and conservative-z are used. Other schemes have them in the means."""
     import pandas as pd
 
     if not get_declared_splitters(results.archive):
@@ -336,7 +336,7 @@ def _describe_best(judgement: Judgement, measure: str) -> str:
 
 
 def _describe_best_by_dataset(judgement: Judgement, measure: str) -> str:
-    """Describe the range of the best values of the data sets or, if no value is better, of all values."""
+    """Describe the range of the best values over data sets, or of all values if the measure has no direction."""
     lines, has_direction = _select_finite_scores(judgement.scores), get_measure(measure).facts.has_direction
     lines = lines[lines["measure"] == measure]
     if has_direction:

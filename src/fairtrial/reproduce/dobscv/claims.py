@@ -284,7 +284,7 @@ def _compute_published_ratio() -> float:
 
 
 def _estimate_reductions(averages: FoldAverages, scheme: str, base: str, group: str | None = None) -> Estimates:
-    """Estimate the deviation of the base minus that of the scheme for each learner, in one or both groups of imbalance."""
+    """Estimate the deviation of the base minus that of the scheme for each learner, in one or both imbalance groups."""
     differences = -averages.compare_datasets(scheme, base, "sd")
     if group is not None:
         differences = differences[averages.datasets["group"].reindex(differences.index) == group]

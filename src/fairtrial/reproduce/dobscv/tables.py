@@ -210,7 +210,7 @@ def build_tables(averages: FoldAverages) -> list[ResultTable]:
 
 
 def build_main_table(averages: FoldAverages) -> ResultTable:
-    """Build Table 3 with our means beside the published ones: a row per learner and group of imbalance."""
+    """Build Table 3 with our means beside the published ones: a row per learner and imbalance group."""
     import pandas as pd
 
     base = averages.bases[0]
@@ -246,7 +246,7 @@ def build_main_table(averages: FoldAverages) -> ResultTable:
 
 
 def build_table3(averages: FoldAverages) -> ResultTable:
-    """Compare the averages in each group of imbalance with the published ones: AUC, deviation, difference in percent."""
+    """Compare the averages in each imbalance group with the published ones: AUC, deviation, difference in percent."""
     import pandas as pd
 
     keys = ["learner", "group", "scheme"]

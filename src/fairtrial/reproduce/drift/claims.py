@@ -169,8 +169,8 @@ def judge_hand(results: DriftResults) -> Claim:
 def judge_best_choice(results: DriftResults) -> Claim:
     """Judge whether the complex learner of each pair remains better, by one combined test per pair over all changes.
 
-    As for several data sets, the mean decides. A single change that contradicts the claim after a Bonferroni correction makes
-    it inconclusive.
+    As with several data sets, the claim is judged by the mean. A single change that contradicts the claim after a Bonferroni
+    correction makes it inconclusive.
     """
 
     def judge(variant: str) -> Verdict:

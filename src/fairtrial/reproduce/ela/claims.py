@@ -387,7 +387,7 @@ def _judge_targets(cells: TableCells) -> tuple[Claim, ...]:
 
 
 def judge_most(verdicts: Sequence[Verdict], n_needed: int) -> Verdict:
-    """Judge that at least `n_needed` of several statements are true, each of which has a verdict.
+    """Judge whether at least `n_needed` of several statements, each with a verdict, are true.
 
     >>> judge_most(["reproduced", "direction reproduced", "contradicted"], 1)
     'reproduced'

@@ -87,7 +87,7 @@ def recompute_table1() -> pd.DataFrame:
 
 
 def _compare_losses(table: Table3) -> list[bool]:
-    """Compare the losses of table 3 with its accuracies, which are rounded to 0.01 and the losses to 0.0001."""
+    """Compare the losses of table 3 (rounded to 0.0001) with its accuracies (rounded to 0.01)."""
     agreements: list[bool] = []
     for learner in ("c45", "svm"):
         clean, noisy = (table.frame[f"{quantity}_{learner}"] for quantity in ("acc0", "acc10"))

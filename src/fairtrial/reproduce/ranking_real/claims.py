@@ -1,7 +1,8 @@
 """The paper's claims about its Table 1, judged by our error rates.
 
-The paper's words have no numbers. The same word has the same limit in both ranking experiments; see `ranking_errors`. Claims
-about the average over data sets are judged by one combined test of the mean over the data sets that the paper names.
+The paper does not quantify its wording. We use the same limit for the same word in both ranking experiments; see
+`ranking_errors`. Claims about the average over data sets are judged by one combined test of the mean over the data sets that
+the paper names.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The paper's claims about its Figures 4, 5 and 6, judged by our error rates.
 
-The paper's words have no numbers. The same word has the same limit in both ranking experiments; see `ranking_errors`.
+The paper does not quantify its wording. We use the same limit for the same word in both ranking experiments; see
+`ranking_errors`.
 """
 
 from __future__ import annotations
@@ -164,7 +165,7 @@ def judge_equality(curves: CurveVariants, text: str, measures: Sequence[str], li
 
 
 def judge_level(curves: CurveVariants, text: str, position: int, expected: float) -> Claim:
-    """Judge whether all errors at one noise level equal an expected error in percent, by equivalence tests."""
+    """Judge by equivalence tests whether all errors at a noise level equal an expected error in percent."""
 
     def list_rates(variant: str) -> list[IntervalEstimate]:
         return [estimate_rate(float(rate), curves[variant].pairs) for rate in curves[variant].rates[position]]

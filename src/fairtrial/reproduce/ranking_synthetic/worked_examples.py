@@ -66,7 +66,7 @@ class WorkedExample:
 
 
 def list_examples() -> list[WorkedExample]:
-    """List the examples of which the available text gives the ranking.
+    """List the examples whose ranking is given in the available text.
 
     >>> [example.figure for example in list_examples()]
     ['1a', '1b', '1c', '2', '3a', '3b', '3c', '3g', '3h', '3i']

@@ -134,7 +134,7 @@ def _compute_signed_rank_cdf(n: int) -> FloatArray:
 
 
 def judge_mediocre(frame: pd.DataFrame) -> Claim:
-    """Judge by a learner that is worse than all others on average, on the most favourable half of 20 data sets.
+    """Judge by a learner that is the worst on average, evaluated on the most favourable half of 20 data sets.
 
     Without a choice of data sets, one of k equally good learners is best with probability 1/k.
     """

@@ -169,9 +169,9 @@ class Results:
         Returns
         -------
         pandas.DataFrame
-            One row per learner and pair of schemes: mean scores over data sets, their difference, the statistic, p, p adjusted
-            by Holm's method over all rows, the rank-biserial correlation with its interval, the number of data sets, and the
-            outcome.
+            One row per learner and pair of schemes: mean scores over data sets, their difference, the number of data sets, the
+            statistic, and p. Further columns are p adjusted by Holm's method over all rows, the rank-biserial correlation with
+            its interval, and the outcome.
 
         Raises
         ------
@@ -510,8 +510,8 @@ class Results:
         """Compute intervals of the generalisation error for each data set and learner.
 
         The estimated value is that of models that the learner trains on n rows of the same distribution, where n is the number
-        of rows of the data set. The resampling scheme determines the method: `nested-cv` (Bates, Hastie & Tibshirani 2024),
-        `conservative-z` (Nadeau & Bengio 2003), and for all other schemes the corrected resampled t interval of the mean over
+        of rows of the data set. The resampling scheme determines the method: `nested-cv` (Bates, Hastie & Tibshirani 2024) or
+        `conservative-z` (Nadeau & Bengio 2003). All other schemes use the corrected resampled t interval of the mean over
         splits (Nadeau & Bengio 2003). The latter two estimate the value for the smaller training sets of the splits.
 
         Parameters

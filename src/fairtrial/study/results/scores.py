@@ -124,7 +124,7 @@ class ScoreCache:
         return trials
 
     def load_scored_trials(self) -> pd.DataFrame:
-        """Load the trials that give scores. Splits that only serve a standard error are left out."""
+        """Load the trials that give scores. Splits that are used only for a standard error are left out."""
         trials: pd.DataFrame = self.get_or_compute("scored trials", self._select_scored_trials)
         return trials
 

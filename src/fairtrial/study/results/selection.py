@@ -77,7 +77,7 @@ def mask_condition(frame: pd.DataFrame, condition: ConditionFacts) -> npt.NDArra
 
 
 def get_level(condition: ConditionFacts) -> float:
-    """Return the level of a condition. Return NaN for a condition without levels, for which a study stores level 1.
+    """Return the level of a condition. A condition without levels, which a study stores as level 1, has the level NaN.
 
     >>> get_level(ConditionFacts("moved", 1.0, "", {"condition": "prior-shift", "priors": [0.2, 0.8]}))
     nan

@@ -91,7 +91,7 @@ def _arrange_scores(scores: pd.DataFrame, measure: str) -> Scores:
 
 
 def _is_temporal(archive: Archive) -> bool:
-    """Whether the splits are in time: later rows of a group are then predicted from earlier ones on purpose."""
+    """Whether the splits are in time. Later rows of a group are then predicted from earlier ones on purpose."""
     declared = archive.declaration.get("resampling") or {}
     return declared.get("scheme") == "temporal" or str(declared.get("splitter")).endswith(".TimeSeriesSplit")
 

@@ -103,7 +103,7 @@ class PreparedEstimator:
 def hold_to_one_thread(estimator: Any) -> None:
     """Set the number of threads to 1 in an estimator and its components, unless the study sets it.
 
-    LightGBM, XGBoost and CatBoost otherwise use all cores, whatever the environment variables say.
+    Otherwise, LightGBM, XGBoost and CatBoost use all cores, regardless of environment variables.
     """
     for component in _iter_components(estimator, set()):
         if type(component).__module__.split(".")[0] in _ONE_THREAD_PACKAGES:

@@ -42,7 +42,7 @@ def end_run(run: str) -> None:
 
 
 class SupervisorPool:
-    """Supervisors that the chunks of several runs share."""
+    """Pool of supervisors shared by the chunks of several runs."""
 
     def __init__(self) -> None:
         self.forget()

@@ -202,9 +202,9 @@ def repair_file(
 ) -> Repair:
     """Replace a corrupted results file with a new one that has all intact trials. The corrupted file is kept under a new name.
 
-    A trial is intact if its checksum and that of its predictions are correct, and if what it refers to is known: it is in
-    `links` (the planned trials by key), or the corrupted file has intact rows about it. `add_plan` adds the plan of the study
-    to the new file.
+    A trial is intact if its checksum and the checksum of its predictions are correct, and if everything it refers to is known.
+    It is known if it is in `links` (the planned trials by key), or if the corrupted file has intact rows about it. `add_plan`
+    adds the plan of the study to the new file.
     """
     source = Path(os.path.realpath(path))
     new_path = source.with_name(f".{source.name}.repaired")
