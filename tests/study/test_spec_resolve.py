@@ -734,7 +734,8 @@ IRIS = load("iris")
 
 @pytest.mark.parametrize("name", list(schemes))
 def test_every_scheme_splits(name):
-    made = build_scheme({"scheme": name} | ({"n_splits": 3} if name in ("bootstrap", "subsampling") else {}))
+    options = {"bootstrap": {"n_splits": 3}, "subsampling": {"n_splits": 3}, "complete": {"test_size": 1}}
+    made = build_scheme({"scheme": name} | options.get(name, {}))
     data = Dataset.from_table(IRIS.X, IRIS.y, groups=np.arange(150) % 30, time=np.arange(150) // 3)
     splits = made.draw_splits(data, None, 0, np.random.default_rng(1))
     assert splits.n_rows == 150
