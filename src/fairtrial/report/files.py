@@ -695,8 +695,8 @@ def parse_formats(formats: str | Iterable[str], allowed: Sequence[str] = FORMATS
     for name in normalised:
         if name not in allowed:
             instead = "png" if name in _OTHER_PICTURES and "png" in allowed else allowed[0]
-            option, names = name_place("--format", "formats"), join_names(allowed, conjunction="or")
-            raise InputError(f"{option} must be {names}, got {name!r}: use {instead}")
+            option, choices = name_place("--format", "formats"), join_names(allowed, conjunction="or")
+            raise InputError(f"{option} must be {choices}, got {name!r}: use {instead}")
     return list(dict.fromkeys(normalised))
 
 
