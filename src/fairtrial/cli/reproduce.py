@@ -99,7 +99,7 @@ def _print_reproduction(reproduction: Reproduction, folder: Path) -> None:
     for kind, title in KINDS.items():
         claims = [claim for claim in reproduction.claims if claim.kind == kind]
         if claims:
-            typer.echo(f"{title}: {count_verdicts(claims).partition(': ')[2]}")
+            typer.echo(f"{title}: {count_verdicts(claims)}")
     typer.echo(f"page: {folder / 'index.md'}")
 
 

@@ -19,8 +19,6 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from fairtrial._text import format_count
-
 Verdict = Literal["reproduced", "direction reproduced", "inconclusive", "contradicted", "not testable"]
 VERDICTS: tuple[Verdict, ...] = ("reproduced", "direction reproduced", "inconclusive", "contradicted", "not testable")
 REPRODUCED, DIRECTION, INCONCLUSIVE, CONTRADICTED, NOT_TESTABLE = VERDICTS
@@ -374,8 +372,7 @@ def count_verdicts(claims: Sequence[Claim]) -> str:
     """Count the claims by verdict, without verdicts that do not occur.
 
     >>> count_verdicts([Claim("a", "reproduced", ""), Claim("b", "inconclusive", ""), Claim("c", "reproduced", "")])
-    '3 claims: 2 reproduced, 1 inconclusive'
+    '2 reproduced, 1 inconclusive'
     """
     counts = {verdict: sum(claim.verdict == verdict for claim in claims) for verdict in VERDICTS}
-    parts = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
-    return f"{format_count(len(claims), 'claim')}: {parts}" if claims else "0 claims"
+    return ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
