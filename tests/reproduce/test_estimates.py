@@ -36,7 +36,6 @@ from fairtrial.reproduce.estimates.ensembles import (
     VOTED,
     EnsembleResults,
     build_learners,
-    count_votes,
     decompose_error,
     simulate_ensembles,
 )
@@ -616,19 +615,6 @@ def test_gains_are_paired(ensembles):
     )
     difference = expected - (errors["naive Bayes"] - errors["bagged naive Bayes"])
     assert ensembles.compare_gains(VOTED, "bagged naive Bayes")["waveform"].value == pytest.approx(difference.mean())
-
-
-class Constant:
-    def __init__(self, labels):
-        self.labels = labels
-
-    def predict(self, X):
-        return np.asarray(self.labels)
-
-
-def test_votes_are_counted_and_ties_go_to_the_first_class():
-    members = [Constant([2, 0, 1]), Constant([2, 1, 1]), Constant([0, 1, 2]), Constant([1, 0, 2])]
-    assert count_votes(members, None).tolist() == [2, 0, 1]
 
 
 # Intervals of accuracy

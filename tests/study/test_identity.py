@@ -156,6 +156,7 @@ def test_another_version_of_a_package_is_another_learner(monkeypatch, package):
     monkeypatch.setattr(importlib.metadata, "version", lambda name: "999" if name == package else real(name))
     assert compute_learner_identity(learner).hash != before.hash
     assert compute_learner_identity(learner).versions[package] == "999"
+    assert compute_learner_identity(learner).draws_hash == before.draws_hash
     assert (compute_learner_identity(plain).hash == plain_before.hash) is (package in ("imbalanced-learn", "numba"))
 
 

@@ -98,7 +98,7 @@ def test_a_chunk_says_what_its_tasks_are():
             names = (of.hash, PLAN.conditions[condition].condition.content_hash)
             number = of.splits.numbers[split]
             assert task.condition_seed == derive_seed(1, "condition", *names, *number)
-            expected = derive_seed(1, "learner", *names, PLAN.learners[learner].hash, *number) % (2**32 - 1)
+            expected = derive_seed(1, "learner", *names, PLAN.learners[learner].draws_hash, *number) % (2**32 - 1)
             assert task.learner_seed == expected
         assert [(task.split, task.condition) for task in chunk.tasks] == sorted(
             (task.split, task.condition) for task in chunk.tasks

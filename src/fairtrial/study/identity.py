@@ -565,10 +565,11 @@ KEY = np.dtype("V16")
 class LearnerIdentity(NamedTuple):
     """The identity of a learner: its hash, class, parameters as plain values, and the versions of the packages it uses.
 
-    `local` is True if the learner has code that is not installed.
+    Seeds depend on `draws_hash`, which ignores versions. `local` is True if the learner has code that is not installed.
     """
 
     hash: str
+    draws_hash: str
     class_name: str
     parameters: Mapping[str, Any]
     versions: Mapping[str, str]
@@ -614,8 +615,10 @@ def compute_learner_identity(estimator: Any, name: str = "learner") -> LearnerId
     if not isinstance(encoded, dict) or "class" not in encoded:
         raise InputError(f"{name} must be an estimator with fit and predict, got {type(estimator).__name__}")
     versions = get_versions(encoder.packages, python=encoder.holds_code)
-    learner_hash = compute_digest("learner", to_canonical(encoded), to_canonical(versions)).hex()
-    return LearnerIdentity(learner_hash, encoded["class"], encoded["parameters"], versions, encoder.holds_code)
+    content = to_canonical(encoded)
+    learner_hash = compute_digest("learner", content, to_canonical(versions)).hex()
+    draws_hash = compute_digest("learner", content).hex()
+    return LearnerIdentity(learner_hash, draws_hash, encoded["class"], encoded["parameters"], versions, encoder.holds_code)
 
 
 def compute_condition_identity(condition: Condition, name: str = "condition") -> ConditionIdentity:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairtrial._text import format_count
 from fairtrial.reproduce.claim import Claim, estimate_mean, mark_inconclusive
-from fairtrial.reproduce.ela import brm, claims, figures
+from fairtrial.reproduce.ela import brm, claims, figures, filters
 from fairtrial.reproduce.ela.claims import LOSS_LIMIT, SIMILAR_LOSS, STATEMENTS, VARIANTS
 from fairtrial.reproduce.ela.datasets import LARGE, PaperDatasets
 from fairtrial.reproduce.ela.low_accuracy import judge_low_accuracy, split_folds
@@ -55,13 +55,13 @@ _FAR = 3.0
     paper="ela",
 )
 def run(request: Request) -> Reproduction:
-    """Run table 3, other copies of some data sets, variants of the SVM, more learners and noise levels, and simulated data."""
+    """Run table 3, other copies of data sets, variants of the SVM, more learners and noise levels, filters, simulated data."""
     datasets = PaperDatasets.load(request)
     resampling = read_study_file("ela")["resampling"]
     repeats = request.pick(smoke=1, quick=1, full=resampling["repeats"])
     results = run_study(request, "study", datasets.data, name="table3", repeats=repeats)
     variant_results, curve_results = run_variants(request, datasets), run_curves(request, datasets)
-    simulated_results = brm.run_simulated(request)
+    simulated_results, filter_results = brm.run_simulated(request), run_filters(request, datasets)
     cells, draws = TableCells.from_results(results), brm.compute_draws(simulated_results)
     copies = compare_copies(request, datasets, cells, repeats)
     sizes, curves = datasets.find_other_sizes(), tabulate_curves(curve_results)
@@ -108,16 +108,17 @@ def run(request: Request) -> Reproduction:
         "loss_limit": LOSS_LIMIT,
         "similar_loss": SIMILAR_LOSS,
         "changed": {name: find_changed(judged, name) for name in VARIANTS},
+        "filters": filters.describe_gains(filter_results),
         "rank_example": brm.find_rank_example(draws),
         "bayes_errors": {name: population.bayes_error for name, population in brm.build_populations().items()},
     }
     study_tables = _build_study_tables(variants, accuracies, copies, sizes, curves)
     return Reproduction(
         values,
-        (*tables, build_toy_table(), brm.build_table(draws), *study_tables),
+        (*tables, build_toy_table(), brm.build_table(draws), filters.build_table(filter_results), *study_tables),
         (*judged, *judge_printed()),
         figures.draw_figures(cells, variants, curve_results),
-        {**datasets.missing, **count_failures(results, variant_results, curve_results, simulated_results)},
+        {**datasets.missing, **count_failures(results, variant_results, curve_results, simulated_results, filter_results)},
         summarize(cells, judged),
     )
 
@@ -284,6 +285,16 @@ def run_curves(request: Request, datasets: PaperDatasets) -> Results:
     if request.scale == "smoke":
         learners = {name: learners[name] for name in _SMOKE_CURVE_LEARNERS}
     return run_study(request, "curves", datasets.select(names), learners=learners, conditions={"class-noise": levels})
+
+
+def run_filters(request: Request, datasets: PaperDatasets) -> Results:
+    """Run learners with and without noise filters on small data sets with numeric columns."""
+    declared = read_study_file("ela", "filters")
+    names = request.pick(smoke=tuple(datasets.data)[:2], quick=filters.QUICK_DATASETS, full=filters.DATASETS)
+    learners = declared["learners"]
+    if request.scale == "smoke":
+        learners = {name: learners[name] for name in filters.SMOKE_LEARNERS}
+    return run_study(request, "filters", datasets.select(names), learners=learners)
 
 
 def tabulate_curves(results: Results) -> pd.DataFrame:

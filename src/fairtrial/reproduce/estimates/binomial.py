@@ -28,19 +28,20 @@ _PROBLEM = "two Gaussians"
 def compute_limits(method: str, n: int, level: float) -> tuple[FloatArray, FloatArray]:
     """Return the lower and upper limits of accuracy for 0, 1, ..., n correct predictions.
 
-    The Gaussian interval is the accuracy plus or minus z standard errors, sqrt(accuracy (1 - accuracy) / n).
+    The Gaussian interval is the accuracy plus or minus z standard errors, sqrt(accuracy (1 - accuracy) / n), truncated to 0
+    and 1.
 
     >>> low, high = compute_limits("Gaussian", 100, 0.95)
     >>> low[80].round(4).item(), high[80].round(4).item()
     (0.7216, 0.8784)
     """
-    from fairtrial.measures.intervals import compute_clopper_pearson_limits, compute_normal_quantile, compute_wilson_limits
+    from fairtrial.measures.intervals import compute_clopper_pearson_limits, compute_wald_limits, compute_wilson_limits
 
-    if method == "Gaussian":
-        accuracy = np.arange(n + 1) / n
-        half = compute_normal_quantile(level) * np.sqrt(accuracy * (1 - accuracy) / n)
-        return accuracy - half, accuracy + half
-    compute = {"Wilson": compute_wilson_limits, "Clopper-Pearson": compute_clopper_pearson_limits}[method]
+    compute = {
+        "Gaussian": compute_wald_limits,
+        "Wilson": compute_wilson_limits,
+        "Clopper-Pearson": compute_clopper_pearson_limits,
+    }[method]
     low, high = np.array([compute(correct, n, level) for correct in range(n + 1)]).T
     return low, high
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from math import comb
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ import numpy as np
 from fairtrial._check import FloatArray, IntArray
 from fairtrial.reproduce.estimates import learners
 from fairtrial.reproduce.estimates.simulation import N_REPEATS, SimulationPlan, draw_sample, report_progress
+from fairtrial.resampling import CompleteCV
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +32,7 @@ def count_splits(n: int, n_folds: int = 10) -> int:
 def compute_split_errors(learner: str, X: FloatArray, y: IntArray, n_classes: int) -> FloatArray:
     """Return the error of every split with two test rows, as a symmetric matrix of the two rows."""
     n = len(y)
-    first, second = np.array(list(combinations(range(n), _TEST_ROWS))).T
+    first, second = np.array([test for _, test in CompleteCV(test_size=_TEST_ROWS).split(X)]).T
     is_tested = np.zeros((len(first), n), dtype=bool)
     is_tested[np.arange(len(first)), first] = is_tested[np.arange(len(first)), second] = True
     losses = learners.compute_losses(learner, X, y, n_classes, 1.0 - is_tested, is_tested)

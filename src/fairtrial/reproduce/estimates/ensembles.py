@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +46,7 @@ def build_learners(n_members: int, seed: int) -> dict[str, Any]:
     return {
         "C4.5": C45(),
         "bagged C4.5": Bagging(C45(), **settings),
+        VOTED: Bagging(C45(), vote="majority", **settings),
         "boosted C4.5": AdaBoostM1(C45(), by="resampling", **settings),
         "random forest": make_learner("random-forest", n_jobs=1, **settings),
         "stump": Stump(),
@@ -165,14 +166,4 @@ def _predict(problem: str, replicate: int, settings: dict[str, Any], seed: int) 
     rows, codes = X.to_numpy(), y.cat.codes.to_numpy()
     learners = build_learners(settings["members"], derive_seed(seed, "ensembles", problem, replicate, "learner") % 2**31)
     with threadpool_limits(1):
-        predictions = {name: np.asarray(learner.fit(rows, codes).predict(X_new)) for name, learner in learners.items()}
-    voted = count_votes(learners["bagged C4.5"].estimators_, X_new)
-    ordered = ["C4.5", "bagged C4.5", VOTED]
-    return {name: (predictions | {VOTED: voted})[name] for name in dict.fromkeys([*ordered, *predictions])}
-
-
-def count_votes(members: Sequence[Any], X: Any) -> IntArray:
-    """Return the class that most members predict; a tie goes to the first of the classes in sort order."""
-    votes = np.array([member.predict(X) for member in members])
-    classes = np.unique(votes)
-    return np.asarray(classes[(votes[:, :, None] == classes).sum(axis=0).argmax(axis=1)])
+        return {name: np.asarray(learner.fit(rows, codes).predict(X_new)) for name, learner in learners.items()}

@@ -8,7 +8,6 @@ import numpy as np
 
 from fairtrial._check import FloatArray, IntArray
 from fairtrial.report.figures.base import GREY, PALETTE, build_chart, build_title, style_chart, to_records
-from fairtrial.reproduce.estimates.ensembles import count_votes
 from fairtrial.reproduce.estimates.simulation import draw_sample
 
 if TYPE_CHECKING:
@@ -153,9 +152,9 @@ def build_votes() -> pd.DataFrame:
 
     X, y, _ = draw_sample("two Gaussians", 60, _SEED)
     X_new, y_new, _ = draw_sample("two Gaussians", 40, _SEED + 1)
-    members = Bagging(C45(), _N_MEMBERS, random_state=_SEED).fit(X, y).estimators_
-    votes = {f"tree {i}": np.asarray(member.predict(X_new)) for i, member in enumerate(members, 1)}
-    votes |= {"majority vote": count_votes(members, X_new), "true class": y_new}
+    bagged = Bagging(C45(), _N_MEMBERS, vote="majority", random_state=_SEED).fit(X, y)
+    votes = {f"tree {i}": np.asarray(member.predict(X_new)) for i, member in enumerate(bagged.estimators_, 1)}
+    votes |= {"majority vote": np.asarray(bagged.predict(X_new)), "true class": y_new}
     order = np.lexsort([np.sum([votes[f"tree {i}"] for i in range(1, _N_MEMBERS + 1)], axis=0), y_new])
     rows = [
         (name, position, _CLASSES[predicted[row]], float((predicted == y_new).mean()))

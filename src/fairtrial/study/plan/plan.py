@@ -81,11 +81,15 @@ class PlannedCondition:
 
 @dataclass(frozen=True, eq=False)
 class PlannedLearner:
-    """A learner with its hash and the facts that are stored about it. `local` means that it has code that is not installed."""
+    """A learner with its hash and the facts that are stored about it. `local` means that it has code that is not installed.
+
+    Seeds depend on `draws_hash`, which does not change with the versions of packages.
+    """
 
     name: str
     estimator: Any
     hash: str
+    draws_hash: str
     facts: LearnerFacts
     local: bool = False
 
@@ -209,11 +213,11 @@ class StudyPlan:
         )
 
     def _derive_seeds(self, block: TrialBlock, rows: SplitRows) -> list[int]:
-        """Derive the seeds of the condition and of each learner. They depend on content, not on names or indices."""
+        """Derive the seeds of the condition and of each learner. They depend on content, not on names, indices or versions."""
         data, condition, seed = self.data[block.data].hash, self.conditions[block.condition].draws_hash, self.study.seed
         seeds = [derive_seed(seed, "condition", data, condition, rows.repeat, rows.fold)]
         for index in block.learners:
-            learner = self.learners[index].hash
+            learner = self.learners[index].draws_hash
             seeds.append(derive_seed(seed, "learner", data, condition, learner, rows.repeat, rows.fold) % _SEED_SPAN)
         return seeds
 
@@ -328,7 +332,7 @@ def _plan_condition(entry: NamedCondition) -> PlannedCondition:
 def _plan_learner(entry: NamedLearner) -> PlannedLearner:
     identity = compute_learner_identity(entry.estimator, entry.name)
     facts = LearnerFacts(entry.name, identity.class_name, identity.parameters, identity.versions)
-    return PlannedLearner(entry.name, entry.estimator, identity.hash, facts, identity.local)
+    return PlannedLearner(entry.name, entry.estimator, identity.hash, identity.draws_hash, facts, identity.local)
 
 
 def _check_unique_hashes(kind: str, items: Sequence[Any]) -> None:
