@@ -1,4 +1,7 @@
-"""Write docs/reference/checks.md from the registered checks: python docs/make_checks_page.py."""
+"""Write docs/reference/checks.md and a page for each registered check: python docs/make_checks_page.py.
+
+The section "Example" of a check's page is written by hand and kept.
+"""
 
 from pathlib import Path
 
@@ -6,6 +9,8 @@ from fairtrial.report.checks import Check, registry
 from fairtrial.report.sections.sources import read_bibliography, split_citation
 
 PAGE = Path(__file__).parent / "reference" / "checks.md"
+FOLDER = PAGE.with_suffix("")
+EXAMPLE = "## Example\n"
 
 _HEAD = """# Methodology checks
 
@@ -17,8 +22,8 @@ from fairtrial import Study
 from fairtrial.report.checks import run_checks
 
 study = Study(data=["iris", "wine"], learners=["gaussian-nb", "decision-tree"], resampling={"folds": 3})
-for check, finding in run_checks(study.run("small.fairtrial", jobs=1, progress=False))[:2]:
-    print(check.number, finding.outcome + ":", finding.text)
+results = study.run("small.fairtrial", jobs=1, progress=False)
+print(*run_checks(results)[:2], sep="\\n")
 ```
 
 ```text
@@ -27,6 +32,7 @@ FT016 raised: Each data set is split only once: the variation between partitions
 ```
 
 `run_checks` also takes a judgement (`fairtrial.judge`) or a verdict (`fairtrial.compare`) and runs the checks that apply to it.
+`run_checks(results, ["FT008"])` runs one check. Each check has a page with its reason, a remedy and an example that raises it.
 
 | number | check |
 |---|---|
@@ -62,31 +68,51 @@ mine = "my_package.my_checks"
 
 The function returns values; the texts are filled from them. Pass `details=` a data frame to show a table with the check.
 """
+_CONTENTS = """
+```{toctree}
+:hidden:
+:glob:
+
+checks/*
+```
+"""
+
+
+def list_checks() -> list[Check]:
+    """List the checks of fairtrial by number."""
+    return [registry[number] for number in sorted(registry) if number.startswith("FT")]
 
 
 def render_checks_page() -> str:
-    """Render all checks of fairtrial as Markdown."""
-    builtin_checks = [registry[number] for number in sorted(registry) if number.startswith("FT")]
-    table = "".join(f"| [{check.number}](#{_format_anchor(check)}) | {check.title} |\n" for check in builtin_checks)
-    return _HEAD + table + "".join(_render_entry(check) for check in builtin_checks) + _CUSTOM_CHECKS
+    """Render the list of all checks as Markdown."""
+    table = "".join(f"| [{check.number}](checks/{check.number.lower()}.md) | {check.title} |\n" for check in list_checks())
+    return _HEAD + table + _CUSTOM_CHECKS + _CONTENTS
 
 
-def _format_anchor(check: Check) -> str:
-    return "".join(
-        character
-        for character in f"{check.number} {check.title}".lower().replace(" ", "-")
-        if character.isalnum() or character == "-"
-    )
-
-
-def _render_entry(check: Check) -> str:
+def render_check_page(check: Check, example: str) -> str:
+    """Render the page of a check as Markdown. `example` is the text from the heading "Example" on."""
     works = "".join(f"- {read_bibliography().get(work, work)}\n" for work in split_citation(check.cite))
     return (
-        f"\n## {check.number} {check.title}\n\n**Looks for:** {check.looks_for}.\n\n"
+        f"# {check.number} {check.title}\n\n**Looks for:** {check.looks_for}.\n\n"
         f"**Why it matters:** {check.why.rstrip('.')}.\n\n"
-        f"**Remedy:** {check.remedy.rstrip('.')}.\n\n{works}"
+        f"**Remedy:** {check.remedy.rstrip('.')}.\n\n{example.rstrip()}\n\n## References\n\n{works}"
     )
+
+
+def get_page(check: Check) -> Path:
+    """Return the path of the page of a check."""
+    return FOLDER / f"{check.number.lower()}.md"
+
+
+def read_example(check: Check) -> str:
+    """Read the example from the page of a check; empty if there is none."""
+    page = get_page(check)
+    text = page.read_text(encoding="utf-8") if page.exists() else ""
+    return "".join(text.partition(EXAMPLE)[1:]).partition("\n## References\n")[0]
 
 
 if __name__ == "__main__":
     PAGE.write_text(render_checks_page(), encoding="utf-8", newline="\n")
+    for current_check in list_checks():
+        text = render_check_page(current_check, read_example(current_check))
+        get_page(current_check).write_text(text, encoding="utf-8", newline="\n")

@@ -293,11 +293,14 @@ class CheckResult(NamedTuple):
     check: Check
     finding: CheckFinding
 
+    def __str__(self) -> str:
+        return f"{self.check.number} {self.finding.outcome}: {self.finding.text}"
+
 
 _results: WeakKeyDictionary[Any, tuple[CheckResult, ...]] = WeakKeyDictionary()
 
 
-def run_checks(results: Any, checks: Iterable[Check] | None = None) -> tuple[CheckResult, ...]:
+def run_checks(results: Any, checks: Iterable[Check | str] | None = None) -> tuple[CheckResult, ...]:
     """Run checks on results, and sort them by outcome (raised checks first) and number.
 
     A check that raises an exception is reported as failed to run, so no check can prevent a report.
@@ -306,8 +309,8 @@ def run_checks(results: Any, checks: Iterable[Check] | None = None) -> tuple[Che
     ----------
     results : Results, Judgement, Verdict or ReportSource
         What to check.
-    checks : iterable of Check, optional
-        Checks to run. Default: all registered checks that apply to this kind of results.
+    checks : iterable of Check or str, optional
+        Checks to run, or their numbers. Default: all registered checks that apply to this kind of results.
 
     Returns
     -------
@@ -319,10 +322,13 @@ def run_checks(results: Any, checks: Iterable[Check] | None = None) -> tuple[Che
     >>> verdict = compare([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6], [0.9, 0.5], [0.8, 0.7]], rows="datasets")
     >>> [result.check.number for result in run_checks(verdict) if result.finding.outcome == "raised"]
     ['FT008']
+    >>> print(*run_checks(verdict, ["FT008"]))
+    FT008 raised: The Wilcoxon signed-rank test has 5 data sets on which learners can differ; it needs at least 6.
     """
     source = _get_source(results)
     if checks is not None:
-        return _sort_results([CheckResult(current_check, _run_check(current_check, source)) for current_check in checks])
+        selected = [registry[item] if isinstance(item, str) else item for item in checks]
+        return _sort_results([CheckResult(current_check, _run_check(current_check, source)) for current_check in selected])
     key = source.identity
     serving = [current_check for current_check in registry.values() if source.kind in current_check.serves]
     cached = _results.get(key)

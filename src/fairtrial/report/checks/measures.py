@@ -47,8 +47,9 @@ UNDEFINED = 0.1
 @check(
     "FT010",
     title="ROC curves that cross",
-    looks_for=f"pairs of the {MOST_CURVES} best learners on two-class data sets whose ROC curves each lie above the other by "
-    f"an area of {CROSSED:g} or more, and by more than the standard error of AUC, if AUC is a declared measure",
+    looks_for=f"pairs of the {MOST_CURVES} best learners on two-class data sets whose ROC curves cross, if AUC is a declared "
+    f"measure. Each curve must lie above the other by an area of {CROSSED:g} or more, and by more than the standard error of "
+    "AUC",
     why="AUC averages over all thresholds. If curves cross, the better learner depends on costs and class proportions, which "
     "AUC "
     "hides.",
@@ -241,7 +242,7 @@ def _compute_calibration_errors(results: Results) -> pd.DataFrame:
 @check(
     "FT021",
     title="Measures undefined in many folds",
-    looks_for=f"learners and declared measures without a value in {UNDEFINED:.0%} or more of the successful trials",
+    looks_for=f"learners and declared measures without a value in {100 * UNDEFINED:.0f} % or more of the successful trials",
     why="A mean over the folds with a value is a mean over easier folds, or over different folds for each learner.",
     remedy="use fewer folds, pool the test rows of a repeat (scores(..., pooled=True)), or choose a measure that is always "
     "defined",

@@ -31,8 +31,8 @@ ONE_PARTITION = ("leave-one-out", "leave-group-out", "temporal", "given")
     title="Leaks between training and test rows",
     looks_for="rows, or rows of the same group, in both the training set and the test set of a split",
     why="A learner that was trained on a test row, or on another row of the same patient, may simply have memorized it.",
-    remedy="correct the splitter or the given folds; look for rows with equal values before the study "
-    "(Dataset.X.duplicated()); keep rows of one patient, document or day in one fold: declare "
+    remedy="correct the splitter or the given folds. Look for rows with equal values before the study "
+    "(Dataset.X.duplicated()). Keep rows of one patient, document or day in one fold: declare "
     '[data.NAME] groups = "COLUMN" and [resampling] scheme = "group" or "stratified-group"',
     cite="Kaufman et al. 2012",
     texts={

@@ -61,9 +61,9 @@ def check_folds_as_samples(source: ReportSource) -> CheckAnswer:
 @check(
     "FT008",
     title="Too few data sets for the test",
-    looks_for="so few data sets that the smallest possible p-value is above alpha (for the Wilcoxon test fewer than "
-    f"{compute_min_wilcoxon_n(0.05)} at alpha 0.05, {compute_min_wilcoxon_n(0.01)} at alpha 0.01; for pairs of several "
-    "learners the smallest adjusted p-value counts)",
+    looks_for="so few data sets that the smallest possible p-value is above alpha. The Wilcoxon test needs at least "
+    f"{compute_min_wilcoxon_n(0.05)} at alpha 0.05 and {compute_min_wilcoxon_n(0.01)} at alpha 0.01. For pairs of several "
+    "learners, the smallest adjusted p-value counts",
     why="With so few data sets no pair can differ significantly, even if the overall test is significant. A large p-value is "
     "then uninformative, and the verdict is that nothing can be decided.",
     remedy="add data sets; until then, restrict conclusions to these data sets",
