@@ -119,6 +119,7 @@ def test_a_number_is_registered_once(own_registry):
             return report_passed()
 
     assert own_registry["FT001"].title == TITLES["FT001"]
+    assert own_registry["FT001"](few_learners(["bayes", "near"], ["wine"])).text.startswith("The cases are overlapping splits")
 
 
 def test_registering_again_from_a_notebook_replaces_a_check(own_registry):

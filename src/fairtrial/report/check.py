@@ -189,9 +189,9 @@ class Check:
     --------
     >>> from fairtrial import compare
     >>> verdict = compare([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6]], rows="datasets")
-    >>> nothing = Check("LAB001", "Nothing", "nothing", "...", "...", "", {"passed": "no problem."}, lambda _: report_passed())
-    >>> nothing.table, nothing(verdict).outcome, nothing(verdict).text
-    ('checks-lab001', 'passed', 'No problem.')
+    >>> few = registry["FT008"]
+    >>> few.title, few.table, few(verdict).outcome
+    ('Too few data sets for the test', 'checks-ft008', 'raised')
     """
 
     number: str
@@ -209,8 +209,6 @@ class Check:
         if not _NUMBER.fullmatch(self.number):
             raise InputError(f"number must be capital letters and three digits, such as 'LAB001', got {self.number!r}")
         functools.update_wrapper(self, self.function)  # lets a rerun notebook cell replace the check that it defines
-        for key, template in self.texts.items():
-            register_text(f"{self.number}/{key}", template)
 
     @property
     def table(self) -> str:
@@ -267,6 +265,8 @@ def check(
     def register(function: Callable[[ReportSource], CheckAnswer]) -> Check:
         new_check = Check(number, title, looks_for, why, remedy, cite, texts, function, serves, affects_answer)
         registry.add(number, new_check)
+        for key, template in texts.items():
+            register_text(f"{number}/{key}", template)
         return new_check
 
     return register
