@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import minimize
-from scipy.stats import binomtest, norm, t, ttest_rel
+from scipy.stats import binomtest, norm, sem, t, ttest_rel
 from sklearn.datasets import load_iris, load_wine
 from sklearn.multiclass import OneVsRestClassifier
 
@@ -18,6 +18,7 @@ from fairtrial.learners import PukSVC
 from fairtrial.report.figures.robustness import draw_losses
 from fairtrial.reproduce import reproduce
 from fairtrial.reproduce.claim import KINDS, IntervalEstimate
+from fairtrial.reproduce.ela import filters
 from fairtrial.reproduce.ela.brm import (
     add_losses,
     compare_agreement,
@@ -1205,3 +1206,53 @@ def test_learners_are_sorted_by_mean_ela(curve_results):
     for name, other in (("c45", "naive-bayes"), ("naive-bayes", "c45")):
         rank = (1 + (ela[name] > ela[other]).astype(float) + (ela[name] == ela[other]) / 2).mean()
         assert frame.loc[name, "mean rank"] == pytest.approx(rank)
+
+
+# Noise filters
+
+
+class FilterResults:
+    """Accuracies of two learners with and without IPF on four data sets: the filter adds a gain at 30 % noise only."""
+
+    def __init__(self, gain):
+        rows = [
+            (dataset, level, learner, 0.8 + 0.01 * i + (gain if level and learner.endswith("ipf") else 0) * (1 + 0.1 * i))
+            for i, dataset in enumerate(["a", "b", "c", "d"])
+            for level in (0.0, 0.3)
+            for learner in ("c45", "c45-ipf", "1-nn", "1-nn-ipf")
+        ]
+        self.frame = pd.DataFrame(rows, columns=["dataset", "level", "learner", "value"])
+
+    def scores(self, measure):
+        assert measure == "accuracy"
+        return self.frame
+
+
+def test_gains_of_filters_are_paired_means_over_data_sets():
+    gains = filters.estimate_gains(FilterResults(0.04))
+    assert set(gains) == {(base, "ipf", level) for base in ("c45", "1-nn") for level in (0.0, 0.3)}
+    expected = 100 * 0.04 * np.array([1.0, 1.1, 1.2, 1.3])
+    gain = gains["c45", "ipf", 0.3]
+    assert gain.value == pytest.approx(expected.mean())
+    assert (gain.low, gain.high) == pytest.approx(t.interval(0.95, 3, expected.mean(), sem(expected)))
+    assert gains["c45", "ipf", 0.0].value == pytest.approx(0)
+
+
+@pytest.mark.parametrize(("gain", "text"), [(0.04, "IPF (+4.6)"), (-0.04, "IPF (-4.6)"), (0.0, "no filter")])
+def test_only_significant_gains_of_filters_are_named(gain, text):
+    sentences = filters.describe_gains(FilterResults(gain))
+    assert len(sentences) == 2
+    for sentence in sentences:
+        assert sentence.endswith(f"at 0 % noise with no filter; at 30 % noise with {text}.")
+
+
+def test_the_table_of_filters_has_a_row_per_learner_and_filter():
+    frame = filters.build_table(FilterResults(0.04)).frame
+    assert frame[["learner", "filter"]].to_numpy().tolist() == [
+        ["c45", "none"],
+        ["c45", "IPF"],
+        ["1-nn", "none"],
+        ["1-nn", "IPF"],
+    ]
+    assert frame["30 % noise"].tolist() == ["81.50", "86.10", "81.50", "86.10"]
+    assert frame["gain, 30 % noise"].iloc[0] == ""
