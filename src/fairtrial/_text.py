@@ -336,3 +336,21 @@ def format_table(rows: Sequence[Sequence[str]], *, indent: str = "  ", left: int
         ).rstrip()
         for row in rows
     ]
+
+
+def format_html_table(frame: Any, **options: Any) -> str:
+    """Format a data frame as an HTML table for notebooks. A wide table scrolls, and colours are left to the notebook.
+
+    `options` are those of `DataFrame.to_html`; the index is hidden by default.
+
+    >>> import pandas as pd
+    >>> table = format_html_table(pd.DataFrame({"rows": [1], "cost": [12345.678], "auc": [0.123456]}))
+    >>> "<td>12,346</td>" in table, "<td>0.1235</td>" in table
+    (True, True)
+    """
+    settings = {"index": False, "border": 0, "na_rep": "", "float_format": _format_cell} | options
+    return f'<div style="overflow-x: auto; margin-bottom: 1em">{frame.to_html(**settings)}</div>'
+
+
+def _format_cell(value: float) -> str:
+    return f"{value:.4g}" if abs(value) < 10_000 else f"{value:,.0f}"

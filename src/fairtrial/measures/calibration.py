@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from fairtrial import _check
 from fairtrial._check import FloatArray, IntArray
-from fairtrial._text import format_number
+from fairtrial._text import format_html_table, format_number
 from fairtrial.errors import InputError
 from fairtrial.kernels.arithmetic import compute_ratio
 from fairtrial.measures.auc_inference import compute_t_quantile
@@ -580,7 +580,7 @@ class BrierDecomposition:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return self.frame().to_html(float_format="{:.4f}".format, na_rep="")
+        return format_html_table(self.frame(), index=True)
 
 
 def brier_decomposition(

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from fairtrial import _check
 from fairtrial._check import FloatArray
-from fairtrial._text import join_names
+from fairtrial._text import format_html_table, join_names
 from fairtrial.errors import InputError
 
 if TYPE_CHECKING:
@@ -178,4 +178,4 @@ class Confusion:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return self.frame().to_html() if self.table.ndim == 2 else escape(str(self))
+        return format_html_table(self.frame(), index=True) if self.table.ndim == 2 else escape(str(self))

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial._frames import to_pandas
-from fairtrial._text import join_names
+from fairtrial._text import format_html_table, join_names
 from fairtrial.errors import InputError
 from fairtrial.kernels.compiling import run_in_chunks
 from fairtrial.kernels.delong import compute_auc_covariance, compute_placements
@@ -208,7 +208,7 @@ class Differences:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return self.frame().to_html(index=False)
+        return format_html_table(self.frame())
 
 
 def _to_model_dict(models: Any) -> dict[str, npt.ArrayLike]:

@@ -12,7 +12,7 @@ import numpy as np
 from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial._registry import suggest_name
-from fairtrial._text import join_names
+from fairtrial._text import format_html_table, join_names
 from fairtrial.errors import InputError
 from fairtrial.measures.rank_table import get_registered_directions, read_score_frame
 
@@ -68,7 +68,7 @@ class Efficiency:
         return f"{self._format_headline()}\n{self._format_frame().to_string()}"
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(self._format_headline())}</p>{self._format_frame().to_html()}"
+        return f"<p>{escape(self._format_headline())}</p>{format_html_table(self._format_frame(), index=True)}"
 
     def _format_frame(self) -> pd.DataFrame:
         frame = self.frame().rename(columns={"super_efficiency": "super-efficiency"}).rename_axis(index=None)

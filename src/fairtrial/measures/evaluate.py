@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial import _check
-from fairtrial._text import format_count, format_percentage, join_names
+from fairtrial._text import format_count, format_html_table, format_percentage, join_names
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.measures import intervals, ranking
 from fairtrial.measures.intervals import BoundMeasure, Interval, IntervalPlan
@@ -104,7 +104,7 @@ class Evaluation:
 
     def _repr_html_(self) -> str:
         notes = "".join(f"<p>{escape(note)}</p>" for note in (self.about, *self.notes))
-        return self.frame().to_html(float_format="{:.4f}".format, na_rep="") + notes
+        return format_html_table(self.frame(), index=True) + notes
 
 
 def evaluate(

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from fairtrial import _check
 from fairtrial._check import FloatArray, IntArray
-from fairtrial._text import format_interval, format_number
+from fairtrial._text import format_html_table, format_interval, format_number
 from fairtrial.errors import FallbackWarning, InputError, UndefinedMeasureWarning
 from fairtrial.kernels.delong import compute_auc_variance
 from fairtrial.measures import bootstrap, ranking
@@ -237,7 +237,7 @@ class Interval:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return self.frame().to_html(index=False)
+        return format_html_table(self.frame())
 
 
 def interval(

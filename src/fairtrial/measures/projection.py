@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from fairtrial import _check
 from fairtrial._check import FloatArray
+from fairtrial._text import format_html_table
 from fairtrial.errors import InputError
 from fairtrial.measures.confusion import Confusion
 
@@ -77,7 +78,7 @@ class Projection:
         return f"{self._format_headline()}\n{self._format_frame().to_string()}"
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(self._format_headline())}</p>{self._format_frame().to_html()}"
+        return f"<p>{escape(self._format_headline())}</p>{format_html_table(self._format_frame(), index=True)}"
 
     def _format_frame(self) -> pd.DataFrame:
         frame = self.frame().rename(columns={"distance_to_ideal": "distance to Ideal"}).rename_axis(index=None)

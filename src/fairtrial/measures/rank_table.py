@@ -11,7 +11,7 @@ import numpy as np
 
 from fairtrial import _check
 from fairtrial._registry import suggest_name
-from fairtrial._text import format_count, join_names
+from fairtrial._text import format_count, format_html_table, join_names
 from fairtrial.errors import InputError
 from fairtrial.measures.measure import Direction, registry
 
@@ -78,7 +78,7 @@ class RankTable:
         return f"{self._format_headline()}\n{_format_rank_frame(self.frame()).to_string()}"
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(self._format_headline())}</p>{_format_rank_frame(self.frame()).to_html()}"
+        return f"<p>{escape(self._format_headline())}</p>{format_html_table(_format_rank_frame(self.frame()), index=True)}"
 
     def _format_headline(self) -> str:
         smaller = [name for name, direction in self.directions.items() if direction == "min"]

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial._registry import suggest_name
+from fairtrial._text import format_html_table
 from fairtrial.errors import InputError
 from fairtrial.kernels import sorting, tally as kernels
 from fairtrial.measures.confusion import Cells
@@ -223,7 +224,7 @@ class ScoreTally:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return self.frame().to_html(max_rows=20) if self.pos.ndim == 1 else escape(str(self))
+        return format_html_table(self.frame(), index=True, max_rows=20) if self.pos.ndim == 1 else escape(str(self))
 
 
 def tally_scores(is_positive: npt.NDArray[np.bool_], scores: FloatArray, weights: FloatArray | None) -> ScoreTally:

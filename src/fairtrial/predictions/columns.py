@@ -13,7 +13,7 @@ import numpy as np
 from fairtrial._findings import Finding
 from fairtrial._narrative import name_argument
 from fairtrial._registry import suggest_name
-from fairtrial._text import format_count, join_names
+from fairtrial._text import format_count, format_html_table, join_names
 from fairtrial.errors import InputError
 
 if TYPE_CHECKING:
@@ -263,7 +263,7 @@ class Roles:
         return self.summary
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(self.summary)}</p>" + self.frame().to_html(index=False)
+        return f"<p>{escape(self.summary)}</p>" + format_html_table(self.frame())
 
 
 def _abbreviate_columns(columns: Sequence[tuple[str, str]]) -> str:

@@ -12,7 +12,7 @@ from fairtrial._findings import Finding
 from fairtrial._json import format_document
 from fairtrial._narrative import name_argument, render
 from fairtrial._registry import suggest_name
-from fairtrial._text import wrap_item, wrap_lines
+from fairtrial._text import format_html_table, wrap_item, wrap_lines
 from fairtrial.errors import InputError
 from fairtrial.measures import Measure
 from fairtrial.predictions.columns import ModelColumns, Roles, guess_roles, normalize_label
@@ -200,7 +200,7 @@ class GateResult:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>" + self.frame().to_html(index=False, float_format="{:.4g}".format)
+        return f"<pre>{escape(str(self))}</pre>" + format_html_table(self.frame())
 
 
 _MAIN_KEYS = ("measure", "margin", "difference", "low", "high", "level", "p_value", "rows", "tests")

@@ -26,6 +26,7 @@ from fairtrial._text import (
     capitalize,
     format_count,
     format_difference,
+    format_html_table,
     format_interval,
     format_number,
     format_p_value,
@@ -669,13 +670,7 @@ class Judgement:
         tables = [self.scores, *([self.pairs] if len(self.pairs) else [])]
         p_format = make_p_format(self.alpha)
         formatters = {name: lambda p: format_number(p, p_format) for name in ("p_value", "p_adjusted")}
-        return (
-            summary_html
-            + "".join(
-                table.to_html(index=False, float_format="{:.4g}".format, formatters=formatters, na_rep="") for table in tables
-            )
-            + notes
-        )
+        return summary_html + "".join(format_html_table(table, formatters=formatters) for table in tables) + notes
 
 
 def _format_estimate(value: float) -> str:
@@ -848,11 +843,11 @@ def open_models(
 
 
 def _check_role_names(roles: Mapping[str, Any]) -> None:
-    """Check that the options of `judge` are options of the function that reads predictions."""
+    """Check that the other options are options of the function that reads predictions."""
     names = [*inspect.signature(judge).parameters, *inspect.signature(read_predictions).parameters]
     unknown = next((name for name in roles if name not in names), None)
     if unknown is not None:
-        raise TypeError(f"judge() has no argument {unknown!r}: {suggest_name(unknown, sorted(set(names)))}")
+        raise TypeError(f"there is no argument {unknown!r}: {suggest_name(unknown, sorted(set(names)))}")
 
 
 def build_settings(level: float, resamples: int, seed: int, alpha: float) -> JudgeSettings:

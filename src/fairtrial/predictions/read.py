@@ -20,7 +20,7 @@ from fairtrial._findings import Finding
 from fairtrial._frames import to_pandas
 from fairtrial._narrative import name_argument, render_all
 from fairtrial._registry import find_similar_name, suggest_name
-from fairtrial._text import format_count, join_names
+from fairtrial._text import format_count, format_html_table, join_names
 from fairtrial.errors import InputError
 from fairtrial.predictions.columns import (
     ModelColumns,
@@ -283,7 +283,7 @@ class PredictionFile:
     def _repr_html_(self) -> str:
         texts = (f"{self.source}: {self.roles.summary}", *render_all(self.notes, "model"))
         notes = "".join(f"<p>{escape(text)}</p>" for text in texts)
-        return self.frame().to_html(index=False) + notes
+        return format_html_table(self.frame()) + notes
 
 
 def read_predictions(

@@ -18,6 +18,7 @@ from fairtrial._json import format_document
 from fairtrial._narrative import name_argument, name_place, render, render_all
 from fairtrial._text import (
     format_count,
+    format_html_table,
     format_interval,
     format_number,
     format_percentage,
@@ -419,7 +420,7 @@ class ThresholdResult:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>" + self.frame().to_html(index=False, float_format="{:.4g}".format)
+        return f"<pre>{escape(str(self))}</pre>" + format_html_table(self.frame())
 
 
 _OWN_NAMES = {"alert_rate": "alert rate", "cost": "cost per 1,000 cases"}

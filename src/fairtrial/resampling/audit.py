@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from fairtrial._check import FloatArray, IntArray, check_between, check_generator, check_whole_number
 from fairtrial._findings import Finding
-from fairtrial._text import format_count
+from fairtrial._text import format_count, format_html_table
 from fairtrial.kernels import two_sample
 from fairtrial.resampling import shift
 from fairtrial.resampling.layout import (
@@ -409,7 +409,7 @@ class Audit:
     def _repr_html_(self) -> str:
         head, *rest = str(self).split("\n")
         lines = "".join(f"<li>{escape(line)}</li>" for line in rest)
-        return f"<p>{escape(head)}</p><ul>{lines}</ul>" + self.table().to_html(index=False, float_format="{:.3g}".format)
+        return f"<p>{escape(head)}</p><ul>{lines}</ul>" + format_html_table(self.table())
 
 
 def audit(

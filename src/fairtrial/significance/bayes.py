@@ -15,7 +15,7 @@ from fairtrial import _check
 from fairtrial._check import FloatArray, IntArray
 from fairtrial._findings import Finding
 from fairtrial._narrative import render, render_all
-from fairtrial._text import capitalize, format_number
+from fairtrial._text import capitalize, format_html_table, format_number
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.kernels import significance as kernels
 from fairtrial.kernels.compiling import run_in_chunks
@@ -161,7 +161,7 @@ class Posterior:
         return f"{get_display_name(self.test)}: {', '.join(texts)}, n = {self.n:,}"
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(self.summary)}</p>" + self.frame().to_html(index=False)
+        return f"<p>{escape(self.summary)}</p>" + format_html_table(self.frame())
 
 
 def correlated_t(

@@ -15,7 +15,7 @@ from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial._findings import Finding
 from fairtrial._narrative import render_all
-from fairtrial._text import format_difference, format_interval
+from fairtrial._text import format_difference, format_html_table, format_interval
 from fairtrial.errors import InputError
 from fairtrial.significance.methodology import MAX_SKEWNESS, compute_skewness
 from fairtrial.significance.names import get_display_name
@@ -166,7 +166,7 @@ class MarginDecision:
         return text + test + (f"; about {self.needed:,} would decide" if self.needed is not None else "")
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(self.summary)}</p>" + self.frame().to_html(index=False)
+        return f"<p>{escape(self.summary)}</p>" + format_html_table(self.frame())
 
 
 def check_margin(margin: float) -> float:

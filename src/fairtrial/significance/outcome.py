@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from fairtrial._findings import Finding
 from fairtrial._narrative import render_all
-from fairtrial._text import capitalize, format_interval, format_number, format_p_value
+from fairtrial._text import capitalize, format_html_table, format_interval, format_number, format_p_value
 from fairtrial.significance.names import get_display_name, get_statistic_symbol
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ class Outcome:
         return f"{get_display_name(self.test, self.variant)}: {self.symbol}{statistic}{df}, {p}, n = {self.n:,}"
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(self.summary)}</p>" + self.frame().to_html(index=False)
+        return f"<p>{escape(self.summary)}</p>" + format_html_table(self.frame())
 
 
 def _format_degrees(df: Degrees, separator: str) -> str:

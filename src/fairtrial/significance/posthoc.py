@@ -29,7 +29,7 @@ from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial._findings import Finding
 from fairtrial._narrative import render, render_all
-from fairtrial._text import format_count, format_p_value
+from fairtrial._text import format_count, format_html_table, format_p_value
 from fairtrial.errors import InputError
 from fairtrial.kernels import significance as kernels
 from fairtrial.kernels.compiling import run_in_chunks
@@ -363,7 +363,7 @@ class PostHoc:
         return f"{self.summary}\n{self.frame().to_string(index=False, float_format='{:.4g}'.format)}"
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(self.summary)}</p>" + self.frame().to_html(index=False)
+        return f"<p>{escape(self.summary)}</p>" + format_html_table(self.frame())
 
 
 def posthoc(

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from fairtrial import _check
 from fairtrial._findings import Finding
 from fairtrial._narrative import render_all
-from fairtrial._text import format_number
+from fairtrial._text import format_html_table, format_number
 from fairtrial.errors import InputError
 from fairtrial.significance.names import get_display_name, register_method, resolve_name
 from fairtrial.significance.scores import compute_differences, read_paired_columns
@@ -113,7 +113,7 @@ class Power:
         return ". ".join(sentences)
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(self.summary)}</p>" + self.frame().to_html(index=False)
+        return f"<p>{escape(self.summary)}</p>" + format_html_table(self.frame())
 
 
 def power(

@@ -17,7 +17,7 @@ from fairtrial._check import FloatArray
 from fairtrial._findings import Finding
 from fairtrial._narrative import name_argument, name_place, render, render_all
 from fairtrial._registry import suggest_name
-from fairtrial._text import format_count, make_plural, wrap_item, wrap_lines
+from fairtrial._text import format_count, format_html_table, make_plural, wrap_item, wrap_lines
 from fairtrial.errors import InputError
 from fairtrial.measures import get_measure
 from fairtrial.measures.auc_inference import compute_hanley_mcneil_variance
@@ -146,7 +146,7 @@ class SampleSize:
         return "\n".join(self.format_lines())
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(self.summary)}</p>" + self.frame().to_html(index=False)
+        return f"<p>{escape(self.summary)}</p>" + format_html_table(self.frame())
 
 
 def describe_size(

@@ -17,7 +17,7 @@ from fairtrial._check import FloatArray
 from fairtrial._findings import Finding
 from fairtrial._frames import to_pandas
 from fairtrial._narrative import render_all
-from fairtrial._text import format_count
+from fairtrial._text import format_count, format_html_table
 from fairtrial.errors import InputError
 
 if TYPE_CHECKING:
@@ -328,4 +328,4 @@ class Scores:
         return " ".join([f"Scores: {self.design}.", *render_all((*self.guesses, *self.exclusions))])
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(str(self))}</p>" + self.to_wide().to_html()
+        return f"<p>{escape(str(self))}</p>" + format_html_table(self.to_wide(), index=True)

@@ -15,7 +15,7 @@ from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial._findings import Finding
 from fairtrial._narrative import render, render_all
-from fairtrial._text import format_count, format_interval, format_number
+from fairtrial._text import format_count, format_html_table, format_interval, format_number
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.kernels import significance as kernels
 from fairtrial.measures.bootstrap import Resamples, compute_percentile_limits
@@ -118,7 +118,7 @@ class Strengths:
         return "; ".join(texts)
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(self.summary)}</p>" + self.frame().to_html(index=False)
+        return f"<p>{escape(self.summary)}</p>" + format_html_table(self.frame())
 
 
 def bradley_terry(

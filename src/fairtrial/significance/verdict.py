@@ -15,7 +15,7 @@ from fairtrial._check import FloatArray
 from fairtrial._findings import Finding, PairDifference, Ranking
 from fairtrial._json import format_document
 from fairtrial._narrative import TOPICS, render, render_all, render_ranking
-from fairtrial._text import format_p_value, make_plural, wrap_item, wrap_lines
+from fairtrial._text import format_html_table, format_p_value, make_plural, wrap_item, wrap_lines
 from fairtrial.significance.bayes import Posterior
 from fairtrial.significance.margins import MarginDecision
 from fairtrial.significance.names import get_display_name, methods
@@ -636,12 +636,11 @@ class Verdict:
 
     def _repr_html_(self) -> str:
         details = "".join(f"<li>{escape(text)}</li>" for text in render_all((*self.findings, *self.reasons)))
-        html_options: dict[str, Any] = {"index": False, "escape": True, "na_rep": "", "float_format": "{:.4g}".format}
-        tables = self.frame().to_html(**html_options)
+        tables = format_html_table(self.frame())
         if self.posthoc is not None:
             pairs = self.pairs().drop(columns="test")
-            tables += pairs.to_html(**html_options, formatters=self._choose_p_formats(pairs))
-        tables += "".join(frame.to_html(**html_options) for frame in self._list_extra_frames())
+            tables += format_html_table(pairs, formatters=self._choose_p_formats(pairs))
+        tables += "".join(format_html_table(frame) for frame in self._list_extra_frames())
         answer = f"<p><b>{escape(self.summary)}</b></p><p>{escape(render(self.test_result))}</p>"
         return f"{answer}{tables}<details><summary>Reasons and caveats</summary><ul>{details}</ul></details>"
 

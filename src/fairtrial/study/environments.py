@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from fairtrial._check import FloatArray, check_between, check_one_of, check_whole_number
 from fairtrial._registry import suggest_name
-from fairtrial._text import format_count
+from fairtrial._text import format_count, format_html_table
 from fairtrial.conditions.environment import Environment
 from fairtrial.errors import FairtrialError, InputError, UndefinedMeasureWarning
 from fairtrial.study.randomness import derive_generator, derive_seed
@@ -239,7 +239,8 @@ class EnvironmentMatrix:
 
     def _repr_html_(self) -> str:
         tables = [
-            f"<h4>{escape(learner)}</h4>{self._format_learner(learner).to_html(escape=True)}" for learner in self.learners
+            f"<h4>{escape(learner)}</h4>{format_html_table(self._format_learner(learner), index=True)}"
+            for learner in self.learners
         ]
         return f"<p>pD (error in %) of {escape(self._summarize())}</p>" + "".join(tables)
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from fairtrial._check import check_whole_number
 from fairtrial._registry import suggest_name
-from fairtrial._text import format_count
+from fairtrial._text import format_count, format_html_table
 from fairtrial.errors import InputError
 from fairtrial.study.archive import LearnerFacts
 from fairtrial.study.identity import (
@@ -275,7 +275,7 @@ class StudyPlan:
         return f"<StudyPlan {self}>"
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(str(self))}</p>{self.frame().to_html(index=False, escape=True)}"
+        return f"<p>{escape(str(self))}</p>{format_html_table(self.frame())}"
 
 
 def plan_study(study: ResolvedStudy) -> StudyPlan:

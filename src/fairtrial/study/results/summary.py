@@ -15,7 +15,15 @@ import numpy.typing as npt
 from fairtrial._findings import Finding
 from fairtrial._narrative import render, render_all
 from fairtrial._registry import Registry
-from fairtrial._text import collapse_whitespace, format_count, format_reason, generalize_message, wrap_item, wrap_lines
+from fairtrial._text import (
+    collapse_whitespace,
+    format_count,
+    format_html_table,
+    format_reason,
+    generalize_message,
+    wrap_item,
+    wrap_lines,
+)
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.study.archive import Archive, ConditionFacts, find_run_state
 from fairtrial.study.records import FAILURES
@@ -127,7 +135,7 @@ class ResultSummary:
         return "\n\n".join(part for part in parts if part)
 
     def _repr_html_(self) -> str:
-        tables = [f"<h4>{escape(name)}</h4>{table.to_html(escape=True)}" for name, table in self.means.items()]
+        tables = [f"<h4>{escape(name)}</h4>{format_html_table(table, index=True)}" for name, table in self.means.items()]
         paragraphs = "".join(
             f"<p>{escape(text)}</p>" for text in (*self.details, *(f"! {text}" for text in self.raised_checks))
         )

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from fairtrial._check import FloatArray, check_one_of
 from fairtrial._files import FORMULA_PATTERN, NUMBER_PATTERN, write_atomically
-from fairtrial._text import format_count
+from fairtrial._text import format_count, format_html_table
 from fairtrial.errors import InputError
 from fairtrial.study.archive import Archive, DataFacts
 from fairtrial.study.records import Predictions
@@ -271,7 +271,7 @@ class MergeSummary:
         return f"<MergeSummary {self}>"
 
     def _repr_html_(self) -> str:
-        return f"<p>{'<br>'.join(escape(line) for line in str(self).splitlines())}</p>{self.frame().to_html(index=False)}"
+        return f"<p>{'<br>'.join(escape(line) for line in str(self).splitlines())}</p>{format_html_table(self.frame())}"
 
 
 def merge(target: str | os.PathLike[str], sources: Sequence[str | os.PathLike[str]]) -> MergeSummary:
@@ -349,7 +349,7 @@ class FileCheck:
         return f"<FileCheck {self}>"
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(str(self).splitlines()[0])}</p>{self.frame().to_html(index=False, escape=True)}"
+        return f"<p>{escape(str(self).splitlines()[0])}</p>{format_html_table(self.frame())}"
 
 
 def check_results(path: str | os.PathLike[str]) -> FileCheck:
