@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtrial._text import join_names
+from fairtrial._text import format_p_value, join_names
 from fairtrial.reproduce.claim import (
     CONTRADICTED,
     INCONCLUSIVE,
@@ -328,7 +328,7 @@ def judge_named_datasets(averages: FoldAverages) -> list[Claim]:
     """Judge the claims about named data sets by one test of the mean over learners and data sets."""
     claims = []
     for names, sign, word in ((("Abalone19", "Glass2"), 1, "higher"), (("Ecoli2", "Yeast2vs8"), -1, "lower")):
-        text = f"On {join_names(names)}, DOB-SCV is {word} than SCV with all learners"
+        text = f"On {join_names(names)}, DOB-SCV is {word} than SCV with all learners (judged as: the mean over the learners)"
         if not set(names) <= set(averages.datasets.index):
             claims.append(Claim(text, NOT_TESTABLE, "these data sets were not run"))
             continue
@@ -416,7 +416,7 @@ def judge_overlap(differences: pd.DataFrame, top: int = _TOP) -> tuple[Verdict, 
     p_value = sum(p for total, p in distribution.items() if total >= sum(n_shared))
     details = (
         f"two learners share {np.mean(n_shared):.1f} of their {top} data sets on average, {top**2 / len(complete):.1f} "
-        f"expected by chance; probability of as many or more by chance {p_value:.4f}"
+        f"expected by chance; as many or more by chance: {format_p_value(p_value)}"
     )
     is_different = max(n_shared) == 0 and distribution[0] < _ALPHA
     return judge_fact(False if p_value < _ALPHA else True if is_different else None), details
