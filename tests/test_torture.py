@@ -11,8 +11,8 @@ ROOT = Path(__file__).parents[1]
 
 @pytest.mark.parametrize("campaign", ["files", "stores"])
 def test_a_small_campaign_ends_without_a_silent_difference_or_a_crash(campaign):
-    command = [sys.executable, "-m", "benchmarks.torture", "--scale", "0.004", "--only", campaign]
-    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=100, check=False)
+    command = [sys.executable, "-m", "benchmarks.torture", "--scale", "0.002", "--only", campaign]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
     assert result.returncode == 0, result.stdout + result.stderr
     assert f"{campaign}: " in result.stdout
 

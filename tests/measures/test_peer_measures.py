@@ -124,11 +124,10 @@ def test_ranked_probability_score_uses_the_order_of_labels():
 
 
 @pytest.mark.parametrize(
-    ("ours", "theirs"),
-    [(measures.d2_log_loss, metrics.d2_log_loss_score), (measures.d2_brier, metrics.d2_brier_score)],
-    ids=["log_loss", "brier"],
+    ("ours", "theirs"), [(measures.d2_log_loss, "d2_log_loss_score"), (measures.d2_brier, "d2_brier_score")]
 )
 def test_d2_equals_scikit_learn(ours, theirs):
+    theirs = getattr(metrics, theirs, None) or pytest.skip("this version of scikit-learn has no such score")
     for seed in range(CASES):
         y, p, w = draw_rows(seed, 2 + seed % 3)
         assert ours(y, p, sample_weight=w) == pytest.approx(theirs(y, p, sample_weight=w), abs=1e-9)

@@ -206,8 +206,7 @@ def test_few_pairs_reproduce_no_equality():
 
 
 def test_vague_words_say_how_they_are_judged(claims):
-    exact = {"4: sAUC", "5: sAUC", "5: KS", "5: H", "6: sAUC"}
-    assert {name for name, claim in claims.items() if "(judged as: " not in claim.text} == exact
+    assert all("(judged as: " in claim.text for claim in claims.values())
 
 
 def test_limits_are_shown(curves, claims):

@@ -138,6 +138,20 @@ def estimate_mean(values: npt.ArrayLike, level: float = 0.95) -> IntervalEstimat
     return IntervalEstimate(mean, mean - half, mean + half, len(array) - 1)
 
 
+def estimate_proportion(count: int, total: int) -> IntervalEstimate:
+    """Estimate a proportion with the Clopper-Pearson interval at 95 %; undefined if `total` is 0.
+
+    >>> estimate_proportion(7, 10).format("{:.4f}")
+    '0.7000 (0.3475 to 0.9333)'
+    """
+    from scipy.stats import binomtest
+
+    if not total:
+        return IntervalEstimate(float("nan"), float("nan"), float("nan"))
+    limits = binomtest(count, total).proportion_ci(method="exact")
+    return IntervalEstimate(count / total, float(limits.low), float(limits.high))
+
+
 def combine_estimates(estimates: Iterable[IntervalEstimate]) -> IntervalEstimate:
     """Estimate the mean of quantities that were estimated independently, e.g. one per data set.
 

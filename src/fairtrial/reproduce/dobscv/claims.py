@@ -24,6 +24,7 @@ from fairtrial.reproduce.claim import (
     Verdict,
     build_claim,
     estimate_mean,
+    estimate_proportion,
     judge_datasets,
     judge_direction,
     judge_equivalence,
@@ -38,7 +39,6 @@ from fairtrial.reproduce.dobscv.estimation import (
     compute_z_scores,
     estimate_gain_ratio,
     estimate_log_ratio,
-    estimate_proportion,
     estimate_rank_correlation,
     format_estimates,
 )

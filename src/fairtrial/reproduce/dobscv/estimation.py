@@ -21,20 +21,6 @@ MIN_DATASETS = 6
 _Z_LIMIT = 1.959964
 
 
-def estimate_proportion(count: int, total: int) -> IntervalEstimate:
-    """Estimate a proportion with the Clopper-Pearson interval at 95 %; undefined if `total` is 0.
-
-    >>> estimate_proportion(7, 10).format("{:.4f}")
-    '0.7000 (0.3475 to 0.9333)'
-    """
-    from scipy.stats import binomtest
-
-    if not total:
-        return IntervalEstimate(float("nan"), float("nan"), float("nan"))
-    limits = binomtest(count, total).proportion_ci(method="exact")
-    return IntervalEstimate(count / total, float(limits.low), float(limits.high))
-
-
 def estimate_rank_correlation(first: Any, second: Any) -> IntervalEstimate:
     """Estimate Spearman's rank correlation with an interval by Fisher's z (variance of Bonett and Wright).
 

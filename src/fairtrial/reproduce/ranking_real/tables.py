@@ -31,7 +31,7 @@ EXPERIMENT_TITLES = {
 _KEYS = ["experiment", "dataset", "measure"]
 _TABLE1_NOTE = (
     "A star marks a cell that differs from the paper by more than sampling error: the 95 % interval of the difference "
-    "(Newcombe, two independent proportions of repeats) does not contain 0. User measures have no published rates."
+    "(Newcombe, two independent proportions of repeats) does not contain 0."
 )
 _DIFFERING_NOTE = (
     "`low` and `high` are the 95 % limits of the difference. Even if both experiments were the same, about one in twenty cells "

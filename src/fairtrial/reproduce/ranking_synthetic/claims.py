@@ -41,6 +41,7 @@ _FIGURE_5 = "Figure 5, probability noise"
 _FIGURE_6 = "Figure 6, class proportion noise"
 _SAME_NOISE = "same noise for both rankings"
 _SLIGHTLY = f"(judged as: by more than 0 and less than {SLIGHT:g} points on average)"
+_MEAN = "(judged as: by the mean over all levels)"
 _OTHERS_THAN_SAUC = tuple(measure for measure in MEASURES if measure != "sauc")
 
 CurveVariants = Mapping[str, ErrorCurve]
@@ -87,7 +88,7 @@ def _judge_labels(curves: CurveVariants) -> dict[str, Claim]:
             max_level=70,
             slightly=True,
         ),
-        "4: sAUC": judge_order(curves, f"{_FIGURE_4}: sAUC is the least robust", _OTHERS_THAN_SAUC, ["sauc"]),
+        "4: sAUC": judge_order(curves, f"{_FIGURE_4}: sAUC is the least robust {_MEAN}", _OTHERS_THAN_SAUC, ["sauc"]),
         "4: taKS": judge_equality(curves, f"{_FIGURE_4}: AUC and taKS are virtually identical", ["auc", "taks"], IDENTICAL),
         "4: all alike": judge_equality(curves, dramatic, MEASURES, DRAMATIC),
     }
@@ -97,9 +98,9 @@ def _judge_scores(curves: CurveVariants) -> dict[str, Claim]:
     rest = ["h_measure", "auc", "auch", "taks"]
     slightly_less = f"{_FIGURE_5}: AUCH is slightly less robust than AUC and taKS {_SLIGHTLY}"
     return {
-        "5: sAUC": judge_order(curves, f"{_FIGURE_5}: sAUC performs worst", _OTHERS_THAN_SAUC, ["sauc"]),
-        "5: KS": judge_order(curves, f"{_FIGURE_5}: KS is the next least robust", rest, ["ks"]),
-        "5: H": judge_order(curves, f"{_FIGURE_5}: H follows", ["auc", "auch", "taks"], ["h_measure"]),
+        "5: sAUC": judge_order(curves, f"{_FIGURE_5}: sAUC performs worst {_MEAN}", _OTHERS_THAN_SAUC, ["sauc"]),
+        "5: KS": judge_order(curves, f"{_FIGURE_5}: KS is the next least robust {_MEAN}", rest, ["ks"]),
+        "5: H": judge_order(curves, f"{_FIGURE_5}: H follows {_MEAN}", ["auc", "auch", "taks"], ["h_measure"]),
         "5: AUCH": judge_order(curves, slightly_less, ["auc", "taks"], ["auch"], slightly=True),
         "5: taKS": judge_equality(curves, f"{_FIGURE_5}: AUC and taKS are almost identical", ["auc", "taks"], IDENTICAL),
     }
@@ -112,7 +113,7 @@ def _judge_proportion(curves: CurveVariants) -> dict[str, Claim]:
     return {
         "6: alike": judge_equality(curves, alike, measures, SIMILAR),
         "6: low": judge_low(curves, low, measures, 80),
-        "6: sAUC": judge_order(curves, f"{_FIGURE_6}: sAUC copes worse than the others", measures, ["sauc"]),
+        "6: sAUC": judge_order(curves, f"{_FIGURE_6}: sAUC copes worse than the others {_MEAN}", measures, ["sauc"]),
     }
 
 
@@ -206,7 +207,9 @@ def summarise_claims(claims: Mapping[str, Claim]) -> str:
             "sAUC is the least robust measure under misclassification noise": claims["4: sAUC"].verdict,
             "sAUC is the least robust measure under probability noise": claims["5: sAUC"].verdict,
             "sAUC is the least robust measure under class proportion noise": claims["6: sAUC"].verdict,
-            "H and KS are slightly more robust than the others under misclassification noise": claims["4: H and KS"].verdict,
+            "H and KS are slightly more robust than the others under misclassification noise up to 70 %": claims[
+                "4: H and KS"
+            ].verdict,
             "H and KS are less robust than AUC under probability noise": combine_verdicts(
                 [claims["5: KS"].verdict, claims["5: H"].verdict]
             ),

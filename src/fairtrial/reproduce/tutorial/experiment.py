@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fairtrial._text import format_count
+from fairtrial._text import format_count, join_names
 from fairtrial.reproduce.experiment import Reproduction, Request, experiment
 from fairtrial.reproduce.tutorial import cherry_picking, curves, measures, resampling, significance, simulations, weka_tables
 from fairtrial.reproduce.tutorial.inputs import TutorialInputs
@@ -62,9 +62,10 @@ def _write_answer(values: Mapping[str, Any]) -> str:
     agreement = []
     if "measures" in values:
         measures_table = values["measures"]
+        exceptions = f" ({join_names(measures_table['other'])} are not comparable)" if measures_table["other"] else ""
         agreement.append(
             f"{measures_table['n_same']} of {9 * len(measures_table['same'])} measures of "
-            f"{format_count(len(measures_table['same']), 'learner')} on Breast Cancer"
+            f"{format_count(len(measures_table['same']), 'learner')} on Breast Cancer{exceptions}"
         )
     if "weka_summary" in values:
         summary = values["weka_summary"]
@@ -72,7 +73,7 @@ def _write_answer(values: Mapping[str, Any]) -> str:
     sentences = [f"Our learners agree with the printed tables in {' and in '.join(agreement)}."] if agreement else []
     sentences.append(
         f"In {format_count(len(values['printed_errors']), 'worked example')}, printed numbers do not follow from the printed "
-        "input; the corrected tests lead to the same conclusions."
+        "input. The corrected tests lead to the same conclusions, except the sign test if a tie counts as half a win."
     )
     tests, choice = values["repeated_tests"], values["cherry_picking"]
     sentences.append(

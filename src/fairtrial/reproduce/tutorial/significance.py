@@ -143,8 +143,8 @@ def judge_assumptions(ratio: IntervalEstimate, p_ratio: float, rate: IntervalEst
     factor = IntervalEstimate(*(float(np.exp(x)) for x in (ratio.value, ratio.low, ratio.high)))
     return (
         Claim(
-            "On Labour, the variances of C4.5 and naive Bayes cannot be considered equal (judged as: variance ratio above 1)",
-            judge_direction([ratio]),
+            "On Labour, the variances of C4.5 and naive Bayes cannot be considered equal (judged as: significant at 5 %)",
+            judge_fact(True if p_ratio < 0.05 else None),
             f"variance ratio {factor.format('{:.2f}')}, Pitman-Morgan test {format_p_value(p_ratio)}",
         ),
         Claim(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -183,7 +183,7 @@ def judge_known_error(errors: pd.DataFrame) -> tuple[Claim, ...]:
     nb, nn = (errors[errors["learner"] == name] for name in ("NB", "1NN"))
     small, large = (errors[errors["problem"] == name] for name in PROBLEMS)
     e0_bias, loo_bias = (estimate_bias(errors, scheme) for scheme in ("E0", "leave-one-out"))
-    everywhere = "judged as: smaller standard deviation for each learner and problem"
+    lower = "judged as: {} has a smaller standard deviation than leave-one-out for each learner and problem"
     deviation, root = "standard deviation", "root mean squared error"
     return (
         Claim(
@@ -192,7 +192,7 @@ def judge_known_error(errors: pd.DataFrame) -> tuple[Claim, ...]:
             f"bias {e0_bias.format()}",
         ),
         judge_smaller(
-            "e632 corrects for this (judged as: smaller absolute bias than E0 on both problems, naive Bayes)",
+            "e632 attempts to correct for this (judged as: smaller absolute bias than E0 on both problems, naive Bayes)",
             nb,
             "e632",
             "E0",
@@ -204,10 +204,14 @@ def judge_known_error(errors: pd.DataFrame) -> tuple[Claim, ...]:
             f"bias {loo_bias.format()}",
         ),
         judge_smaller(
-            f"The bootstrap (e632) varies less than leave-one-out ({everywhere})", errors, "e632", "leave-one-out", deviation
+            f"Bootstrapping has a low variance on small data ({lower.format('e632')})",
+            errors,
+            "e632",
+            "leave-one-out",
+            deviation,
         ),
         judge_smaller(
-            f"10-fold cross-validation varies less than leave-one-out ({everywhere})",
+            f"Leave-one-out has a high variance ({lower.format('10-fold')})",
             errors,
             "10-fold",
             "leave-one-out",
@@ -236,13 +240,18 @@ def judge_known_error(errors: pd.DataFrame) -> tuple[Claim, ...]:
             "E0",
             root,
         ),
-        judge_smaller(
-            f"e632 is poor for nearest neighbours (judged as: larger {root} than 10-fold on both problems)",
-            nn,
-            "10-fold",
-            "e632",
-            root,
-        ),
+        _judge_nearest(nn, root),
+    )
+
+
+def _judge_nearest(errors: pd.DataFrame, statistic: str) -> Claim:
+    """Judge by e632, with E0 as a variant, whether bootstrapping is poor for nearest neighbours."""
+    gaps = {scheme: estimate_gaps(errors, "10-fold", scheme, statistic) for scheme in ("e632", "E0")}
+    return build_claim(
+        f"Bootstrapping is poor for nearest neighbours (judged as: larger {statistic} than 10-fold on both problems, e632)",
+        lambda variant: judge_direction(gaps[variant or "e632"].values()),
+        f"{statistic}: {'; '.join([*gaps['e632'], *gaps['E0']])}",
+        variants=["E0"],
     )
 
 
@@ -394,29 +403,39 @@ def _summarize_rejections(rejected: dict[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def judge_repeated_tests(rejected: dict[str, pd.DataFrame]) -> tuple[Claim, ...]:
-    """Judge six claims. The last two use the plain t test; Bouckaert's tests, which the slide cites, are variants."""
-    plain = "10x10 cross-validation with the plain t test over all 100 folds"
+    """Judge six claims. The last two are judged by Bouckaert's tests, which the slide cites; the plain t test is a variant."""
+    schemes = "Bouckaert's variations of 10x10 cross-validation"
     stated = [
-        ("The 5x2 t test has a lower type I error than the t test over 10 folds", "equal", FOLD_T, FIVE_T, ()),
-        ("The 5x2 t test has less power than the t test over 10 folds", "different", FOLD_T, FIVE_T, ()),
-        ("The 5x2 F test has a lower type I error than the 5x2 t test", "equal", FIVE_T, FIVE_F, ()),
-        ("The 5x2 F test has more power than the 5x2 t test", "different", FIVE_F, FIVE_T, ()),
-        (f"{plain} has a higher type I error than the t test over 10 folds", "equal", ALL_FOLDS_T, FOLD_T, BOUCKAERT),
-        (f"{plain} has more power than the t test over 10 folds", "different", ALL_FOLDS_T, FOLD_T, BOUCKAERT),
+        ("The 5x2 t test has a lower type I error than the t test over 10 folds", "equal", FOLD_T, FIVE_T),
+        ("The 5x2 t test has less power than the t test over 10 folds", "different", FOLD_T, FIVE_T),
+        ("The 5x2 F test has a lower type I error than the 5x2 t test", "equal", FIVE_T, FIVE_F),
+        ("The 5x2 F test has more power than the 5x2 t test", "different", FIVE_F, FIVE_T),
     ]
-    return tuple(
-        judge_more_rejections(text, rejected[case], larger, smaller, variants)
-        for text, case, larger, smaller, variants in stated
+    repeated = [
+        (f"{schemes} have a higher type I error than the t test over 10 folds (judged as: all three)", "equal"),
+        (f"{schemes} have more power than the t test over 10 folds (judged as: all three)", "different"),
+    ]
+    return (
+        *(judge_more_rejections(text, rejected[case], larger, smaller) for text, case, larger, smaller in stated),
+        *(judge_ten_by_ten(text, rejected[case]) for text, case in repeated),
     )
 
 
-def judge_more_rejections(text: str, rejected: pd.DataFrame, larger: str, smaller: str, variants: Sequence[str] = ()) -> Claim:
-    """Judge whether the first test rejects more often, by the paired difference; `variants` may replace the first test."""
-    gaps = {
-        name: estimate_mean(rejected[name or larger].astype(float) - rejected[smaller].astype(float))
-        for name in ("", *variants)
-    }
+def judge_ten_by_ten(text: str, rejected: pd.DataFrame) -> Claim:
+    """Judge whether all of Bouckaert's tests reject more often than the t test over 10 folds."""
+    names = (*BOUCKAERT, ALL_FOLDS_T)
+    gaps = {name: estimate_mean(rejected[name].astype(float) - rejected[FOLD_T].astype(float)) for name in names}
+    rates = "; ".join(f"{name} {rejected[name].mean():.3f}, difference {gaps[name].format('{:+.3f}')}" for name in names)
+    return build_claim(
+        text,
+        lambda variant: judge_direction([gaps[name] for name in ([variant] if variant else BOUCKAERT)]),
+        f"{FOLD_T} {rejected[FOLD_T].mean():.3f}; {rates}",
+        variants=[ALL_FOLDS_T],
+    )
+
+
+def judge_more_rejections(text: str, rejected: pd.DataFrame, larger: str, smaller: str) -> Claim:
+    """Judge whether the first test rejects more often, by the paired difference."""
+    gap = estimate_mean(rejected[larger].astype(float) - rejected[smaller].astype(float))
     rates = f"{rejected[larger].mean():.3f} ({larger}) minus {rejected[smaller].mean():.3f} ({smaller})"
-    others = "".join(f"; {name} {rejected[name].mean():.3f}: {gaps[name].format('{:+.3f}')}" for name in variants)
-    details = f"{rates}: {gaps[''].format('{:+.3f}')}{others}"
-    return build_claim(text, lambda variant: judge_direction([gaps[variant]]), details, variants=variants)
+    return Claim(text, judge_direction([gap]), f"{rates}: {gap.format('{:+.3f}')}")
