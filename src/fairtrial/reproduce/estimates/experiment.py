@@ -33,7 +33,7 @@ _METHODS_NOTE = (
 _EXACT_NOTE = (
     "Exact coverage of 95 % intervals in percent, from the binomial distribution: the mean and the lowest over true accuracies "
     "from 50 % to 99 %, the accuracy with the lowest coverage, and the mean width in points. `n` is the number of test rows. "
-    "The Gaussian interval is the accuracy plus or minus 1.96 standard errors."
+    "The Gaussian interval is the accuracy plus or minus 1.96 standard errors, truncated to 0 and 1."
 )
 _COMPLETE_NOTE = (
     "Test sets have two rows: 5 folds of 10 rows, and 10 folds of 20 rows. Bias, standard deviation and root mean squared "
