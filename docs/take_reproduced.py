@@ -75,7 +75,6 @@ def _update_link(line: str, folder: Path) -> str:
 def build_overview(folder: Path) -> str:
     """Write the overview: verdicts by paper, then the answers, the claims, the errata, and our own claims and targets."""
     names = [name for name in load_experiments() if (folder / name / "summary.json").is_file()]
-    older = [name for name in load_experiments() if (folder / name).is_dir() and name not in names]
     claims = pd.concat([pd.read_csv(folder / name / "claims.csv").assign(experiment=name) for name in names])
     claims = claims.assign(sensitivity=claims["sensitivity"].fillna(""))
     papers = {
@@ -83,12 +82,7 @@ def build_overview(folder: Path) -> str:
         for key, paper in PAPERS.items()
         if any(load_experiments()[name].paper is paper for name in names)
     }
-    note = (
-        f"Not in the table: {', '.join(map(_link, older))}. These pages show older full runs with three verdicts."
-        if older
-        else ""
-    )
-    parts = [OPENING, _count_verdicts(claims, papers), note]
+    parts = [OPENING, _count_verdicts(claims, papers)]
     for key, experiments in papers.items():
         parts += [f"## {PAPERS[key].short}", *(_summarise(folder, name) for name in experiments), PAPERS[key].reference]
     of_papers = claims[claims["kind"] == "claim"]
