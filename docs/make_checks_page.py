@@ -40,7 +40,7 @@ FT016 raised: Each data set is split only once: the variation between partitions
 _CUSTOM_CHECKS = """
 ## Add a check
 
-A check is a function of the report's source. Register it under a number with your own letters, and name its module in the
+A check is a function of the report's source. Register it under a number with your own prefix, and name its module in the
 entry-point group `fairtrial.checks` of your package:
 
 ```py
@@ -66,7 +66,8 @@ def check_seed(source):
 mine = "my_package.my_checks"
 ```
 
-The function returns values; the texts are filled from them. Pass `details=` a data frame to show a table with the check.
+The function returns values, which replace the placeholders in the texts. Pass `details=` a data frame to show a table with the
+check.
 """
 _CONTENTS = """
 ```{toctree}

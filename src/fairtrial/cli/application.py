@@ -33,7 +33,7 @@ PANELS = {
 }
 """The commands by heading, in the order of the help text."""
 _VALUES = {Path: "PATH", bool: "", int: "INTEGER", float: "NUMBER", str: "TEXT"}
-_WELCOME = """fairtrial compares classifiers: which is better, how sure are we, will it hold?
+_WELCOME = """fairtrial compares classifiers: which is better, how sure are we, is it robust?
 
   fairtrial judge predictions.csv   predictions of one or more models
   fairtrial compare scores.csv      a table of scores, one row per data set
@@ -98,7 +98,7 @@ app = typer.Typer(
     cls=CommandGroup,
     invoke_without_command=True,
     rich_markup_mode="rich",
-    help="Compare classifiers: which is better, how sure are we, will it hold?",
+    help="Compare classifiers: which is better, how sure are we, is it robust?",
 )
 
 
@@ -120,7 +120,7 @@ def main(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Compare classifiers: which is better, how sure are we, will it hold?"""
+    """Compare classifiers: which is better, how sure are we, is it robust?"""
     if context.invoked_subcommand is None:
         typer.echo(_WELCOME)
 

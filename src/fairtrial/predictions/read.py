@@ -519,7 +519,7 @@ def build_datasets(
 
 
 def _blank_missing_labels(table: pd.DataFrame, roles: Roles) -> pd.DataFrame:
-    """Replace true labels that mean a missing label, e.g. ?, by empty cells."""
+    """Replace markers of missing true labels, e.g. ?, with empty cells."""
     if not roles.missing_labels:
         return table
     column = table[roles.columns["y_true"]]

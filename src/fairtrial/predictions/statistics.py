@@ -590,7 +590,7 @@ class InMemoryModel:
         return calibration_curve(outcome, probability, level=level, cluster=self.clusters)
 
     def assess_probabilities(self, settings: JudgeSettings) -> ProbabilityAssessment | None:
-        """Assess the probabilities of the positive or most probable class; None if there are none."""
+        """Assess the probabilities of the positive or most probable class. Return None if there are no probabilities."""
         if self.kind != "probability" or self.y_score is None:
             return None
         rows = ProbabilityRows.read(self.y_true, self.y_score, sample_weight=self.weights, **self.get_measure_options())

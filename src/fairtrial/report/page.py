@@ -396,7 +396,7 @@ class _Describer:
 
 
 def _split_findings(section: Section) -> tuple[list[Sentence], tuple[Sentence, ...]]:
-    """Split off the first sentence, with its alternatives for the values of selectors."""
+    """Separate the first sentence, with its versions for other selected values, from the remaining sentences."""
     if not section.sentences:
         return [], ()
     first = section.sentences[0]

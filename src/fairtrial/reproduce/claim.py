@@ -1,4 +1,4 @@
-"""Claims of a paper, and the rules that judge them. The same rules apply to all papers and were fixed before the runs.
+"""Claims of a paper, and the rules that judge them. The same rules apply to all papers.
 
 A claim is judged by estimates with 95 % confidence intervals, oriented so that positive values support it:
 

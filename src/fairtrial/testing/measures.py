@@ -71,7 +71,7 @@ class _MeasureCase:
         return np.asarray(scores[:, 1] if k == 2 else scores)
 
     def make_perfect_predictions(self, columns: _Columns) -> list[npt.NDArray[Any]]:
-        """Return the true values as predictions; for scores, also a version with as many distinct values as the predictions."""
+        """Return perfect predictions. For scores, also return a version in which they vary like the given predictions."""
         if self.needs in ("labels", "values"):
             return [columns.y_true]
         certain = columns.y_true.astype(float) if columns.k == 2 else np.eye(columns.k)[columns.y_true]

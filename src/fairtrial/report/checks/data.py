@@ -128,7 +128,7 @@ def _count_folds(results: Results, dataset: str) -> int:
     "FT023",
     title="Few rows",
     looks_for=f"data sets with fewer than {MIN_ROWS} rows",
-    why="Intervals are wide and tests have little power, so a non-significant difference says little.",
+    why="Intervals are wide and tests have little power, so a difference may be missed.",
     remedy="add rows",
     cite="Japkowicz & Shah 2011",
     texts={

@@ -24,11 +24,12 @@ LONG_ENOUGH = 0.2
 @check(
     "FT009",
     title="Failures imputed or data sets excluded",
-    looks_for="trials that failed: error, timeout, memory or crash",
+    looks_for="trials that failed: error, timeout, out of memory or crash",
     why="How failed trials are treated can decide which learner wins, because failures are rarely spread at random over "
     "learners "
     "and data sets.",
-    remedy="run them again (fairtrial run --retry STATUS), raise the limits, or compare the verdicts under each policy "
+    remedy="run them again (fairtrial run --retry STATUS), raise the resource limits, or compare the verdicts under each "
+    "policy "
     "([verdict] failures)",
     cite="Rubin 1976",
     texts={
@@ -58,8 +59,8 @@ def check_failures(source: ReportSource) -> CheckAnswer:
     "FT011",
     title="Incomplete study",
     looks_for="planned trials that have not run",
-    why="The trials that have run are rarely a fair sample of the plan: fast learners and small data sets come first. Stopping "
-    "as soon as the result is welcome is worse.",
+    why="The trials that have run are rarely a fair sample of the plan: fast learners and small data sets come first. "
+    "Stopping when the result looks favourable also biases the comparison.",
     remedy="let the study finish: rerun fairtrial run to resume it",
     cite="Simmons, Nelson & Simonsohn 2011",
     texts={
@@ -89,14 +90,14 @@ def check_incomplete(source: ReportSource) -> CheckAnswer:
     title="Learners with warnings",
     looks_for="trials in which the learner warned, e.g. scikit-learn's ConvergenceWarning; warnings of fairtrial that all "
     "learners share under a condition are reported but do not raise the check",
-    why="A learner that did not converge performs below its potential, and warnings often point to a wrong use.",
+    why="A learner that did not converge may perform worse than it could, and warnings often indicate incorrect use.",
     remedy="follow the warning (more iterations, scaled attributes), then run again",
     cite="Pedregosa et al. 2011",
     texts={
         "not applicable": "a file of predictions has no warnings.",
         "passed": "no learner issued a warning.",
         "condition": "no learner issued a warning; under {conditions} the condition did: {warning}",
-        "raised": "{learners} issued warnings, most often {worst} (in {trials:count trial}): {warning}",
+        "raised": "{learners} issued warnings. The most frequent one is from {worst} (in {trials:count trial}): {warning}",
     },
 )
 def check_warnings(source: ReportSource) -> CheckAnswer:

@@ -27,7 +27,8 @@ TRIVIAL = ("DummyClassifier",)
     "FT007",
     title="Tuning on the test set",
     looks_for="learners of one class that differ only in parameters and are not tuned inside the folds",
-    why="Choosing the best of several settings by their test scores is tuning on the test set: its score is too good. "
+    why="Choosing the best of several settings by their test scores is tuning on the test set, so the score of the chosen "
+    "setting is too optimistic. "
     "Parameters "
     "that were chosen before the study on the same data cannot be detected.",
     remedy="declare one learner with tune = {grid = ...}, which is tuned inside each training set; ignore this check if you "
@@ -93,7 +94,7 @@ def _format_differing_parameters(settings: list[tuple[str, Mapping[str, Any]]], 
         ),
         "passed": "on every data set, some learner beats {baseline} in {measure}.",
         "raised": (
-            "no learner beats {baseline} on {datasets}. On {worst}, the best {measure} is {best:.3f}, that of {baseline} "
+            "no learner beats {baseline} on {datasets}. On {worst}, the best {measure} is {best:.3f}; {baseline} has "
             "{trivial:.3f}."
         ),
     },

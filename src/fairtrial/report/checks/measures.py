@@ -242,8 +242,8 @@ def _compute_calibration_errors(results: Results) -> pd.DataFrame:
 @check(
     "FT021",
     title="Measures undefined in many folds",
-    looks_for=f"learners and declared measures without a value in {100 * UNDEFINED:.0f} % or more of the successful trials",
-    why="A mean over the folds with a value is a mean over easier folds, or over different folds for each learner.",
+    looks_for=f"declared measures that are undefined for a learner in {100 * UNDEFINED:.0f} % or more of its successful trials",
+    why="The mean then leaves out some folds. The remaining folds may be easier, or may differ between learners.",
     remedy="use fewer folds, pool the test rows of a repeat (scores(..., pooled=True)), or choose a measure that is always "
     "defined",
     cite="Forman & Scholz 2010",

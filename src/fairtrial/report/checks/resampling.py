@@ -94,7 +94,7 @@ def _report_split_groups(frame: pd.DataFrame, columns: Mapping[str, str]) -> Che
     why="DOB-SCV spreads near neighbours over all folds, so each test row has a similar row in the training set. On simulated "
     "problems with known performance, it overestimated the balanced accuracy of its fold models by 0.017 on average, and that "
     "of the model trained on all rows by 0.013. Stratified folds had no bias for the fold models, and were 0.005 too low for "
-    "the model trained on all rows. DOB-SCV varies less, so the root mean squared errors were about equal.",
+    "the model trained on all rows. DOB-SCV estimates vary less, so the root mean squared errors were about equal.",
     remedy="use repeated stratified folds to estimate how good a learner is; use DOB-SCV to compare with studies that used it, "
     "and report that its scores are slightly too high",
     cite="Moreno-Torres, Sáez & Herrera 2012",
@@ -124,9 +124,8 @@ def check_dob_scv(source: ReportSource) -> CheckAnswer:
         "not applicable": "the scheme {scheme} need not test all rows equally often.",
         "passed": "all rows of a data set are tested equally often.",
         "raised": (
-            "rows of {datasets} are tested unequally often: of {rows:count row} of {worst}, {never} {never:is} never tested "
-            "and "
-            "others up to {most} times."
+            "rows of {datasets} are tested unequally often: of {rows:count row} of {worst}, {never} {never:is} never tested, "
+            "and others are tested up to {most} times."
         ),
     },
 )
@@ -180,9 +179,8 @@ def check_repeats(source: ReportSource) -> CheckAnswer:
     "FT017",
     title="Noise in the labels of the test set",
     looks_for="conditions that change the labels of test rows",
-    why="Correct predictions then count as errors: the score falls by the noise itself, most of all for good learners. RLA "
-    "and ELA "
-    "no longer separate what was learned from what was measured.",
+    why="Correct predictions then count as errors, so the score falls even if the model is unchanged, most of all for good "
+    "learners. RLA and ELA then mix this effect with the effect of noise on training.",
     remedy='declare class noise with part = "train" (the default); change test labels only to simulate concept change',
     cite="Sáez, Luengo & Herrera 2016; Frénay & Verleysen 2014",
     texts={

@@ -96,7 +96,7 @@ def check_few_datasets(source: ReportSource) -> CheckAnswer:
     title="Best learner depends on few data sets",
     looks_for="another learner that is best if one data set is left out, or at most "
     f"{100 * MAX_DECISIVE_PROPORTION:.0f} % of the data sets",
-    why="If a few data sets decide which learner is best, another choice of data sets would have named another one. Nearly any "
+    why="If a few data sets decide which learner is best, another choice of data sets could give another answer. Nearly any "
     "learner wins on data sets that were chosen for it. Results on data sets that were left out cannot be checked.",
     remedy="name all learners that are not significantly worse than the best; add data sets; choose data sets before the "
     "study, by a rule that you report",

@@ -65,7 +65,7 @@ def build_section(source: ReportSource) -> Section | None:
 
 @dataclass(frozen=True, eq=False)
 class DatasetScores:
-    """The scores by data set and learner of one measure under one condition, and the learner that is best overall."""
+    """Scores of one measure under one condition by data set and learner, and the best learner overall."""
 
     measure: str
     condition: ConditionFacts

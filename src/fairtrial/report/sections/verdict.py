@@ -319,7 +319,7 @@ def _list_other_caveats(verdict: Verdict) -> list[Finding]:
 
 
 def _follows_answer(finding: Finding) -> bool:
-    """Return whether a finding says what was left out or assumed."""
+    """Return whether a finding reports an omission or an assumption."""
     return finding.kind == "direction_default" or TOPICS.get(finding.kind) in _EXCLUSION_TOPICS
 
 

@@ -416,7 +416,7 @@ def judge_overlap(differences: pd.DataFrame, top: int = _TOP) -> tuple[Verdict, 
     p_value = sum(p for total, p in distribution.items() if total >= sum(n_shared))
     details = (
         f"two learners share {np.mean(n_shared):.1f} of their {top} data sets on average, {top**2 / len(complete):.1f} "
-        f"expected by chance; as many or more by chance: {format_p_value(p_value)}"
+        f"expected by chance ({format_p_value(p_value)})"
     )
     is_different = max(n_shared) == 0 and distribution[0] < _ALPHA
     return judge_fact(False if p_value < _ALPHA else True if is_different else None), details
@@ -430,7 +430,8 @@ def describe_published_overlap() -> str:
     largest = differences.sort_values("size", ascending=False).groupby("learner").head(_TOP)["dataset"].value_counts()
     n_rows, n_learners = rows["dataset"].nunique(), rows["learner"].nunique()
     return (
-        f"the paper's own rows contradict the claim, too: of the {n_rows} rows at hand, {largest.index[0]} is among the {_TOP} "
+        f"the paper's own rows contradict the claim, too: of the {n_rows} available rows, {largest.index[0]} is among the "
+        f"{_TOP} "
         f"greatest for {largest.iloc[0]} of {n_learners} learners"
     )
 

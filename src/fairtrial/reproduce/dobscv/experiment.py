@@ -94,11 +94,13 @@ def summarize(averages: FoldAverages, simulation: Simulation) -> str:
     }
     bias = {key: f"{estimate.value:+.3f}" for key, estimate in biases.items()}
     return (
-        f"DOB-SCV gives {'higher' if effect.value > 0 else 'lower'} estimates of the AUC than SCV, on average by "
-        f"{effect.format('{:+.3f}')} over {averages.n_datasets} data sets and {differences.shape[1]} learners; the difference "
-        f"is significant for {n_higher} of the learners. On simulated problems with known performance, the bias of DOB-SCV is "
+        f"DOB-SCV gives {'higher' if effect.value > 0 else 'lower'} estimates of the AUC than SCV, with a mean difference of "
+        f"{effect.format('{:+.3f}')} over {averages.n_datasets} data sets and {differences.shape[1]} learners. The "
+        f"difference is significant for {n_higher} of the learners. On simulated problems with known performance, the bias "
+        "of DOB-SCV is "
         f"{bias[SHUFFLED, FOLD_MODELS]} relative to its fold models and {bias[SHUFFLED, FULL_MODEL]} relative to the model "
-        f"trained on all rows; the bias of SCV is {bias[SCV, FOLD_MODELS]} and {bias[SCV, FULL_MODEL]}. Compared with SCV, the "
+        f"trained on all rows. The corresponding biases of SCV are {bias[SCV, FOLD_MODELS]} and {bias[SCV, FULL_MODEL]}. "
+        "Compared with SCV, the "
         f"root mean squared error of DOB-SCV is {_compare_errors(simulation, FOLD_MODELS)} for the fold models and "
         f"{_compare_errors(simulation, FULL_MODEL)} for the model trained on all rows."
     )

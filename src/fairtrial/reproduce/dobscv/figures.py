@@ -66,7 +66,7 @@ def draw_map(simulation: Simulation) -> Any:
         row=alt.Row("estimand:N", title=None, sort=list(ESTIMANDS)),
         column=alt.Column("panel:N", title=None, sort=list(frame["panel"].unique())),
     )
-    subtitle = "Below 1: DOB-SCV (shuffled) is closer to the truth. * significant at 5 % (Bonferroni)"
+    subtitle = "Below 1: DOB-SCV (shuffled) has the smaller error. * significant at 5 % (Bonferroni)"
     return style_chart(faceted.properties(title=build_title("Error of DOB-SCV relative to SCV", subtitle)))
 
 

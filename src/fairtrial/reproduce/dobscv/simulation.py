@@ -216,7 +216,7 @@ class Simulation:
     def build_tables(self) -> list[ResultTable]:
         """Build the map by level of each factor, and the table of all problems."""
         return [
-            ResultTable("known-truth", "When is SCV or DOB-SCV closer to the truth?", self.build_map(), _MAP_NOTE),
+            ResultTable("known-truth", "Which estimate is closer to the true performance?", self.build_map(), _MAP_NOTE),
             ResultTable("known-truth-cells", "Simulated problems: all cells", self.cells, _CELLS_NOTE, digits=4, on_page=False),
         ]
 

@@ -36,13 +36,15 @@ _AGREEMENT_NOTE = (
     "absolute difference, and the number of published values within the prediction interval of one run like ours."
 )
 _TABLE4_NOTE = (
-    "Means over runs, beside the published rows at hand (19 data sets, if all were run). The published SCV result of C4.5 on "
+    "Means over runs, next to the published rows that are available to us (19 data sets if all were run). The published SCV "
+    "result of C4.5 on "
     "Yeast1458vs7 repeats that of Glass5 (.8829); its percentage implies .5230. The data sets without a published row are in "
     "[all-sets.csv](all-sets.csv)."
 )
 _WILCOXON_NOTE = (
-    "R+ is the sum of the ranks of data sets on which DOB-SCV is higher. Zero differences are ranked and split, and one of an "
-    "odd number is dropped. The published sums, 65 x 66 / 2 or 66 x 67 / 2, show that the paper did the same. R+ and R- are "
+    "R+ is the sum of the ranks of data sets on which DOB-SCV is higher. Zero differences are ranked, and their ranks are "
+    "divided equally between R+ and R-. If their number is odd, one is dropped. The published sums, 65 x 66 / 2 or 66 x 67 / "
+    "2, show that the paper did the same. R+ and R- are "
     "means over runs, and the interval is the prediction interval of one run like ours minus the published value. p (normal "
     "approximation) is the median over runs. Most data sets are derived from the same few originals and are not independent, "
     "so all p-values are probably too small."

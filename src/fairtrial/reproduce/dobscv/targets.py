@@ -105,7 +105,7 @@ def judge_printed_numbers() -> list[Claim]:
             "printed",
         ),
         Claim(
-            "The percentages in Table 4 follow from its AUCs, up to rounding (rows at hand)",
+            "The percentages in Table 4 follow from its AUCs, up to rounding (available rows)",
             judge_fact(not len(differing)),
             f"{len(table4) - len(differing)} of {len(table4)} percentages" + (f"; {cells}" if cells else ""),
             "printed",

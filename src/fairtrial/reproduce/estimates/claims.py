@@ -55,7 +55,7 @@ CLAIMS = (
     "repeating cross-validation improves the estimate",
     "complete cross-validation improves the estimate",
     "complete cross-validation is prohibitive",
-    "the bootstrap is better in small samples",
+    ".632 is better than 10-fold for every learner in small samples",
     ".632 is optimistic for the nearest neighbour",
     "90 % of intervals contain the true value",
     "small, variable samples give wide intervals",
@@ -231,7 +231,7 @@ def judge_bootstrap(draws: Draws) -> dict[str, Claim]:
     plain_bias, plus_bias = (neighbour.estimate_bias(method) for method in (".632", ".632+"))
     difference = neighbour.compare(".632+", ".632", "bias")
     return {
-        "the bootstrap is better in small samples": Claim(
+        ".632 is better than 10-fold for every learner in small samples": Claim(
             f"The bootstrap is recommended if the sample is small: with {n_rows} rows, .632 has a smaller root mean squared "
             "error than 10-fold for every learner",
             _judge_learners(plain),
@@ -280,9 +280,9 @@ def judge_hold_out_coverage(draws: Draws) -> Claim:
         _TWO_SIDED: judge_equivalence([estimate.subtract(LEVEL) for estimate in coverage.values()], COVERAGE_MARGIN),
     }
     return build_claim(
-        "Binomial intervals on a test set contain the true error of the learner trained on all rows (judged as: at a "
-        f"confidence level of {_percent(LEVEL)} in at least {_percent(limit)} for both hold-outs, mean over problems, sizes "
-        "and learners)",
+        "Binomial intervals on a test set contain the true error of the learner trained on all rows (judged as: the "
+        f"mean coverage of {_percent(LEVEL)} intervals over problems, sizes and learners is at least {_percent(limit)} for "
+        "both hold-outs)",
         verdicts.__getitem__,
         "; ".join(described),
         variants=[_TWO_SIDED],
@@ -464,7 +464,11 @@ def judge_printed(worked: pd.DataFrame, intervals: pd.DataFrame) -> list[Claim]:
                 f"{row['quantity'][0].upper()}{row['quantity'][1:]}: {row['published']:g}",
                 judge_fact(row["assessment"] in _AGREEING),
                 f"ours {row['ours']:.4g}"
-                + (f", limit for many rows {row['limit']:.4g}" if row["limit"] == row["limit"] else ""),
+                + (
+                    f" for 100 rows; the printed number is the limit for many rows, {row['limit']:.4g}"
+                    if row["limit"] == row["limit"]
+                    else ""
+                ),
                 kind="printed",
             )
             for row in worked.to_dict("records")

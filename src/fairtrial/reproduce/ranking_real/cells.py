@@ -1,4 +1,4 @@
-"""The cells of Table 1: one data set with one kind of noise, over many repeats. Finished cells are saved and reused."""
+"""The cells of Table 1. Each cell is one data set with one kind of noise, over many repeats. Finished cells are saved."""
 
 from __future__ import annotations
 

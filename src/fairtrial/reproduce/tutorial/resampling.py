@@ -255,9 +255,10 @@ def judge_permutation(majority: dict[str, Any], n_resamples: int, n_majority: in
     low, high = compute_p_limits(majority["p, switched"], n_resamples)
     excess = IntervalEstimate(majority["p, switched"], low, high).subtract(_ALPHA)
     claim = Claim(
-        f"Randomly switched labels give appropriate bogus data (judged as: the majority class does not get p < {_ALPHA:g})",
+        "Randomly switched labels give appropriate bogus data (judged as: always predicting the majority class gives p of "
+        f"at least {_ALPHA:g})",
         judge_direction([excess]),
-        f"the majority class learns nothing, but gets p = {majority['p, switched']:.3f} (95 % CI {low:.3f} to {high:.3f}; with "
+        f"always predicting the majority class gives p = {majority['p, switched']:.3f} (95 % CI {low:.3f} to {high:.3f}; with "
         f"permuted labels {majority['p, permuted']:.3f}); {n_resamples} bogus data sets, so p is at least "
         f"{1 / (n_resamples + 1):.3f}; with random labels, one class gets {n_majority} or more of {n_rows} rows with a "
         f"probability of {compute_majority_probability(n_rows, n_majority):.3f}",
