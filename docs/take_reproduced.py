@@ -89,12 +89,20 @@ def build_overview(folder: Path) -> str:
     parts.append(CLAIMS)
     parts += [_list_claims(of_papers, PAPERS[key].short, experiments) for key, experiments in papers.items()]
     errata = read_errata().rename(columns={"experiment": "page"})
-    parts += [ERRATA, to_markdown(errata.assign(page=[_link(name) for name in errata["page"]]), better=None)]
+    parts += [ERRATA, _format_table(errata.assign(page=[_link(name) for name in errata["page"]]))]
     for kind, text in OTHERS.items():
         chosen = claims[claims["kind"] == kind]
         if len(chosen):
             parts += [f"## {KINDS[kind]}", text, _list_claims(chosen, "", names)]
     return "\n\n".join(part.strip() for part in parts if part) + "\n"
+
+
+def _format_table(table: pd.DataFrame) -> str:
+    """Format a table whose cells may contain links to the pages of experiments."""
+    text = to_markdown(table, better=None).strip()
+    for name in load_experiments():
+        text = text.replace(f"\\[{name}\\]({name}/index.md)", _link(name))
+    return text
 
 
 def _link(name: str) -> str:
@@ -108,7 +116,7 @@ def _count_verdicts(claims: pd.DataFrame, papers: dict[str, list[str]]) -> str:
         | {verdict: sum(int(counts.get((name, verdict), 0)) for name in experiments) for verdict in VERDICTS}
         for key, experiments in papers.items()
     ]
-    return to_markdown(pd.DataFrame(rows), better=None)
+    return _format_table(pd.DataFrame(rows))
 
 
 def _summarise(folder: Path, name: str) -> str:
@@ -128,7 +136,7 @@ def _list_claims(claims: pd.DataFrame, heading: str, experiments: list[str]) -> 
     chosen = chosen.iloc[order.argsort(kind="stable")]
     table = chosen[["claim", "verdict", "sensitivity"]].assign(page=[_link(name) for name in chosen["experiment"]])
     title = f"### {heading}\n\n" if heading else ""
-    return title + to_markdown(table.reset_index(drop=True), better=None).strip()
+    return title + _format_table(table.reset_index(drop=True))
 
 
 if __name__ == "__main__":
