@@ -112,7 +112,7 @@ def _link(name: str) -> str:
 def _count_verdicts(claims: pd.DataFrame, papers: dict[str, list[str]]) -> str:
     counts = claims[claims["kind"] == "claim"].groupby(["experiment", "verdict"]).size()
     rows = [
-        {"paper": PAPERS[key].short, "pages": ", ".join(map(_link, experiments))}
+        {"paper": f"{PAPERS[key].short}: {', '.join(map(_link, experiments))}"}
         | {verdict: sum(int(counts.get((name, verdict), 0)) for name in experiments) for verdict in VERDICTS}
         for key, experiments in papers.items()
     ]
