@@ -37,7 +37,7 @@ def test_filters_by_name_reduce_the_effect_of_class_noise(folder):
 measures = ["accuracy"]
 data = { sides = { file = "sides.csv", target = "side" } }
 conditions = { class-noise = [0, 0.3] }
-resampling = { folds = 2 }
+resampling = { folds = 2, repeats = 4 }
 
 [learners]
 plain = { learner = "nearest-neighbours" }
@@ -50,7 +50,7 @@ sampler = { sampler = "edited-nearest-neighbours", sampling_strategy = "all", ki
 """,
     )
     scores = results.scores()
-    assert len(scores) == 4 * 2 * 2
+    assert len(scores) == 4 * 2 * 8
     means = scores.groupby(["level", "learner"], observed=True)["value"].mean()
     assert means[0.0].min() > 0.95
     # The nearest neighbour of a test row has a wrong class with probability 0.3.
