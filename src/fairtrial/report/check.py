@@ -309,7 +309,7 @@ def run_checks(results: Any, checks: Iterable[Check | str] | None = None) -> tup
     ----------
     results : Results, Judgement, Verdict or ReportSource
         What to check.
-    checks : iterable of Check or str, optional
+    checks : str or iterable of Check or str, optional
         Checks to run, or their numbers. Default: all registered checks that apply to this kind of results.
 
     Returns
@@ -322,12 +322,13 @@ def run_checks(results: Any, checks: Iterable[Check | str] | None = None) -> tup
     >>> verdict = compare([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6], [0.9, 0.5], [0.8, 0.7]], rows="datasets")
     >>> [result.check.number for result in run_checks(verdict) if result.finding.outcome == "raised"]
     ['FT008']
-    >>> print(*run_checks(verdict, ["FT008"]))
+    >>> print(*run_checks(verdict, "FT008"))
     FT008 raised: The Wilcoxon signed-rank test has 5 data sets on which learners can differ; it needs at least 6.
     """
     source = _get_source(results)
     if checks is not None:
-        selected = [registry[item] if isinstance(item, str) else item for item in checks]
+        items = [checks] if isinstance(checks, str) else checks
+        selected = [registry[item] if isinstance(item, str) else item for item in items]
         return _sort_results([CheckResult(current_check, _run_check(current_check, source)) for current_check in selected])
     key = source.identity
     serving = [current_check for current_check in registry.values() if source.kind in current_check.serves]
