@@ -1238,12 +1238,12 @@ def test_gains_of_filters_are_paired_means_over_data_sets():
     assert gains["c45", "ipf", 0.0].value == pytest.approx(0)
 
 
-@pytest.mark.parametrize(("gain", "text"), [(0.04, "IPF (+4.6)"), (-0.04, "IPF (-4.6)"), (0.0, "no filter")])
+@pytest.mark.parametrize(("gain", "text"), [(0.04, "IPF (+4.6)"), (-0.04, "IPF (-4.6)"), (0.0, "none")])
 def test_only_significant_gains_of_filters_are_named(gain, text):
     sentences = filters.describe_gains(FilterResults(gain))
     assert len(sentences) == 2
     for sentence in sentences:
-        assert sentence.endswith(f"at 0 % noise with no filter; at 30 % noise with {text}.")
+        assert sentence.endswith(f"at 0 % noise none; at 30 % noise {text}.")
 
 
 def test_the_table_of_filters_has_a_row_per_learner_and_filter():

@@ -78,6 +78,6 @@ def describe_gains(results: Results) -> list[str]:
                 for name in FILTERS
                 if (base, name, level) in gains and gains[base, name, level].sign
             ]
-            parts.append(f"at {100 * level:g} % noise with {', '.join(changes) if changes else 'no filter'}")
-        sentences.append(f"{base}: significant differences {'; '.join(parts)}.")
+            parts.append(f"at {100 * level:g} % noise {', '.join(changes) or 'none'}")
+        sentences.append(f"Filters that change the accuracy of {base} significantly: {'; '.join(parts)}.")
     return sentences
