@@ -63,7 +63,7 @@ def draw_map(simulation: Simulation) -> Any:
     texts = alt.Chart().mark_text(color=INK, fontSize=11).encode(x, y, text="text:N")
     panels = alt.layer(boxes, texts, data=_inline(rows)).properties(width=170, height=125)
     faceted = panels.facet(
-        row=alt.Row("estimand:N", title=None, sort=list(ESTIMANDS)),
+        row=alt.Row("estimand:N", title=None, sort=list(ESTIMANDS), header=alt.Header(labelPadding=30)),
         column=alt.Column("panel:N", title=None, sort=list(frame["panel"].unique())),
     )
     subtitle = "Below 1: DOB-SCV (shuffled) has the smaller error. * significant at 5 % (Bonferroni)"
