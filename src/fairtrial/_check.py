@@ -1,4 +1,4 @@
-"""Argument checks. Each check returns the clean value, or raises an InputError with the name, rule, value and remedy."""
+"""Argument checks. Each check returns the checked value, or raises an InputError with the name, rule, value and remedy."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def check_same_length(**arrays: npt.NDArray[Any] | None) -> None:
 
 
 def _check_array(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
-    """Return an array, and refuse masked values. Lists that mix numbers and text stay mixed."""
+    """Convert values to an array, and refuse masked values. A list of numbers and text becomes an array of objects."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise InputError(f"{name} must not contain masked values, got {int(np.ma.getmaskarray(values).sum())}: drop these rows")
     try:
@@ -181,7 +181,7 @@ def check_probabilities(name: str, array: FloatArray) -> FloatArray:
 
 
 def check_weights(sample_weight: npt.ArrayLike | None, n: int) -> FloatArray | None:
-    """Check row weights: finite, not negative, not all zero."""
+    """Check that row weights are finite, not negative and not all zero."""
     if sample_weight is None:
         return None
     array = check_finite("sample_weight", check_numbers("sample_weight", check_column("sample_weight", sample_weight)))
@@ -197,7 +197,7 @@ def check_weights(sample_weight: npt.ArrayLike | None, n: int) -> FloatArray | N
 
 
 def check_magnitude(name: str, array: FloatArray) -> None:
-    """Check that the squares of the largest numbers neither overflow nor vanish."""
+    """Check that the squares of the largest numbers neither overflow nor underflow."""
     largest = float(np.abs(array).max(initial=0.0))
     if largest > _LARGEST or 0 < largest < 1 / _LARGEST:
         limits = f"{1 / _LARGEST:g} and {_LARGEST:g}"
@@ -234,7 +234,7 @@ class Classes:
 
 
 def list_ordered_labels(*columns: npt.ArrayLike) -> list[Any] | None:
-    """List the categories that occur, in category order, if a column is an ordered categorical; None otherwise."""
+    """List the categories that occur, in category order. Return None unless a column is an ordered categorical."""
     for column in columns:
         categories = _list_ordered_categories(column)
         if categories is not None:
@@ -255,7 +255,7 @@ def _list_ordered_categories(column: Any) -> list[Any] | None:
 def encode_labels(
     labels: Sequence[Any] | npt.NDArray[Any] | None, positive: object, **columns: npt.NDArray[Any]
 ) -> tuple[Classes, list[IntArray]]:
-    """Encode label columns as codes 0..k-1 of common classes: `labels` if given, else all classes that occur, sorted.
+    """Encode label columns as codes 0..k-1. The classes are `labels` if given, else all classes that occur, sorted.
 
     >>> classes, (codes,) = encode_labels(None, None, y_true=np.array(["no", "yes", "no"]))
     >>> classes.names.tolist(), classes.positive, codes.tolist()

@@ -23,7 +23,7 @@ NUMBER_PATTERN = r"^[+\-]?(\d+\.?\d*|\.\d+)([eE][+\-]?\d+)?$"
 def write_atomically(path: Path) -> Iterator[Path]:
     """Yield a temporary path in the same folder. If no error occurs, the temporary file then replaces the target.
 
-    If the file cannot be written, the error is one sentence, and neither file is left behind or changed.
+    If the file cannot be written, an InputError is raised, the temporary file is deleted, and the target stays unchanged.
     """
     temporary = path.with_name(f".fairtrial-{secrets.token_hex(4)}.part")
     try:
@@ -58,7 +58,7 @@ def format_csv(frame: pd.DataFrame, *, index: bool = False) -> str:
 
 
 def escape_formula(value: Any) -> Any:
-    """Put an apostrophe before text that starts like a formula of a spreadsheet, unless it is a number."""
+    """Put an apostrophe before text that starts like a spreadsheet formula, unless the text is a number."""
     if isinstance(value, str) and re.match(FORMULA_PATTERN, value) and not re.match(NUMBER_PATTERN, value):
         return f"'{value}"
     return value

@@ -48,8 +48,9 @@ class Finding:
 class PairDifference:
     """The comparison that decides between two learners or models. `better` is the one that ranks higher.
 
-    `difference` is the value of the measure for `better` minus that for `other`. Its limits are NaN if there is no interval.
-    `p_adjusted` covers all comparisons of the ranking. `p_is_bound` marks the smallest p-value that resampling can give.
+    `difference` is the value of the measure for `better` minus that for `other`. The limits of the difference are NaN if there
+    is no interval. `p_adjusted` covers all comparisons of the ranking. `p_is_bound` marks the smallest p-value that resampling
+    can give.
     """
 
     better: str
@@ -67,11 +68,11 @@ class PairDifference:
 
 @dataclass(frozen=True)
 class Ranking:
-    """The answer of a verdict or a judgement: which is best, which are not significantly worse, and which are.
+    """The answer of a verdict or a judgement: the best name, the names that are not significantly worse, and those that are.
 
     `names` are ordered, best first, by `values`, the values of `criterion` (e.g. "mean rank" or "AUC"). An empty criterion
-    means that only the order of two names is known. `measure` is the measure in which the differences of `pairs` are given. It
-    is empty if the differences have no unit. Tests are described by display names.
+    means that only the order of two names is known. `measure` is the measure in which the differences of `pairs` are given.
+    `measure` is empty if the differences have no unit. Tests are described by display names.
     """
 
     names: tuple[str, ...]
@@ -106,7 +107,7 @@ class Ranking:
 
     @cached_property
     def best(self) -> tuple[str, ...]:
-        """The names with the best value. There may be several."""
+        """The names with the best value; several if they are tied."""
         return tuple(name for name, value in zip(self.names, self.values, strict=True) if value == self.values[0])
 
     def find_pair(self, first: str, second: str) -> PairDifference | None:
@@ -115,7 +116,7 @@ class Ranking:
 
     @cached_property
     def _pairs_by_names(self) -> dict[frozenset[str], PairDifference]:
-        # Of several comparisons of the same names the first counts.
+        # If the same names are compared several times, the first comparison counts.
         return {frozenset((pair.better, pair.other)): pair for pair in reversed(self.pairs)}
 
     def is_significant(self, pair: PairDifference) -> bool:

@@ -116,7 +116,7 @@ def as_frame(X: Any) -> pd.DataFrame:
 
 
 def _to_array(X: Any) -> npt.NDArray[Any]:
-    """Convert a table to an array. Lists that mix numbers and text stay mixed."""
+    """Convert a table to an array. A list of numbers and text becomes an array of objects."""
     try:
         array = np.asarray(X)
         return np.asarray(X, dtype=object) if array.dtype.kind in "US" and not isinstance(X, np.ndarray) else array

@@ -33,7 +33,7 @@ def format_document(command: str, *, source: str, answer: str, comparisons: Iter
 
 
 def _to_plain(value: Any) -> Any:
-    """Convert to types that JSON has: NumPy numbers, mappings, sequences; numbers without a value become None."""
+    """Convert NumPy numbers, mappings and sequences to JSON types. Undefined and infinite numbers become None."""
     if isinstance(value, Mapping):
         return {str(key): _to_plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

@@ -54,7 +54,7 @@ def name_options() -> Iterator[None]:
 
 
 def name_place(command: str, python: str) -> str:
-    """Name the place to find more: an option on the command line, an attribute in Python.
+    """Say where to find more: an option on the command line, an attribute in Python.
 
     >>> name_place("--explain", ".explain()")
     '.explain()'
@@ -105,7 +105,7 @@ def render_all(findings: Iterable[Finding], noun: str = "learner") -> tuple[str,
 
 
 def render_ranking(ranking: Ranking, noun: str = "learner") -> str:
-    """Write the answer: which is best, which are not significantly worse, which are, and how certain this is.
+    """Write the answer: which learner is best, which are not significantly worse, which are, and how certain this is.
 
     >>> pairs = [("forest", "tree", 0.004, 0.03), ("forest", "bayes", 0.001, 0.05), ("tree", "bayes", 0.4, 0.02)]
     >>> differences = tuple(PairDifference(first, second, p, d) for first, second, p, d in pairs)
@@ -126,7 +126,7 @@ def render_ranking(ranking: Ranking, noun: str = "learner") -> str:
 
 
 def render_headline(ranking: Ranking, noun: str = "learner") -> str:
-    """Write which is best, which are not significantly worse and which are, without differences, p-values and tests.
+    """Write which learner is best, which are not significantly worse and which are, without differences, p-values and tests.
 
     >>> pairs = (PairDifference("forest", "tree", 0.004, 0.03), PairDifference("forest", "bayes", 0.3, 0.01))
     >>> render_headline(Ranking(("forest", "bayes", "tree"), (0.9, 0.89, 0.87), "AUC", pairs, measure="AUC"))
@@ -141,7 +141,7 @@ def render_headline(ranking: Ranking, noun: str = "learner") -> str:
 
 
 def render_certainty(ranking: Ranking) -> str:
-    """Write how certain a ranking is: its closest comparisons with intervals, p-values and the test. Empty if there is no test.
+    """Write the closest comparisons of a ranking with intervals, p-values and the test. Without a test, the text is empty.
 
     >>> pairs = (PairDifference("forest", "tree", 0.004, 0.03, 0.01, 0.05), PairDifference("forest", "bayes", 0.3, 0.01))
     >>> ranking = Ranking(("forest", "bayes", "tree"), (0.9, 0.89, 0.87), "AUC", pairs, measure="AUC", tests=("DeLong test",))
@@ -165,7 +165,7 @@ def render_certainty(ranking: Ranking) -> str:
 
 
 def render_exceptions(ranking: Ranking) -> str:
-    """Write which comparisons contradict the ranking or are missing. Empty if there are none."""
+    """Write which comparisons contradict the ranking or are missing. The text is empty if there are none."""
     undecided = ""
     if len(ranking.names) > 1 and ranking.undecidable is None and ranking.undecided:
         undecided = f"No test was possible for {ranking.names[0]} and {join_names(ranking.undecided)}."
@@ -173,7 +173,7 @@ def render_exceptions(ranking: Ranking) -> str:
 
 
 def render_size(ranking: Ranking) -> str:
-    """Write the best value with its interval, and its distances from the next and the last value.
+    """Write the best value with its interval, and how far it is from the next and the last value.
 
     >>> pairs = (PairDifference("forest", "tree", 0.004, 0.03, 0.01, 0.05),)
     >>> render_size(Ranking(("forest", "tree"), (0.9, 0.87), "AUC", pairs, measure="AUC", interval=(0.85, 0.94)))
@@ -203,7 +203,7 @@ def _describe_distances(ranking: Ranking, pairs: Sequence[PairDifference], detai
 
 
 def _describe_rank_distances(ranking: Ranking, pairs: Sequence[PairDifference], p_values: Sequence[str]) -> str:
-    """Write by how much the mean rank of the first name is better than others, with p-values."""
+    """Write by how much the mean rank of the first name is better than those of others, with p-values."""
     values = dict(zip(ranking.names, ranking.values, strict=True))
     parts = []
     for pair, p in zip(pairs, p_values, strict=True):
@@ -228,7 +228,7 @@ def _describe_significance(ranking: Ranking, pairs: Sequence[PairDifference], p_
 
 
 def _render_undecidable(ranking: Ranking, scope: str, noun: str) -> str:
-    """Write why no pair can be decided, after the order of the names if a criterion orders them."""
+    """Write why no pair can be decided. If there is a criterion, write the order of the names first."""
     assert ranking.undecidable is not None
     reason = render(ranking.undecidable, noun)
     if not ranking.criterion and not scope:
@@ -238,7 +238,7 @@ def _render_undecidable(ranking: Ranking, scope: str, noun: str) -> str:
 
 
 def render_open_question(ranking: Ranking, noun: str = "learner") -> tuple[str, str]:
-    """Write which is best, if no pair can be decided, and the reason for this.
+    """Write which learner ranks first, and why no pair can be decided.
 
     >>> reason = Finding.of("posthoc_cannot_decide", n=4, smallest=0.38, alpha=0.05)
     >>> render_open_question(Ranking(("a", "b", "c"), (1.2, 1.8, 3.0), "mean rank", (), n=4, undecidable=reason))[0]
@@ -252,7 +252,7 @@ def render_open_question(ranking: Ranking, noun: str = "learner") -> tuple[str, 
 
 
 def _render_two(ranking: Ranking, scope: str) -> str:
-    """Write the comparison of two learners that have an order but no criterion."""
+    """Write the comparison of two learners whose order is known although there is no criterion."""
     best, other = ranking.names
     detail = _describe_pairs(ranking, ranking.pairs)
     if ranking.significant_pairs:

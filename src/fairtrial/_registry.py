@@ -25,7 +25,7 @@ def find_similar_name(name: object, candidates: Iterable[object]) -> object | No
 
 
 def format_similar_name(name: object, candidates: Iterable[object]) -> str:
-    """Format the end of a message, which suggests the closest known name. It is empty if no name is close.
+    """Format the end of a message that suggests the closest known name. The text is empty if no name is close.
 
     >>> format_similar_name("acuracy", ["accuracy", "auc"]), format_similar_name("x", ["mean", "median"])
     (": did you mean 'accuracy'?", '')

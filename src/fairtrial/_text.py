@@ -241,7 +241,7 @@ def format_text(template: str, values: Mapping[str, Any]) -> str:
     Specifications of numbers are `number`, `difference`, `percent`, `duration`, `interval` (low, high, level) and `p`, which
     uses the value `alpha` if given. `names` joins a list. `quoted` adds quotation marks, and `parentheses` adds parentheses
     unless the value is empty. `count NOUN` formats a number, or the length of a list, with the noun. `is`, `has`, `does` and
-    `s` agree with a number or a list. All others are Python formats. A list without a specification is joined.
+    `s` agree with a number or a list. All other specifications are Python formats. A list without a specification is joined.
 
     >>> format_text("{models} {models:has} no scores on {n:count row} ({p:p}).", {"models": ["a", "b"], "n": 1, "p": 0.012})
     'a and b have no scores on 1 row (p = 0.012).'

@@ -131,11 +131,11 @@ class StoreError(FairtrialError):
 
 
 class FairtrialWarning(UserWarning):
-    """Base class of all warnings that fairtrial gives."""
+    """Base class of all warnings that fairtrial issues."""
 
 
 class UndefinedMeasureWarning(FairtrialWarning):
-    """A value is undefined for this input and returned as NaN. `findings` has the details if there are several."""
+    """A value is undefined for this input and returned as NaN. `findings` lists the details if several values are undefined."""
 
     def __init__(self, message: str = "", findings: Iterable[object] = ()) -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""Alerts at a threshold: scored cases, goals for choosing a threshold, cross-fitting, and intervals of rates and costs."""
+"""Alerts at a threshold: scored cases, goals for choosing a threshold, cross-fitting, and intervals for rates and costs."""
 
 from __future__ import annotations
 
@@ -73,10 +73,11 @@ class Goal:
     costs: tuple[float, float] = (1.0, 1.0)
 
     def choose(self, pos: FloatArray, neg: FloatArray) -> int:
-        """Choose a threshold from the numbers of positives and negatives at each score, highest score first; return its index.
+        """Choose a threshold from the numbers of positives and negatives at each score, and return its index.
 
-        The index -1 means above all scores. For costs, choose the threshold with the lowest cost, and the highest in case of
-        ties. For recall, choose the highest threshold that reaches the goal. For precision and alerts, choose the lowest.
+        Scores are in descending order, and the index -1 means a threshold above all scores. For costs, choose the threshold
+        with the lowest cost; if several thresholds tie, choose the highest. For recall, choose the highest threshold that
+        reaches the goal. For precision and alerts, choose the lowest threshold that reaches the goal.
 
         >>> Goal("recall", 0.5).choose(np.array([1.0, 1.0, 0.0]), np.array([0.0, 1.0, 3.0]))
         0
@@ -106,7 +107,8 @@ class AlertCells:
     Attributes
     ----------
     cells : ndarray of shape (units, 4)
-        Total weight of each kind of prediction in each unit. A unit is a cluster, a weighted row or, if `is_plain`, all rows.
+        Total weight of each kind of prediction in each unit. A unit is a cluster or a weighted row; if `is_plain`, all rows
+        form a single unit.
     is_plain : bool
         Whether rows are independent and have no weights.
     scale : float
@@ -124,7 +126,7 @@ class AlertCells:
     effective: float | None = None
 
     def adjust_level(self, level: float) -> float:
-        """Adjust the confidence level of clustered limits to the degrees of freedom of the smaller class."""
+        """Adjust the confidence level of limits from clusters to the degrees of freedom of the smaller class."""
         if self.effective is None or len(self.cells) < 2:
             return level
         from scipy.stats import t as student
@@ -153,7 +155,7 @@ class AlertCells:
         return Interval("cost", estimate, PER_CASES * low, PER_CASES * high, level, "score", note)
 
     def compute_measure(self, measure: LabelMeasure, settings: JudgeSettings) -> Interval:
-        """Compute a measure of labels with its interval. If the measure is undefined, the note gives the reason."""
+        """Compute a measure of predicted labels with its interval. If the measure is undefined, the note gives the reason."""
         table = to_confusion(self.totals)
         if self.is_plain:
             interval = CountIntervals(settings).from_table(measure, table)
@@ -320,12 +322,12 @@ class ScoredCases:
     def cross_fit(self, goal: Goal, seed: int) -> FloatArray | None:
         """Predict each case at the threshold chosen on the other folds, and return the proportion of positive predictions.
 
-        Folds are stratified by class and keep clusters together. They are drawn several times, unless there are very many
+        Folds are stratified by class and keep clusters together. Folds are drawn several times, unless there are very many
         cases. The result is None if a class has fewer than two cases or clusters.
 
         A threshold for an alert budget is chosen without labels, so all cases are predicted at the threshold chosen on all
-        cases. The same is done for a recall or a precision if folds disagree only about tied cases: scores of at least as many
-        cases as there are folds. Otherwise, a whole group of ties would count as alerted in some folds only.
+        cases. The same is done for a recall or a precision goal if the folds disagree only about large groups of tied cases,
+        each with at least as many cases as there are folds. Otherwise, such a group would count as alerts in some folds only.
         """
         on_same_rows = (self.index <= goal.choose(self.tally.pos, self.tally.neg)).astype(np.float64)
         if goal.kind == "alerts":
@@ -350,7 +352,7 @@ class ScoredCases:
 
     @cached_property
     def folds(self) -> int:
-        """The number of folds of cross-fitting. Cross-fitting is impossible if it is below 2."""
+        """The number of folds for cross-fitting. If the number is below 2, cross-fitting is impossible."""
         return min(FOLDS, self._count_units(True), self._count_units(False))
 
     def _count_units(self, flag: bool) -> int:
@@ -358,7 +360,7 @@ class ScoredCases:
         return int(members.sum()) if self.clusters is None else len(np.unique(self.clusters[members]))
 
     def _draw_folds(self, folds: int, rng: np.random.Generator) -> IntArray:
-        """Assign cases of each class to folds in turn, or clusters sorted by their number of positives."""
+        """Assign cases of each class to folds in turn. Clusters stay whole and are sorted by their number of positives."""
         if self.clusters is None:
             fold = np.empty(len(self.index), dtype=np.intp)
             for flag in (True, False):
@@ -376,8 +378,8 @@ class ScoredCases:
 
         For costs, the limits enclose all thresholds whose cost is not significantly higher than the cross-fitted cost
         (one-sided test). The best threshold costs at most as much as any other, so the limits contain it with at least the
-        confidence level. For rates, they enclose all thresholds that may reach the goal although the neighbouring threshold
-        may not.
+        confidence level. For rates, the limits enclose all thresholds that may reach the goal although the neighbouring
+        threshold may not.
         """
         if goal.kind == "costs":
             if alert is None:
@@ -455,7 +457,7 @@ class ScoredCases:
         return candidates, (low <= value) & (np.append(high[1:], np.inf) > value)
 
     def _compute_rate_limits(self, name: str, candidates: IntArray, level: float) -> tuple[FloatArray, FloatArray]:
-        """Compute limits of a rate at each candidate threshold; if the rate has no cases, they are 0 and 1."""
+        """Compute confidence limits of a rate at each candidate threshold. If a rate has no cases, its limits are 0 and 1."""
         if self.is_plain:
             z = compute_normal_quantile(level)
             tp, fp = (np.append(0.0, np.cumsum(counts))[candidates + 1] for counts in (self.tally.pos, self.tally.neg))

@@ -24,7 +24,7 @@ _CLEAN = ConditionFacts("clean", 0.0, "predictions of the file, unchanged", {"co
 
 
 class PredictionArchive:
-    """Implements `fairtrial.study.archive.Archive` in memory: models are learners, and repeat and fold identify a split.
+    """An in-memory `fairtrial.study.archive.Archive`. Models serve as learners, and repeat and fold identify a split.
 
     >>> import pandas as pd
     >>> from fairtrial.predictions.read import read_predictions
@@ -53,7 +53,7 @@ class PredictionArchive:
         }
 
     def select_scheme(self, name: str) -> PredictionArchive:
-        """Return the archive itself, because a file has a single scheme."""
+        """Return the archive itself, because a file has a single resampling scheme."""
         return self
 
     @cached_property

@@ -210,7 +210,7 @@ class Roles:
         return self.columns.get(role)
 
     def list_columns(self, *roles: str) -> list[str]:
-        """List the columns of those of these roles that have one."""
+        """List the columns of the given roles. Roles without a column are omitted."""
         return [self.columns[role] for role in roles if role in self.columns]
 
     @property
@@ -220,7 +220,7 @@ class Roles:
         return tuple(dict.fromkeys([*self.columns.values(), *self.subgroups, *model_columns]))
 
     def frame(self) -> pd.DataFrame:
-        """Build one row per column: column, role, model, class, and whether the role was given or guessed."""
+        """Build a frame with one row per column: column, role, model, class, and whether the role was given or guessed."""
         import pandas as pd
 
         lines = [(column, role, "", "") for role, column in self.columns.items()]
@@ -235,13 +235,13 @@ class Roles:
 
     @property
     def scored_class(self) -> str | None:
-        """The class that single columns of scores name, as in `p_fraud`; None if they name no class or several."""
+        """The class in the names of single score columns, as in `p_fraud`; None if there is no such class or several."""
         names = {model_columns.scores[0][0] for model_columns in self.models if len(model_columns.scores) == 1} - {None}
         return names.pop() if len(names) == 1 else None
 
     @property
     def summary(self) -> str:
-        """The role of each column that is used, in one line.
+        """A one-line summary of the columns that are used, with their roles.
 
         >>> models = tuple(ModelColumns(name, None, ((None, f"{name}_proba"),)) for name in ("tree", "forest"))
         >>> Roles("wide", {"y_true": "churned"}, models).summary
@@ -267,7 +267,7 @@ class Roles:
 
 
 def _abbreviate_columns(columns: Sequence[tuple[str, str]]) -> str:
-    """List columns, which are given with the names of their models. A star replaces the names of several models or classes.
+    """List columns in short form. A star replaces the names of several models or classes.
 
     >>> _abbreviate_columns([("tree", "tree_p"), ("svm", "svm_p")]), _abbreviate_columns([("tree", "tree"), ("svm", "svm")])
     ('*_p', 'tree and svm')
@@ -285,7 +285,7 @@ def _abbreviate_columns(columns: Sequence[tuple[str, str]]) -> str:
 def guess_roles(frame: pd.DataFrame, *, positive: object = None, **specified: Any) -> Roles:
     """Guess the roles of the columns of a table of predictions, or of its first rows; roles in `specified` are kept.
 
-    The class `positive`, if given, is not a missing label.
+    The class `positive`, if given, never counts as a missing label.
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"y_true": ["a", "b"], "tree": ["a", "a"], "tree_p": [0.2, 0.4], "forest": ["a", "b"]})
@@ -368,7 +368,7 @@ def _check_roles(names: list[str], specified: Mapping[str, Any]) -> None:
 
 
 def _check_subgroups(frame: pd.DataFrame, subgroups: list[str], free: list[str], classes: list[str]) -> None:
-    """Check that no subgroup column would otherwise be the scores of a model and has too many values for subgroups."""
+    """Refuse a subgroup column that looks like the scores of a model and has too many values for subgroups."""
     for column in subgroups:
         others = [name for name in map(str, frame.columns) if name in free or name == column]
         scores = {name for model in find_wide_models(frame, others, classes) for _, name in model.scores}
@@ -405,7 +405,7 @@ def _assign_by_name(names: list[str], columns: dict[str, str], used_columns: set
 
 
 def _find_y_true(frame: pd.DataFrame, names: list[str], used_columns: set[str]) -> str:
-    """Find the column of true labels by its name; else it is the only column with two values that is not a prediction."""
+    """Find the column of true labels by its name, or else take the only column with two values that is not a prediction."""
     for alias in Y_TRUE_NAMES:
         for name in names:
             if name not in used_columns and normalize_name(name) == alias:
@@ -420,7 +420,7 @@ def _find_y_true(frame: pd.DataFrame, names: list[str], used_columns: set[str]) 
 
 
 def find_missing_labels(frame: pd.DataFrame, y_true: str, free: Sequence[str], positive: object = None) -> tuple[str, ...]:
-    """Find true labels that mean a missing label. Labels such as none are classes if a prediction or a score refers to them.
+    """Find true labels that mean a missing label. Labels such as "none" are classes if a prediction or a score refers to them.
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"y": ["cat", "?", "none", "dog"], "tree": ["cat", "dog", "none", "dog"]})
@@ -444,19 +444,19 @@ def _assign_row_ids(frame: pd.DataFrame, free: list[str], columns: dict[str, str
     if not candidates:
         return
     keys = [columns[role] for role in ("dataset", "model", "repeat", "fold", "condition", "level") if role in columns]
-    # The sample of a streamed file ends with lines that contain a true label only.
+    # The sample of a streamed file ends with lines that contain only a true label.
     complete = frame.dropna(subset=[*keys, *free], how="all")
     for name in candidates:
         if complete[name].notna().all():
             n_repeated = int(complete.duplicated([*keys, name]).sum())
-            # Lines that are repeated as a whole are duplicates, not other rows.
+            # Lines that are identical in all columns are duplicates, not other rows.
             if not n_repeated or (n_repeated < len(complete) / 2 and n_repeated == int(complete.duplicated().sum())):
                 columns["row"] = name
                 return
 
 
 def is_id_name(name: str) -> bool:
-    """Whether the name of a column announces identifiers.
+    """Whether the name of a column suggests identifiers.
 
     >>> [is_id_name(name) for name in ("customer_id", "patientId", "url", "humid", "size")]
     [True, True, True, False, False]
@@ -590,7 +590,7 @@ def find_wide_models(frame: pd.DataFrame, free: list[str], classes: list[str]) -
     if not labels and not scores:
         numeric = [column for column in rest if _is_fraction(frame[column])]
         probabilities = [column for column in numeric if _is_within_unit_interval(frame[column])]
-        # Beside probabilities, other numbers such as an amount are attributes.
+        # If some columns contain probabilities, other numbers (such as an amount) are attributes.
         scores = {column: {None: column} for column in probabilities or numeric}
     positions = {column: index for index, column in enumerate(free)}
     names = sorted(
@@ -600,7 +600,7 @@ def find_wide_models(frame: pd.DataFrame, free: list[str], classes: list[str]) -
 
 
 def _has_unnamed_scores(models: Sequence[ModelColumns]) -> bool:
-    """Whether the columns of scores were recognized by their values, because they have the names of the models."""
+    """Whether score columns were recognized by their values, because their names are just the names of the models."""
     return any(column == model_columns.name for model_columns in models for _, column in model_columns.scores)
 
 
@@ -723,10 +723,10 @@ def _has_shared_classes(labels: Sequence[str], classes: Sequence[str]) -> bool:
 
 
 def check_score_column(column: pd.Series[Any], model: str) -> None:
-    """Check that a column named as the scores of a model contains numbers.
+    """Check that a column whose name suggests the scores of a model contains numbers.
 
-    Otherwise a single text cell would remove the model. A column whose name only begins with such a word, e.g. decision_notes,
-    may contain something else if none of its cells is a number.
+    Without this check, a single text cell would exclude the model. A column whose name only begins with such a word, e.g.
+    decision_notes, may contain something else if none of its cells is a number.
     """
     import pandas as pd
 
@@ -745,7 +745,7 @@ def check_score_column(column: pd.Series[Any], model: str) -> None:
 
 
 def _check_prediction_column(column: pd.Series[Any], model: str, classes: Sequence[str]) -> None:
-    """Refuse a column of predicted labels that has as many labels as there are classes, but does not match them."""
+    """Refuse a column that is named like predicted labels and has no more labels than there are classes, but other ones."""
     labels = format_labels(column)
     name = str(column.name)
     is_named = re.fullmatch(rf"(.+){_SEPARATOR}{_PREDICTION_WORD}|{_PREDICTION_WORD}{_SEPARATOR}(.+)", name, re.IGNORECASE)
@@ -757,7 +757,7 @@ def _check_prediction_column(column: pd.Series[Any], model: str, classes: Sequen
 
 
 def is_named_prediction(column: str) -> bool:
-    """Whether the name of a column announces predicted labels or scores.
+    """Whether the name of a column suggests predicted labels or scores.
 
     >>> [is_named_prediction(name) for name in ("svm_proba", "pred_svm", "y_hat", "score_time", "size")]
     [True, True, True, False, False]
@@ -768,7 +768,7 @@ def is_named_prediction(column: str) -> bool:
 
 
 def check_misspelled(frame: pd.DataFrame, free: Sequence[str], classes: Sequence[str], y_true: str) -> None:
-    """Reject a text column that would be a column of predicted labels, except that one label is misspelled."""
+    """Reject a text column that would contain predicted labels if one label were not misspelled."""
     for column in free:
         labels = format_labels(frame[column]) if frame[column].dtype.kind not in "iuf" else []
         unknown = [label for label in labels if label not in classes]
@@ -782,7 +782,7 @@ def check_misspelled(frame: pd.DataFrame, free: Sequence[str], classes: Sequence
 
 
 def _check_other_labels(frame: pd.DataFrame, free: Sequence[str], classes: Sequence[str], y_true: str) -> None:
-    """Reject a column that has no more labels than there are classes, none of them a class: the coding differs."""
+    """Reject a column with no more labels than there are classes if none of them is a class, because the coding differs."""
     for column in free:
         labels = format_labels(frame[column])
         if 2 <= len(labels) <= len(classes) and not set(labels) & set(classes):
@@ -793,7 +793,7 @@ def _check_other_labels(frame: pd.DataFrame, free: Sequence[str], classes: Seque
 
 
 def find_undeclared_clusters(frame: pd.DataFrame, unused: Sequence[str], columns: Mapping[str, str]) -> tuple[Finding, ...]:
-    """Find an unused column with a name like an id whose values repeat: its rows may depend on each other.
+    """Find an unused column with an id-like name and repeated values, because rows with the same id may be dependent.
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"patient": ["p1", "p1", "p2", "p3"], "age": [60, 60, 70, 70]})
@@ -853,7 +853,7 @@ def explain_unused(
 
 
 def _find_text_among_numbers(column: pd.Series[Any]) -> str | None:
-    """Find a text in a column of mostly fractional numbers or percentages; None if the column has other contents."""
+    """Find a text cell in a column of mostly fractional numbers or percentages. Return None for other columns."""
     import pandas as pd
 
     if _is_number(column) or column.dtype.kind == "b":
@@ -902,7 +902,7 @@ def normalize_name(name: str) -> str:
 
 
 def suggest_scale(low: float, high: float) -> str:
-    """Suggest how to fix a column whose name announces probabilities, but whose values range from `low` to `high`.
+    """Suggest how to fix a column whose name suggests probabilities, but whose values range from `low` to `high`.
 
     >>> suggest_scale(0.2, 97.5)
     'divide percentages by 100'
@@ -922,12 +922,12 @@ def is_named_probability(column: str) -> bool:
 
 
 def format_labels(column: pd.Series[Any]) -> list[str]:
-    """Format the distinct labels of a column as text; 1.0 is the label 1."""
+    """Format the distinct labels of a column as text. The number 1.0 becomes the label 1."""
     return [format_label(value) for value in column.dropna().unique().tolist()]
 
 
 def format_label(value: Any) -> str:
-    """Format a label as text; 1.0 is the label 1."""
+    """Format a label as text. The number 1.0 becomes the label 1."""
     return str(normalize_label(value))
 
 
@@ -937,10 +937,10 @@ def normalize_label(value: Any) -> Any:
 
 
 def find_duplicate_labels(labels: Sequence[str], classes: Sequence[str]) -> dict[str, str]:
-    """Map labels that are coded differently to the classes; empty if they are coded alike, or if the mapping is ambiguous.
+    """Map labels that are coded differently to the classes. The mapping is empty if the coding is the same or ambiguous.
 
-    Labels that differ from a class in case or blanks only are mapped to it. If both say yes and no in other words, the mapping
-    must be one-to-one and complete.
+    Labels that differ from a class only in case or blanks are mapped to it. If labels and classes are different words for yes
+    and no, the mapping must be one-to-one and complete.
 
     >>> find_duplicate_labels(["0", "1"], ["No", "Yes"]), find_duplicate_labels(["a"], ["False", "True"])
     ({'0': 'No', '1': 'Yes'}, {})
@@ -966,7 +966,7 @@ def _fold_case(label: str) -> str | None:
 
 
 def _fold_answer(label: str) -> str | None:
-    """Return yes or no if a label means that, else None."""
+    """Return "yes" or "no" if a label means yes or no, else None."""
     word = label.strip().casefold()
     return "yes" if word in _YES_WORDS else "no" if word in _NO_WORDS else None
 
@@ -987,7 +987,7 @@ def find_usual_positive(classes: Sequence[str]) -> str | None:
 
 
 def _rate_class_name(name: str, other: str) -> int:
-    """Return 1 for a usual name of a positive class, -1 for one of a negative class or a negation of the other, else 0."""
+    """Return 1 for a usual name of a positive class, -1 for that of a negative class or a negation of `other`, else 0."""
     word, opposite = normalize_name(name), normalize_name(other)
     if word in _NEGATIVE_NAMES or word in (f"no{opposite}", f"not{opposite}", f"non{opposite}"):
         return -1

@@ -79,13 +79,13 @@ class GateResult:
 
     @property
     def decision(self) -> DecisionWord:
-        """The decision. Of several comparisons, the weakest one counts."""
+        """The overall decision. If there are several comparisons, the weakest decision counts."""
         words = [comparison.result.decision for comparison in self.comparisons]
         return "inferior" if "inferior" in words else max(words, key=DECISIONS.index)
 
     @property
     def difference(self) -> float:
-        """The difference, candidate minus baseline, by the first measure."""
+        """The difference in the first measure, candidate minus baseline."""
         return self.comparisons[0].result.difference
 
     def frame(self) -> pd.DataFrame:
@@ -163,7 +163,7 @@ class GateResult:
     def list_texts(self) -> list[list[str]]:
         """Describe each comparison in a few sentences.
 
-        They state the decision, how it was reached and, if it is inconclusive, what would decide it.
+        The sentences state the decision, how it was reached and, if it is inconclusive, what would decide it.
 
         Returns
         -------
@@ -225,7 +225,7 @@ def gate(
     """Decide whether a new model may replace an old one.
 
     The candidate passes if the confidence limits of the difference show that it is at most `margin` worse than the baseline. A
-    superior candidate is always one that `judge` finds significantly better. If there are few rows or the limits are not
+    candidate is called superior only if `judge` finds it significantly better. If there are few rows or the limits are not
     reliable, the decision is inconclusive, and the candidate does not pass.
 
     Parameters
@@ -323,7 +323,7 @@ def _list_candidates(candidate: str | Sequence[str] | None) -> list[str]:
 def _select_models(
     file: FileStatistics, names: Sequence[str], baseline: str | None
 ) -> tuple[list[ModelStatistics], ModelStatistics]:
-    """Select the candidates and the baseline by name. Of two models, the other one need not be named."""
+    """Select the candidates and the baseline by name. If there are only two models, one name is enough."""
     datasets = list(dict.fromkeys(model.dataset for model in file.models))
     if len(datasets) > 1:
         raise InputError(
@@ -435,14 +435,14 @@ def _join_sources(
 
 
 def _has_columns(table: pd.DataFrame, value: Any) -> bool:
-    """Return whether a table has all columns that the value of a role names."""
+    """Return whether a table has all columns that are given for a role."""
     if isinstance(value, Mapping):
         return all(_has_columns(table, column) for column in value.values())
     return all(str(column) in table.columns for column in ([value] if isinstance(value, str) else value))
 
 
 def _check_columns(specified_roles: Mapping[str, Any], parts: Sequence[_FilePart]) -> None:
-    """Refuse columns that neither file has, and missing columns of row ids and true labels."""
+    """Check that each column is in at least one file, and that the row ids and true labels are in both."""
     for role, value in specified_roles.items():
         is_in_file = [_has_columns(part.table, value) for part in parts]
         if not any(is_in_file) or (role in ("row", "y_true") and not all(is_in_file)):
@@ -454,7 +454,7 @@ def _check_columns(specified_roles: Mapping[str, Any], parts: Sequence[_FilePart
 
 @dataclass(frozen=True, eq=False)
 class _FilePart:
-    """One model of a file: the table of its lines, the roles of the columns, and those of the model."""
+    """One model of a file: the table of its lines, the roles of all columns, and the columns of the model."""
 
     source: str
     role: str
@@ -519,5 +519,5 @@ class _FilePart:
         return {str(label): f"{self.role} score {label}" for label, _ in self.columns.scores}
 
     def note_overlap(self, common: int) -> Finding:
-        """Note that the other file lacks some rows of this one."""
+        """Note that some rows of this file are missing from the other file."""
         return Finding.of("gate_overlap", source=self.source, rows=len(self.table), common=common)

@@ -122,8 +122,7 @@ _INTERVAL_NAMES = {
     "percentile": "percentile bootstrap",
 }
 
-# Limits of the short form: the number of lines besides those of models, of lines on how the file was read, and of data sets
-# named.
+# Limits of the short form: lines other than those of models, lines about how the file was read, and named data sets.
 _MAX_LINES, _MAX_READ_AS, _MAX_DATASETS = 12, 2, 3
 
 # The short form always shows this many raised checks.
@@ -211,13 +210,13 @@ class Judgement:
         Precision, recall, F score and AUC of each class.
     confusion : DataFrame
         Confusion matrices: one row per data set, model, true and predicted class, with the count and the rate within the true
-        class. Limits are Wilson's, for the effective number of rows if there are clusters or weights.
+        class. The limits are Wilson limits, based on the effective number of rows if there are clusters or weights.
     subgroups : DataFrame
         Measures of each subgroup.
     gaps : DataFrame
         Difference between each subgroup and the rest of the rows, for each model and measure: simultaneous confidence limits
-        and p-values adjusted over all subgroups, columns, models and data sets. `obstacle` is the kind of reason for missing
-        limits, and `note` explains it.
+        and p-values adjusted over all subgroups, columns, models and data sets. If limits are missing, `obstacle` is the kind
+        of reason, and `note` explains the reason.
     calibration : DataFrame
         Calibration curves.
     curves : mapping of str to DataFrame
@@ -237,7 +236,7 @@ class Judgement:
     predictions : PredictionFile or None
         The predictions; None if the file was streamed.
     margins : tuple of MarginComparison
-        Decision about each pair at the margin; empty if no margin was given.
+        Decision on each pair at the margin; empty if no margin was given.
     corp : DataFrame
         CORP calibration curves with consistency bands; see `corp_curve`.
     decisions : DataFrame
@@ -245,11 +244,11 @@ class Judgement:
     decision_differences : DataFrame
         Differences in net benefit between models, and between each model and treating all rows.
     calibration_tests : DataFrame
-        Test of calibration and uncertainty part of the Brier score of each model with probabilities.
+        Calibration test, and uncertainty component of the Brier score, for each model with probabilities.
     calibration_findings : tuple of Finding
         Whether the probabilities of each model are calibrated.
     gap_findings : tuple of Finding
-        Which subgroups differ significantly from the rest, for each measure; the first is the main one.
+        Which subgroups differ significantly from the rest, for each measure. The main measure comes first.
 
     Examples
     --------
@@ -378,7 +377,7 @@ class Judgement:
 
     @property
     def gap_summary(self) -> tuple[str, ...]:
-        """Which subgroups differ significantly from the rest: one sentence per measure, the main one first."""
+        """Which subgroups differ significantly from the rest: one sentence per measure, the main measure first."""
         return tuple(capitalize(text) for text in render_all(self.gap_findings, "model"))
 
     @property
@@ -505,12 +504,12 @@ class Judgement:
         return list(dict.fromkeys(map(str, self.scores["model"])))
 
     def _select_answer(self) -> list[str]:
-        """Select the sentences of the short form: the verdict over data sets, else the answers for the first few."""
+        """Select the sentences of the short form: the verdict, or else the answers for the first few data sets."""
         if len(self.findings) > 1 and self.verdict is not None:
             if self.verdict.undecidable is None:
                 return [self.summary[-1]]
             answers = [text for ranking, text in zip(self.findings, self.summary, strict=False) if ranking.undecidable is None]
-            # The check of the number of data sets says why they cannot be compared, so the verdict would only repeat it.
+            # The check of the number of data sets explains why models cannot be compared, so the verdict would only repeat it.
             is_explained = bool(answers and check_dataset_count(self.verdict))
             return [*self._limit_answers(answers), *([] if is_explained else [self.summary[-1]])]
         return self._limit_answers(self.summary)
@@ -731,8 +730,8 @@ def judge(
     alpha : float, default 0.05
         Significance level of the tests.
     margin : float, optional
-        The largest loss that does not matter. Adds a decision about each pair, as in `gate`. Confidence limits are adjusted for
-        the number of pairs.
+        The largest loss that does not matter. If given, the result includes a decision on each pair, as in `gate`. Confidence
+        limits are adjusted for the number of pairs.
     equivalent : bool, default False
         Whether decisions at the margin may be "equivalent".
     stream : bool, optional
@@ -789,7 +788,7 @@ def _decide_at_margin(
     settings: JudgeSettings,
     inverted: Collection[tuple[str, str]],
 ) -> tuple[MarginComparison, ...]:
-    """Decide about each pair whose models predict common rows, adjusted for the number of pairs."""
+    """Decide on each pair of models with common rows. Limits are adjusted for the number of pairs."""
     by_name = {(model.dataset, model.name): model for model in models}
     measure = get_measure(judgement.main)
     return tuple(
@@ -843,7 +842,7 @@ def open_models(
 
 
 def _check_role_names(roles: Mapping[str, Any]) -> None:
-    """Check that the other options are options of the function that reads predictions."""
+    """Check that all other options are options of `read_predictions`."""
     names = [*inspect.signature(judge).parameters, *inspect.signature(read_predictions).parameters]
     unknown = next((name for name in roles if name not in names), None)
     if unknown is not None:
@@ -962,8 +961,8 @@ def _estimate_lines(path: Path) -> float:
 def select_measures(models: Sequence[ModelStatistics], requested: Any, allow_undirected: bool = False) -> list[Measure]:
     """Select the requested measures, or those that suit the models; models are compared by the first one.
 
-    By default, the first measure is AUC if every model has scores of a positive class, else accuracy. A measure by which models
-    cannot be ranked is refused or, with `allow_undirected`, never the first one.
+    By default, the first measure is AUC if every model has scores of a positive class, else accuracy. A measure that cannot
+    rank models is refused. With `allow_undirected`, such a measure is allowed, but it is never the first one.
     """
     if requested is None:
         return _select_default_measures(models)
@@ -990,7 +989,7 @@ def select_measures(models: Sequence[ModelStatistics], requested: Any, allow_und
 
 
 def _find_measure(name: str | Measure) -> Measure:
-    """Find a measure by its name in any case; of several similar names, suggest one that begins like it."""
+    """Find a measure by its name, ignoring case. If the name is unknown, suggest a measure with the same beginning."""
     if isinstance(name, Measure):
         return name
     names = measure_registry.names()
@@ -1049,7 +1048,7 @@ def _note_class_order(models: Sequence[ModelStatistics], measures: Sequence[Meas
 def find_inverted(
     models: Sequence[ModelStatistics], roles: Roles, main: Measure, positive: object, settings: JudgeSettings
 ) -> set[tuple[str, str]]:
-    """Find data set and name of each model whose scores look inverted. If all models do, an error is raised."""
+    """Find the data set and name of each model whose scores look inverted. Raise an error if all scores look inverted."""
     import pandas as pd
 
     below_chance = _find_below_chance(models, pd.DataFrame({"measure": []}), main, roles, settings)
@@ -1060,7 +1059,7 @@ def find_inverted(
 def _find_below_chance(
     models: Sequence[ModelStatistics], scores: pd.DataFrame, main: Measure, roles: Roles, settings: JudgeSettings
 ) -> dict[tuple[str, str], bool]:
-    """Map data set and model to whether its AUC is significantly below one half, for models that the scores decide about."""
+    """Find which models have an AUC significantly below one half. The result is empty if scores affect no result."""
     auc = get_measure("auc")
     has_labels = {model_columns.name for model_columns in roles.models if model_columns.label is not None}
     ranking_models = [model for model in models if model.kind is not None and model.positive is not None]
@@ -1246,7 +1245,7 @@ def _get_chance(ranked: pd.DataFrame) -> float | None:
 def _order_differences(
     pairs: pd.DataFrame, names: Sequence[str], lower_is_better: bool, is_adjusted: bool
 ) -> tuple[PairDifference, ...]:
-    """Order each comparison by the ranking, even if the other model is better on the rows that both predict.
+    """Put the higher-ranked model of each pair first, even if the other is better on the rows that both predict.
 
     Limits are simultaneous, so that they do not contradict the adjusted p-values.
     """

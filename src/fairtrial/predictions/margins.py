@@ -44,11 +44,11 @@ class MarginComparison:
     result : MarginDecision
         Decision, margin, difference (candidate minus baseline) with limits, and tests.
     test : str
-        Test that decides about superiority.
+        Test that decides on superiority.
     p_value : float
-        Two-sided p-value of no difference, adjusted for the number of candidates.
+        Two-sided p-value for the hypothesis of no difference, adjusted for the number of candidates.
     rows, clusters : int
-        Number of rows that both models predict, and of clusters (0 if rows are independent).
+        Numbers of rows that both models predict, and of clusters (0 if rows are independent).
     obstacle : Finding or None
         Why no decision is possible.
     better : {"max", "min"}
@@ -175,7 +175,7 @@ def _is_constant(pair: PairStatistics, decision: Decision) -> bool:
 def _widen_rare_changes(
     pair: PairStatistics, difference: float, low: float, high: float, level: float, scale: float
 ) -> tuple[float, float]:
-    """Widen the limits of two models that rank almost all cases equally: other cases might differ.
+    """Widen the limits for two models that rank almost all cases equally, because other cases might differ.
 
     If none of n cases differs, the proportion of cases that differ is at most -log(alpha / 2) / n with a confidence of
     1 - alpha / 2 ("rule of three"). An AUC changes by at most the sum of these proportions of both classes.
