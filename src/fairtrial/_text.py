@@ -10,6 +10,7 @@ import re
 import string
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from decimal import ROUND_CEILING, Context
+from html import escape
 from math import isinf, isnan
 from typing import Any
 
@@ -350,6 +351,15 @@ def format_html_table(frame: Any, **options: Any) -> str:
     """
     settings = {"index": False, "border": 0, "na_rep": "", "float_format": _format_cell} | options
     return f'<div style="overflow-x: auto; margin-bottom: 1em">{frame.to_html(**settings)}</div>'
+
+
+def format_html_block(text: str) -> str:
+    """Format aligned text as HTML for notebooks, some of which show preformatted text in a proportional font.
+
+    >>> format_html_block("a < b")
+    '<pre style="font-family: monospace">a &lt; b</pre>'
+    """
+    return f'<pre style="font-family: monospace">{escape(text)}</pre>'
 
 
 def _format_cell(value: float) -> str:

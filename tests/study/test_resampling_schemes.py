@@ -3,6 +3,7 @@
 import csv
 import json
 import sqlite3
+from contextlib import closing
 from itertools import product
 
 import numpy as np
@@ -87,7 +88,7 @@ def test_results_of_one_scheme_are_extended(tmp_path):
 
 def test_shared_splits_are_run_once(path, results):
     """Both repeats of `twice` start with the repeat of `once`."""
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("SELECT count(*) FROM trial").fetchone()[0] == 7 * 2 * (2 + 3 + 2)
     trials = results.trials()
     assert len(trials) == 7 * 2 * (2 + 3 + 4)

@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import warnings
 from concurrent.futures import Executor, Future
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -22,6 +23,7 @@ from fairtrial.study import check_results, export, forget_trials, open_store, re
 from fairtrial.study.records import CODES, INDICES, NUMBERS, TrialRecord, pack, unpack
 from fairtrial.study.run.coordinator import run_study
 from fairtrial.study.store import sqlite as sqlite_module
+from fairtrial.study.store.schema import create_tables
 from tests.study.small_store import SmallStudy, without_privileges
 from tests.study.small_studies import rows, study
 
@@ -136,7 +138,7 @@ def test_no_command_silently_uses_a_corrupted_file(tmp_path, whole, expected, se
 def test_export_in_python_refuses_a_corrupted_file(tmp_path, whole):
     path = tmp_path / "small.fairtrial"
     path.write_bytes(whole.read_bytes())
-    with sqlite3.connect(path) as connection:  # export does not read the times
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:  # export does not read the times
         connection.execute("UPDATE trial SET fit_time = fit_time + 1 WHERE id = (SELECT max(id) FROM trial)")
     with pytest.raises(StoreError, match="corrupted"):
         export(open_results(path).archive, tmp_path / "out.csv")
@@ -202,13 +204,10 @@ def count_readable(path):
 
 
 def list_columns():
-    connection = sqlite3.connect(":memory:")
-    from fairtrial.study.store.schema import create_tables
-
-    connection.isolation_level = None
-    create_tables(connection)
-    tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-    return [(table, line[1]) for table in tables for line in connection.execute(f"PRAGMA table_info({table})")]
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        create_tables(connection)
+        tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        return [(table, line[1]) for table in tables for line in connection.execute(f"PRAGMA table_info({table})")]
 
 
 @pytest.mark.parametrize(("table", "column"), list_columns(), ids=".".join)

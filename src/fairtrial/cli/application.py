@@ -48,7 +48,7 @@ class CommandGroup(TyperGroup):
     """The group of all commands. Ctrl-C ends a command with a message and exit code 130, even while it imports packages."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """List the commands in the order of the help text; commands of other packages come last."""
+        """List the commands in the order of the help text. Commands of other packages come last."""
         known = [name for names in PANELS.values() for name in names]
         names = super().list_commands(ctx)
         return [*(name for name in known if name in names), *(name for name in names if name not in known)]
@@ -76,7 +76,7 @@ class CommandGroup(TyperGroup):
 
 
 def _name_value(hint: Any) -> str:
-    """Name the value of an option for the help text; flags have no value.
+    """Name the value of an option for the help text. Flags have no value.
 
     >>> _name_value(list[str] | None), _name_value(float), _name_value(bool)
     ('TEXT', 'NUMBER', '')
@@ -137,7 +137,7 @@ def errors_to_exit() -> Iterator[None]:
 
 
 def refuse_with(context: typer.Context, name: str, *others: str) -> None:
-    """Refuse the option `name` if one of the other options is given too, because it would have no effect."""
+    """Refuse the option `name` if it would have no effect because one of the other options is given."""
     option_names = _list_given_options(context)
     for other in others:
         if name in option_names and other in option_names:
@@ -145,7 +145,7 @@ def refuse_with(context: typer.Context, name: str, *others: str) -> None:
 
 
 def refuse_without(context: typer.Context, name: str, *needed: str) -> None:
-    """Refuse the option `name` if none of the needed options is given, because it would have no effect."""
+    """Refuse the option `name` if it would have no effect because none of the needed options is given."""
     option_names = _list_given_options(context)
     if name in option_names and not option_names.keys() & set(needed):
         names = [_name_option(context, other) for other in needed]
@@ -177,7 +177,7 @@ def _name_option(context: typer.Context, name: str, negated: bool = False) -> st
 
 @contextmanager
 def warnings_to_stderr() -> Iterator[None]:
-    """Print fairtrial warnings as sentences as soon as they occur, each sentence once."""
+    """Print fairtrial warnings as sentences as soon as they occur. Repeated sentences are printed once."""
     printed: set[str] = set()
 
     def show(message: Warning | str, *_: object, **__: object) -> None:

@@ -43,7 +43,7 @@ def list_datasets(csv: Annotated[bool, typer.Option("--csv", help="Print CSV ins
 def show_dataset(
     name: Annotated[str, typer.Argument(help="Name from `fairtrial data list`, SOURCE/NAME, or openml:NUMBER.")],
 ) -> None:
-    """Show a data set: rows, columns with types and values, classes, notes."""
+    """Show a data set: rows, columns with types and values, classes and notes."""
     from fairtrial.data import describe, load
 
     with errors_to_exit(), warnings_to_stderr():
@@ -89,7 +89,7 @@ def audit(
     csv: Annotated[bool, typer.Option("--csv", help="Print all numbers as CSV instead of text.")] = False,
     picture: Annotated[Path | None, typer.Option(help="Write a figure to this file: .svg, .png, .pdf or .html.")] = None,
 ) -> None:
-    """Audit folds: leakage, untested rows, duplicates, sizes, shift. The exit code is 1 if there are faults."""
+    """Audit folds: leakage, untested rows, duplicates, sizes and shift. The exit code is 1 if there are faults."""
     from fairtrial.report.files import check_picture_path, save
     from fairtrial.study.audit import audit_file
 

@@ -1,4 +1,4 @@
-"""Commands that write one figure or one table: figure, table."""
+"""The commands `figure` and `table`, which write one figure or one table."""
 
 from __future__ import annotations
 
@@ -223,7 +223,7 @@ def table(
 
 
 def _resolve_name(noun: str, name: str | None, names: Collection[str], listed: Collection[str]) -> str:
-    """Resolve a name with hyphens or underscores. If it is unknown, suggest the closest one and list all."""
+    """Resolve a name with hyphens or underscores. If the name is unknown, suggest the closest name and list all names."""
     if name is None:
         raise InputError(f"NAME must be given, the name of a {noun}: choose one of {', '.join(listed)}")
     plain = name.strip().lower().replace("_", "-")
@@ -266,7 +266,7 @@ def _list_kinds(entry: RegisteredFigure) -> list[FileKind]:
 
 
 def _list_options(entry: RegisteredFigure, kind: FileKind) -> set[str]:
-    """List the options that a figure of this kind of file uses."""
+    """List the options that a figure uses with this kind of file."""
     if kind not in _list_kinds(entry):
         needed = join_names([_FILE_NAMES[other] for other in _list_kinds(entry)], conjunction="or")
         raise InputError(f"the figure {entry.names[0]} needs {needed}, got {_FILE_NAMES[kind]}: see fairtrial figure --list")
@@ -341,7 +341,7 @@ def _find_kind(file: Path, options: Collection[str]) -> FileKind:
 def _read_file(
     file: Path, kind: FileKind, options: dict[str, Any], *, by_measure: bool
 ) -> tuple[Results | Judgement | Verdict, dict[str, Any]]:
-    """Read a file, and return its results and the options that are left for the figure or the table."""
+    """Read a file. Return its results, and the options that remain for the figure or the table."""
     rest = dict(options)
     if kind == "results":
         from fairtrial.study.results.results import open_results
@@ -369,7 +369,7 @@ def _remove_title(chart: Any) -> Any:
 
 
 def _choose_format(chosen: str | None, out: Path | None) -> str:
-    """Choose the format of a table: the given format, or the format of the suffix."""
+    """Choose the format of a table: the given format, or the format that the suffix implies."""
     if out is None:
         return chosen or "text"
     suffix = _TABLE_SUFFIXES.get(out.suffix.lower())

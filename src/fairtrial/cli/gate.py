@@ -1,4 +1,4 @@
-"""Command that decides whether a new model may replace an old one: gate."""
+"""The command `gate`, which decides whether a new model may replace an old one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands for predictions and scores: judge, compare."""
+"""The commands `judge`, for predictions, and `compare`, for scores."""
 
 from __future__ import annotations
 

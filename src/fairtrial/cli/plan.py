@@ -1,4 +1,4 @@
-"""Command for sample sizes: plan-test."""
+"""The command `plan-test`, which computes sample sizes."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def plan_test(
     seed: Annotated[int | None, typer.Option(help="Seed of the simulation from a pilot. Default: 0.")] = None,
     csv: Annotated[bool, typer.Option("--csv", help="Print the result as CSV instead of text.")] = False,
 ) -> None:
-    """Compute how many rows or data sets a decision at a margin, an interval or a test of an AUC needs."""
+    """Compute the number of rows or data sets needed for a decision at a margin, an interval or an AUC test."""
     options = {
         "margin": margin,
         "width": width,
@@ -102,7 +102,7 @@ def plan_test(
 
 
 def _plan(pilot: str | None, scores: Path | None, alpha: float, options: dict[str, Any]) -> SampleSize:
-    """Choose the procedure by the given options; refuse options that it does not use."""
+    """Choose the procedure by the given options. Refuse options that the procedure does not use."""
     from fairtrial._check import check_between
     from fairtrial.significance import plan_auc_test, plan_datasets, plan_interval, plan_margin
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from fairtrial.study.run.progress import RunSummary
     from fairtrial.study.study import Study
 
-# The views of `fairtrial results`, with the options that each of them uses.
+# The views of `fairtrial results`, with the options that each view uses.
 _VIEW_OPTIONS = {
     "summary": {"measure", "condition", "level", "resampling", "show_all", "explain", "csv", "json"},
     "table": {"measure", "condition", "level", "resampling", "csv"},
@@ -101,7 +101,7 @@ def run(
 ) -> None:
     """Run a study. Trials already in the results file are not repeated. Press Ctrl-C to stop; rerun to resume.
 
-    Exit code 1 if trials failed.
+    The exit code is 1 if trials failed.
     """
     with errors_to_exit(), warnings_to_stderr(), on_interrupt("stopped before any trial ran: rerun the command"):
         if not (dry_run or retry or rerun or shard or allow_local_code) and _is_unchanged(study, store):
@@ -142,7 +142,7 @@ def run(
 
 
 def _is_unchanged(study: Path, store: Path | None) -> bool:
-    """If a large study is finished and unchanged, print that, and return True. Exit with code 1 if trials failed."""
+    """Return whether a large study is finished and unchanged, and print a message if so. Exit with code 1 if trials failed."""
     from fairtrial.study.results.stored import count_unchanged, read_name
     from fairtrial.study.run.progress import RunSummary
 
@@ -155,9 +155,9 @@ def _is_unchanged(study: Path, store: Path | None) -> bool:
 
 
 def _print_unchanged(path: Path, outcome: RunSummary) -> int:
-    """Print that a large study had nothing to run, and where its answer is, which takes long to compute.
+    """Report that a large study had nothing to run, and return the number of failed trials.
 
-    Return the number of failed trials.
+    The answer takes a long time to compute, so only the commands that show it are printed.
     """
     from fairtrial.study.store.store import open_store
 
@@ -231,7 +231,7 @@ def results(
     json: Annotated[Path | None, typer.Option(help="Write the verdict and all pairs to this JSON file.")] = None,
     study: StudyName = None,
 ) -> None:
-    """Show the results of a study: the answer, scores by any measure, robustness, verdict, failures, times."""
+    """Show the results of a study: the answer, scores by any measure, robustness, verdict, failures and times."""
     from fairtrial.study.results.results import open_results
 
     with errors_to_exit(), warnings_to_stderr():
@@ -365,7 +365,7 @@ def merge(
     files: Annotated[list[Path], typer.Argument(help="Results files to merge, such as the shards of a study.")],
     store: Annotated[Path, typer.Option(help="Results file that receives all trials. It is created if it does not exist.")],
 ) -> None:
-    """Merge results files into one. Their order does not matter; merging again changes nothing."""
+    """Merge results files into one. The order of the files does not matter, and merging again changes nothing."""
     from fairtrial.study.store.transfer import merge as merge_stores
 
     with errors_to_exit(), warnings_to_stderr():
@@ -379,7 +379,7 @@ def check(
         bool, typer.Option("--repair", help="Drop corrupted trials, so the next run repeats them. The old file is kept.")
     ] = False,
 ) -> None:
-    """Check a results file: its pages, all checksums, and its trials against the plan. Exit code 2 if it is corrupted."""
+    """Check a results file: its pages, all checksums, and its trials against the plan. A corrupted file gives exit code 2."""
     from fairtrial.study.store.transfer import check_results, repair_results
 
     with errors_to_exit(), warnings_to_stderr():
@@ -414,7 +414,7 @@ def resolve_jobs(jobs: int | None) -> int:
 
 
 def parse_shard(text: str | None) -> tuple[int, int] | None:
-    """Parse a shard such as `3/100` into part and number of parts.
+    """Parse a shard such as `3/100` into the number of the part and the number of parts.
 
     >>> parse_shard("3/100")
     (3, 100)
@@ -448,7 +448,7 @@ def _parse_number(text: str) -> str | float:
 def get_results_view(
     results: Results, view: str, *, measure: str | None, condition: str | None, level: float | None, exact: bool = False
 ) -> Any:
-    """Get one view of the results: text, or a readable frame. With `exact`, return the unchanged frame."""
+    """Get one view of the results, as text or as a readable table. With `exact`, return the unformatted table."""
     from fairtrial._check import check_one_of
     from fairtrial.study.results.tuning import count_choices
 

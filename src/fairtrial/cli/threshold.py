@@ -1,4 +1,4 @@
-"""Command that chooses the threshold of a model: threshold."""
+"""The command `threshold`, which chooses the decision threshold of a model."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def threshold(
         bool, typer.Option("--drop-missing", help="Remove rows with missing values instead of refusing the file.")
     ] = False,
 ) -> None:
-    """Choose the threshold for costs, a recall, a precision or an alert budget, and estimate its results on new cases.
+    """Choose a threshold for given costs, recall, precision or alert budget, and estimate its results on new cases.
 
     Example: fairtrial threshold predictions.csv --cost-fp 1 --cost-fn 10
     """

@@ -38,8 +38,10 @@ class Range:
     whole: bool
 
     def draw_other(self, old: FloatArray, rng: np.random.Generator, kind: Any = np.float64) -> FloatArray:
-        """Draw a different value for each old value, with equal probability. The values still differ after conversion to
-        `kind`."""
+        """Draw a different value for each old value; all other values are equally likely.
+
+        The values still differ after conversion to `kind`.
+        """
         if self.whole:
             inside = (old >= self.low) & (old <= self.high)
             new = self.low + rng.integers(0, np.where(inside, self.high - self.low, self.high - self.low + 1).astype(np.int64))
@@ -55,12 +57,12 @@ class Range:
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """A list of values."""
+    """The possible values of a nominal attribute."""
 
     values: tuple[Any, ...]
 
     def draw_other(self, old: Sequence[Any], rng: np.random.Generator) -> list[Any]:
-        """Draw a different value for each old value, with equal probability."""
+        """Draw a different value for each old value; all other values are equally likely."""
         k = len(self.values)
         codes_by_value = {value: code for code, value in enumerate(self.values)}
         codes = np.array([codes_by_value.get(value, -1) for value in old], dtype=np.intp)
@@ -70,7 +72,7 @@ class Choice:
 
 
 def find_domain(table: EncodedTable, index: int, declared: Any = None) -> Range | Choice | None:
-    """Return the declared domain of an attribute, else the domain of its values; None if it is constant.
+    """Return the declared domain of an attribute or, by default, the domain of its values; None if constant.
 
     `declared` is the lowest and highest number of a numeric attribute, or a list of the values of a nominal attribute.
     Categories that do not occur are not part of the domain unless they are declared.
@@ -114,18 +116,18 @@ SCHEMES = ("symmetric-uniform", "permutation", "gaussian", "unconditional-gaussi
 class AttributeNoise(Condition):
     """Attribute noise: change an exact proportion of the values of each attribute.
 
-    In each attribute, round(level * n) of the n present values are drawn, with halves rounded to even. The schemes are:
+    In each attribute, round(level * n) of the n non-missing values are drawn, with halves rounded to even. The schemes are:
 
-    - `"symmetric-uniform"`: replace with another value, drawn uniformly from the range or the values of the attribute (Zhu and
-      Wu 2004).
-    - `"permutation"`: permute the drawn values; some may keep their value (Berrar).
-    - `"gaussian"`: add a normal error with standard deviation `k` times the range, clipped to the range. Nominal values are
-      replaced with another value. - `"unconditional-gaussian"`: add a normal error to every number, with variance `level` times
-      the variance of the attribute, clipped to the range. A proportion `level` of the nominal values is replaced with other
-      values.
+    - `"symmetric-uniform"`: replace each drawn value with another one, drawn uniformly from the range or the values of the
+      attribute (Zhu and Wu 2004).
+    - `"permutation"`: permute the drawn values. Some of them can stay the same (Berrar).
+    - `"gaussian"`: add a normal error with a standard deviation of `k` times the range, and clip the result to the range.
+      Nominal values are replaced with other values.
+    - `"unconditional-gaussian"`: add a normal error to every number, with a variance of `level` times the variance of the
+      attribute, and clip the result to the range. A proportion `level` of the nominal values is replaced with other values.
 
     Whole numbers stay whole, and missing values stay missing. Constant attributes are skipped with a warning. The realised
-    level is the proportion of changed values. For "unconditional-gaussian" it is the variance of the errors relative to the
+    level is the proportion of changed values. For "unconditional-gaussian", it is the variance of the errors relative to the
     variance of the values, averaged over the attributes.
 
     Parameters
@@ -141,7 +143,8 @@ class AttributeNoise(Condition):
     columns : list, optional
         Names or indices of the columns to change. Default: all columns.
     ranges : mapping, optional
-        Lowest and highest number of numeric columns, or list of values of nominal columns. Default: taken from the data.
+        Maps columns to their lowest and highest number, or to a list of values if they are nominal. Default: taken from the
+        data.
     part : {"train", "test", "all"}, default "train"
         Data that the condition changes: training set, test set, or both.
 
@@ -219,7 +222,6 @@ class AttributeNoise(Condition):
     def _draw_values(
         self, X: Any, table: EncodedTable, index: int, domain: Any, rows: IntArray, rng: np.random.Generator
     ) -> Any:
-        """Draw the new values of these rows."""
         if self.scheme == "permutation":
             return cells.get_values(X, index)[rng.permutation(rows)]
         if isinstance(domain, Choice):

@@ -23,8 +23,8 @@ Values = npt.NDArray[Any] | list[Any] | None
 def read_table(X: Any) -> EncodedTable:
     """Read a table as numbers, with codes for nominal values and NaN for missing values; reject infinity.
 
-    Columns of category, text, boolean or mixed type are nominal. A column of a list of rows or of an object matrix is numeric
-    if all its values are numbers.
+    Columns of category, text, boolean or mixed type are nominal. In a list of rows or an object matrix, a column is numeric if
+    all its values are numbers.
 
     >>> read_table([[1, "red"], [2, "blue"], [None, "red"]]).values.tolist()
     [[1.0, 1.0], [2.0, 0.0], [nan, 1.0]]
@@ -60,7 +60,7 @@ def find_column_index(X: Any, column: Any, name: str) -> int:
 
 
 def match_column(column_names: list[Any], column: Any, name: str) -> int:
-    """Find the index of a column by its name, else by its index."""
+    """Find the index of a column that is given by its name or, if no name matches, by its index."""
     if column in column_names:
         return column_names.index(column)
     if (
@@ -80,23 +80,25 @@ def get_values(X: Any, index: int) -> Any:
 
 
 def compare_values(old: Any, new: Any, rows: IntArray) -> npt.NDArray[np.bool_]:
-    """Compare two columns in these rows, which have no missing values; True means different."""
+    """Return for each of these rows whether two columns differ; the rows must not contain missing values."""
     before, after = (np.asarray(column[rows], dtype=object) for column in (old, new))
     return np.array([first != second for first, second in zip(before, after, strict=True)], dtype=bool)
 
 
 def get_float_type(column: Any) -> Any:
-    """Return the float type of a column; float64 if the column has a different type."""
+    """Return the float type of a column; float64 if the column does not have a float type."""
     kind = getattr(column, "dtype", None)
     numpy_kind = getattr(kind, "numpy_dtype", kind)
     return numpy_kind if isinstance(numpy_kind, np.dtype) and numpy_kind.kind == "f" else np.dtype(np.float64)
 
 
 def replace_cells(X: Any, changes: Mapping[int, tuple[IntArray, Values]]) -> Any:
-    """Copy a table with new values in some cells, given as rows and values by column index; None makes the cells missing.
+    """Copy a table and replace some of its cells.
 
-    NumPy integers cannot be missing, so a frame column or a whole matrix becomes float64. NumPy booleans and texts become
-    objects.
+    `changes` maps a column index to the rows and their new values. None makes the cells missing.
+
+    NumPy integers cannot be missing, so a column of a frame, or a whole matrix, becomes float64. NumPy booleans and texts
+    become objects.
 
     >>> replace_cells([[1, "a"], [2, "b"]], {1: (np.array([0]), ["z"])})
     [[1, 'z'], [2, 'b']]
@@ -215,7 +217,7 @@ def _replace_in_rows(X: Any, changes: Mapping[int, tuple[IntArray, Values]]) -> 
 
 
 def _cast_like(old: Any, new: Any) -> Any:
-    """Convert to a Python value, which is a whole number if the old value was one."""
+    """Convert a new value to a Python value. Whole numbers become integers if the old value was an integer."""
     new = new.item() if isinstance(new, np.generic) else new
     whole = isinstance(new, float) and new.is_integer()
     return int(new) if whole and isinstance(old, int) and not isinstance(old, bool) else new

@@ -24,11 +24,14 @@ _BLOCK = 2_000_000
 
 
 def compute_class_distances(X: Any, codes: IntArray, k: int, neighbours: int) -> FloatArray:
-    """Compute distances of each case to its nearest other cases in each class, in ascending order: (n, k, neighbours).
+    """Compute the distances from each case to the nearest cases of each class, in ascending order.
+
+    The result has shape (n, k, neighbours). A case is not its own neighbour.
 
     Distances are Euclidean distances between standardized numbers. If some columns are nominal or some values are missing, the
-    distance is HEOM (Wilson and Martinez 1997). Numbers are then scaled to their range, nominal values have distance 0 or 1,
-    and missing values have distance 1. The distance is infinite if a class has too few cases.
+    distance is the heterogeneous Euclidean-overlap metric (HEOM, Wilson and Martinez 1997). Numbers are then scaled to their
+    range, nominal values have distance 0 or 1, and missing values have distance 1. A distance is infinite if the class has too
+    few cases.
     """
     table = read_table(X)
     distances = np.full((len(codes), k, neighbours), np.inf)
@@ -39,8 +42,10 @@ def compute_class_distances(X: Any, codes: IntArray, k: int, neighbours: int) ->
 
 
 def encode_points(table: EncodedTable) -> FloatArray:
-    """Encode a table as points: standardize numbers, one-hot encode nominal values, and replace missing numbers with the
-    mean."""
+    """Encode the rows of a table as points in Euclidean space.
+
+    Numbers are standardized, nominal values are one-hot encoded, and missing numbers are replaced with the mean.
+    """
     columns: list[FloatArray] = []
     for j, categories in enumerate(table.categories):
         values = table.values[:, j]
@@ -71,7 +76,7 @@ def _compute_member_distances(table: EncodedTable, members: IntArray, neighbours
 
 
 def _build_points(table: EncodedTable) -> FloatArray:
-    """Encode rows without missing values as points; the Euclidean distances between points are the distances between rows."""
+    """Encode rows without missing values as points whose Euclidean distances are the distances between the rows."""
     if not table.nominal.any():
         return np.column_stack([_standardise(table.values[:, j]) for j in range(table.values.shape[1])])
     columns = []
@@ -95,7 +100,7 @@ def _query_tree(points: FloatArray, members: IntArray, neighbours: int) -> Float
 
 
 def _take_nearest(far: FloatArray, neighbours: int) -> FloatArray:
-    """Return the smallest distances of each row; infinity stands for missing neighbours."""
+    """Return the smallest distances of each row; infinity if there are too few neighbours."""
     nearest = np.sort(far, axis=1)[:, :neighbours]
     return np.column_stack([nearest, np.full((len(nearest), neighbours - nearest.shape[1]), np.inf)])
 
@@ -139,7 +144,7 @@ class Relabelling:
 
 @dataclass(frozen=True, eq=False)
 class NoiseProblem:
-    """The input of a scheme: the noise, the attributes and the classes."""
+    """The input of a noise scheme: the condition, the attributes and the classes."""
 
     noise: ClassNoise
     X: Any
@@ -156,9 +161,10 @@ class NoiseProblem:
         return len(self.labels.names)
 
     def plan_changes(self, eligible: list[int]) -> list[tuple[IntArray, int]]:
-        """Return groups of cases and the number of cases to change in each: all cases together, or each class separately.
+        """Return groups of cases (all cases together, or one group per class) and the number of cases to change in each.
 
-        `eligible` are the classes that the scheme changes. The level is a proportion of all cases, or of each class.
+        `eligible` lists the codes of the classes that the scheme changes. The level is a proportion of all cases, or of each
+        class.
         """
         level = float(self.noise.level or 0.0)
         if self.noise.of == "class":
@@ -179,7 +185,6 @@ class NoiseProblem:
         return len(self._find_cases(eligible)) if self.noise.of == "class" else len(self.codes)
 
     def _find_cases(self, eligible: list[int]) -> IntArray:
-        """Find the cases of the eligible classes."""
         if len(eligible) == self.k:
             return np.arange(len(self.codes))
         return np.flatnonzero(np.isin(self.codes, eligible))
@@ -194,7 +199,7 @@ Scheme = Callable[[NoiseProblem, np.random.Generator], Relabelling]
 
 
 def flip_symmetric_uniform(problem: NoiseProblem, rng: np.random.Generator) -> Relabelling:
-    """Draw any other class with equal probability."""
+    """Change each drawn case to any other class, with equal probability."""
     all_classes = list(range(problem.k))
     rows = problem.draw_rows(all_classes, rng)
     steps = rng.integers(1, problem.k, size=len(rows))
@@ -202,21 +207,21 @@ def flip_symmetric_uniform(problem: NoiseProblem, rng: np.random.Generator) -> R
 
 
 def flip_symmetric_completely_uniform(problem: NoiseProblem, rng: np.random.Generator) -> Relabelling:
-    """Draw any class with equal probability, including the old one."""
+    """Change each drawn case to any class, including the old one, with equal probability."""
     all_classes = list(range(problem.k))
     rows = problem.draw_rows(all_classes, rng)
     return Relabelling(rows, rng.integers(0, problem.k, size=len(rows)), problem.count_eligible(all_classes))
 
 
 def flip_to_next_class(problem: NoiseProblem, rng: np.random.Generator) -> Relabelling:
-    """Change to the next class in order; the first class follows the last one."""
+    """Change each drawn case to the next class in order; the first class follows the last one."""
     all_classes = list(range(problem.k))
     rows = problem.draw_rows(all_classes, rng)
     return Relabelling(rows, (problem.codes[rows] + 1) % problem.k, problem.count_eligible(all_classes))
 
 
 def flip_pairwise(problem: NoiseProblem, rng: np.random.Generator) -> Relabelling:
-    """Change class p to class q, for each pair (p, q)."""
+    """Change cases of class p to class q, for each pair (p, q)."""
     find_code = problem.labels.find_code
     pairs = [(find_code(source, "pairs"), find_code(target, "pairs")) for source, target in problem.noise.pairs or ()]
     targets = dict(pairs)
@@ -226,7 +231,7 @@ def flip_pairwise(problem: NoiseProblem, rng: np.random.Generator) -> Relabellin
 
 
 def flip_majority_to_second(problem: NoiseProblem, rng: np.random.Generator) -> Relabelling:
-    """Change the largest class to the second largest; ties are broken by the order of the classes."""
+    """Change cases of the largest class to the second largest class. Ties are broken by the order of the classes."""
     largest, second = np.argsort(-problem.labels.counts, kind="stable")[:2]
     return _flip_to_targets(problem, {int(largest): int(second)}, rng)
 
@@ -258,7 +263,7 @@ def flip_minority_driven(problem: NoiseProblem, rng: np.random.Generator) -> Rel
 
 
 def flip_by_transition_matrix(problem: NoiseProblem, rng: np.random.Generator) -> Relabelling:
-    """Draw another class by the off-diagonal probabilities of the transition matrix.
+    """Change each drawn case to another class by the off-diagonal probabilities of the transition matrix.
 
     If a level is given, exactly that proportion of the cases changes. Otherwise, the proportion of each class that changes is 1
     minus its diagonal element.
@@ -307,9 +312,9 @@ def _build_transition_matrix(problem: NoiseProblem) -> FloatArray:
 
 
 def flip_neighbourwise(problem: NoiseProblem, _rng: np.random.Generator) -> Relabelling:
-    """Change the cases whose distance to their own class is largest relative to another class (Garcia et al. 2019).
+    """Change the cases with the largest ratio of the distances to their own class and to another class (Garcia et al. 2019).
 
-    Ties are broken by row order. A case that is alone in its class comes first.
+    Ties are broken by row order. Cases that are alone in their class come first.
     """
     near = compute_class_distances(problem.X, problem.codes, problem.k, problem.noise.neighbours)
     order = np.argsort(-compute_distance_ratios(near, problem.codes), kind="stable")
@@ -330,7 +335,7 @@ def flip_by_margin(problem: NoiseProblem, _rng: np.random.Generator) -> Relabell
 def compute_distance_ratios(near: FloatArray, codes: IntArray) -> FloatArray:
     """Divide the distance to the case's own class by the distance to the nearest other class; 1 if both are 0.
 
-    `near` contains the distances of `compute_class_distances`.
+    `near` contains the distances that `compute_class_distances` returns.
 
     >>> compute_distance_ratios(np.array([[[1.0], [2.0]], [[3.0], [0.0]]]), np.array([0, 1]))
     array([0.5, 0. ])
@@ -367,7 +372,7 @@ def compute_margins(problem: NoiseProblem) -> tuple[FloatArray, BoolArray]:
 
 
 def _flip_first(problem: NoiseProblem, order: IntArray, near: FloatArray) -> Relabelling:
-    """Give the first cases in `order`, as many as the level requires, the class of their neighbours."""
+    """Change the first cases in `order` to the class of their neighbours, up to the number that the level requires."""
     all_classes = list(range(problem.k))
     chosen = [order[np.isin(order, group)][:m] for group, m in problem.plan_changes(all_classes)]
     rows = np.sort(np.concatenate(chosen)).astype(np.intp)
@@ -376,7 +381,9 @@ def _flip_first(problem: NoiseProblem, order: IntArray, near: FloatArray) -> Rel
 
 
 def find_neighbouring_class(near: FloatArray, own_class: int) -> int:
-    """Find the most frequent class among the nearest cases of other classes; `near` has one column per case.
+    """Find the most frequent class among the nearest cases of other classes.
+
+    `near` has one row per class and one column per neighbour.
 
     Equal distances are ordered by class. If several classes are most frequent, the class with the nearest case is chosen.
 
@@ -418,26 +425,27 @@ _TWO_CLASS_SCHEMES = ("majority-to-second", "minority-driven", "neighbourwise-bo
 class ClassNoise(Condition):
     """Class noise: change the class of an exact proportion of the cases.
 
-    Exactly round(level * n) of the n cases are drawn, with halves rounded to even. The schemes are:
+    Exactly round(level * n) of the n cases are drawn, with halves rounded to even. The scheme determines their new classes:
 
-    - `"symmetric-uniform"`: any other class, with equal probability (random class noise in Zhu and Wu 2004, and in the ELA
-      paper).
+    - `"symmetric-uniform"`: any other class, with equal probability (called random class noise by Zhu and Wu 2004 and in the
+      paper on the equalized loss of accuracy, ELA).
     - `"symmetric-completely-uniform"`: any class, including the old one, so fewer cases change than are drawn (Berrar).
     - `"transition-matrix"`: another class, by the off-diagonal probabilities in `transition`.
     - `"next-class"`: the next class in order; the first class follows the last one.
     - `"pairwise"`: class p becomes q, for each (p, q) in `pairs`.
     - `"majority-to-second"`: the largest class becomes the second largest.
-    - `"minority-driven"`: smallest and largest class are swapped in round(level * 2 * size of the smallest class) cases.
-    - `"neighbourwise-borderline"`: the cases with the largest distance to their own class, relative to another class, get the
-      most frequent class among their nearest cases of other classes.
-    - `"margin-borderline"`: the cases nearest to the decision boundary of a support vector machine (correctly classified cases
-      first) get the most frequent class among their nearest cases of other classes.
+    - `"minority-driven"`: the smallest and the largest class are swapped in round(level * 2 * size of the smallest class)
+      cases.
+    - `"neighbourwise-borderline"`: the cases that are far from their own class, relative to another class, get the most
+      frequent class among their nearest cases of other classes.
+    - `"margin-borderline"`: the cases nearest to the decision boundary of a support vector machine get the most frequent class
+      among their nearest cases of other classes. Correctly classified cases come first.
 
     Parameters
     ----------
     level : float or None
-        Proportion of cases to change, from 0 to 1. If it is None, "transition-matrix" changes a proportion of each class: 1
-        minus its diagonal element.
+        Proportion of cases to change, from 0 to 1. It can be None for "transition-matrix"; the proportion of each class that
+        changes is then 1 minus its diagonal element.
     scheme : str, default "symmetric-uniform"
         One of the schemes above.
     transition : matrix or mapping, optional
@@ -447,7 +455,7 @@ class ClassNoise(Condition):
     of : {"all", "class"}, default "all"
         Whether the level is a proportion of all cases, or of each class that the scheme changes.
     classes : {"present", "declared"} or list, default "present"
-        Possible classes in order: those that occur, the categories of a pandas categorical column, or a list.
+        Possible classes in order: the classes that occur, the categories of a pandas categorical column, or a list.
     minority_share : float, default 0.1
         Proportion of the cases changed by "minority-driven" that come from the smallest class.
     neighbours : int, default 1
@@ -520,7 +528,7 @@ class ClassNoise(Condition):
 
 
 def check_transition(transition: Any) -> Any:
-    """Check that rows of probabilities sum to 1; return a mapping of mappings, or a tuple of rows."""
+    """Check that each row of probabilities sums to 1; return a mapping of mappings, or a tuple of rows."""
     if hasattr(transition, "to_dict") and hasattr(transition, "columns"):
         transition = transition.to_dict(orient="index")
     if isinstance(transition, Mapping):
@@ -546,8 +554,10 @@ def _check_probability_row(name: str, row: list[Any]) -> None:
 
 
 def check_pairs(value: Any) -> tuple[tuple[Any, Any], ...]:
-    """Check pairs (p, q) of different classes, in which no p occurs twice. A single pair and a mapping of p to q are also
-    accepted."""
+    """Check that all pairs (p, q) contain different classes and that no p occurs twice.
+
+    A single pair and a mapping of p to q are also accepted.
+    """
     pairs = list(value.items()) if isinstance(value, Mapping) else list(value) if not isinstance(value, str) else []
     if len(pairs) == 2 and not any(isinstance(pair, Sequence) and not isinstance(pair, str) for pair in pairs):
         pairs = [tuple(pairs)]

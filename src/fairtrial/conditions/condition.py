@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 def to_plain(value: Any) -> Any:
-    """Convert a value to numbers, texts, lists and dictionaries; different values stay different.
+    """Convert a value to plain numbers, texts, lists and dictionaries. Different values stay different.
 
-    A function becomes its name and a hash of its code, because two functions may have the same name.
+    A function becomes its name and a hash of its code, because two functions can have the same name.
 
     >>> to_plain({"levels": (np.float64(0.1), np.int64(2))})
     {'levels': [0.1, 2]}
@@ -88,20 +88,21 @@ _PARTS = {"train": "in the training set", "test": "in the test set", "all": "in 
 class Changed:
     """The data after a condition was applied, with a record of what changed.
 
-    It unpacks to X, y, mask and level.
+    It can be unpacked into X, y, mask and level.
 
     Attributes
     ----------
     X, y : table, array-like
         Attributes and classes after the change, of the same types as before.
     mask : ndarray of bool
-        Changed cells of shape (n, d) if attributes change; otherwise changed or removed rows of shape (n,).
+        Marks the changed cells, with shape (n, d), if attributes change. Otherwise, marks the changed or removed rows, with
+        shape (n,).
     level : float
         Realised level, in the units of the declared level.
     rows : ndarray of int
         Positions of the rows in the original data. Removed rows do not occur; rows drawn twice occur twice.
     chosen : int
-        Number of cells or rows drawn for a change. Some may have received their old value again; `mask` does not mark these.
+        Number of cells or rows drawn for a change. Some of them can receive their old value again; `mask` does not mark these.
     steps : tuple of Changed
         Results of the steps of a sequence.
 
@@ -202,9 +203,9 @@ class Condition:
         Parameters
         ----------
         X : dataframe, 2-D array or list of rows
-            Attributes. They are not modified. A frame of polars or pyarrow is converted to pandas.
+            Attributes, which are not modified. Polars and PyArrow tables are converted to pandas.
         y : array-like, optional
-            Class of each row. It is not modified.
+            Class of each row. This argument is not modified.
         rng : int or numpy.random.Generator, optional
             Seed or generator.
 
@@ -237,7 +238,7 @@ class Condition:
         return self if self.part in (part, "all") else Clean()
 
     def describe(self) -> dict[str, Any]:
-        """Return name and parameters as plain values; `from_declaration` rebuilds the condition."""
+        """Return the name and parameters as plain values, as `from_declaration` reads them."""
         return {"condition": self.name} | {field.name: to_plain(getattr(self, field.name)) for field in fields(self)}
 
     @property
@@ -316,7 +317,7 @@ def condition(name: str) -> Any:
 @condition("clean")
 @dataclass(frozen=True, kw_only=True)
 class Clean(Condition):
-    """The identity: it leaves the data unchanged.
+    """Identity condition: leaves the data unchanged.
 
     Parameters
     ----------
@@ -334,7 +335,7 @@ class Clean(Condition):
 
     @property
     def is_clean(self) -> bool:
-        """Whether the condition changes nothing, which is always true."""
+        """Whether the condition changes nothing; always true for `Clean`."""
         return True
 
     def _apply(self, X: Any, y: Any, rng: np.random.Generator) -> Changed:
@@ -349,14 +350,15 @@ class Clean(Condition):
 def from_declaration(condition: str, **parameters: Any) -> Condition:
     """Build a condition from its name and parameters, as declared in a study file.
 
-    It is the inverse of `Condition.describe`.
+    This function is the inverse of `Condition.describe`.
 
     Parameters
     ----------
     condition : str
-        Name of the condition, e.g. "class-noise".
-    **parameters
-        Parameters of the condition. The steps of a sequence are mappings with the name under "condition".
+        Name of the condition, such as "class-noise".
+    **parameters : object
+        Parameters of the condition. Each step of a sequence is a mapping that contains the name of its condition under the key
+        "condition".
 
     Returns
     -------

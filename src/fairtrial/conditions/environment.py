@@ -1,4 +1,4 @@
-"""Environments to draw rows from, and environments changed by conditions."""
+"""Environments from which rows are drawn, and environments changed by conditions."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _MAX_OVERSAMPLING = 1000
 class Environment(Protocol):
     """Protocol of objects from which rows can be drawn.
 
-    Any class with this method is an environment. It may have any parameters (`*args`, `**kwargs`).
+    Any class with a method `sample` is an environment. Its constructor can have any parameters (`*args`, `**kwargs`).
 
     Parameters
     ----------
-    *args, **kwargs
+    *args, **kwargs : object
         Parameters of the class that implements the protocol.
 
     Examples
@@ -60,8 +60,9 @@ class Environment(Protocol):
 class Altered:
     """An environment to which conditions are applied one after another.
 
-    The conditions change all rows, regardless of their `part`. If they remove rows, more rows are drawn. No row occurs twice:
-    conditions with `method="draw"` remove rows in the same proportions instead, and ignore `size`.
+    The conditions change all rows, regardless of their `part`. If they remove rows, more rows are drawn from the environment.
+    No row occurs twice: instead of drawing with replacement, conditions with `method="draw"` remove rows to reach the same
+    proportions, and they ignore `size`.
 
     Parameters
     ----------
@@ -96,7 +97,7 @@ class Altered:
         object.__setattr__(self, "conditions", conditions)
 
     def sample(self, n: int, rng: Any = None) -> tuple[Any, Any]:
-        """Draw rows of the changed environment.
+        """Draw rows from the changed environment.
 
         Parameters
         ----------
@@ -140,7 +141,7 @@ class Altered:
 
 
 def _remove_copies(change: Condition) -> Condition:
-    """Remove rows instead of drawing them with replacement, because an environment can supply more rows."""
+    """Make a condition remove rows instead of drawing with replacement, because an environment can supply more rows."""
     if isinstance(change, Sequence):
         return replace(change, steps=tuple(map(_remove_copies, change.steps)))
     if isinstance(change, (CovariateShift, PriorShift)) and change.method == "draw":
@@ -151,7 +152,7 @@ def _remove_copies(change: Condition) -> Condition:
 def altered(
     environment: Environment, changes: Mapping[str, Condition | tuple[Condition, ...]], *, name: str = "usual"
 ) -> dict[str, Environment]:
-    """Build an environment and its named changes, for `run_environments`.
+    """Build a dictionary of an environment and its changed versions for `run_environments`.
 
     Parameters
     ----------
@@ -165,7 +166,7 @@ def altered(
     Returns
     -------
     dict of str to Environment
-        The unchanged environment first.
+        Environments by name, with the unchanged environment first.
 
     Examples
     --------

@@ -16,7 +16,7 @@ from fairtrial.errors import InputError
 
 @dataclass(frozen=True, eq=False)
 class EncodedLabels:
-    """The classes in order, and the index of the class of each case."""
+    """The ordered classes, and the class index of each case."""
 
     names: tuple[Any, ...]
     codes: IntArray
@@ -27,7 +27,7 @@ class EncodedLabels:
         return np.bincount(self.codes, minlength=len(self.names))
 
     def find_code(self, label: Any, name: str) -> int:
-        """Find the index of the class that an argument names."""
+        """Find the index of the class to which an argument refers."""
         code = find_label(self.names, label)
         if code is None:
             raise InputError(f"{name} must name classes of y, got {label!r}: {suggest_name(label, self.names)}")
@@ -35,7 +35,9 @@ class EncodedLabels:
 
 
 def find_label(names: Sequence[Any], label: Any) -> int | None:
-    """Find the index of a class, or None; the text '1' also finds the class 1, because keys in study files are text.
+    """Find the index of a class; None if it is unknown.
+
+    The text '1' also matches the class 1, because keys in study files are text.
 
     >>> find_label((0, 1), "1"), find_label((0, 1), 1), find_label((0, 1), "2")
     (1, 1, None)
@@ -47,7 +49,7 @@ def find_label(names: Sequence[Any], label: Any) -> int | None:
 
 
 def convert_label(label: Any, names: Sequence[Any], name: str) -> Any:
-    """Return one of these classes, or a new class of the same kind: text or whole number.
+    """Return the class to which a label refers, or convert the label to a new class of the same kind.
 
     >>> convert_label("1", (0, 1), "labels"), convert_label(2.0, (0, 1), "labels")
     (1, 2)
@@ -72,9 +74,12 @@ def _describe_kind(value: Any) -> str:
 
 
 def read_labels(y: Any, classes: Sequence[Any] | str = "present") -> EncodedLabels:
-    """Encode the classes of y: the classes that are present, all categories if `"declared"`, or the given classes in order.
+    """Encode the classes of y as whole numbers.
 
-    Classes are in the order of pandas categories, or else sorted.
+    `classes` determines which classes are included: all classes that occur ("present"), all pandas categories ("declared"), or
+    a list.
+
+    A list determines the order of the classes. Otherwise, they are in the order of the pandas categories, or sorted.
 
     >>> labels = read_labels(["b", "a", "b"])
     >>> labels.names, labels.codes.tolist()

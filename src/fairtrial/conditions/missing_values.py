@@ -14,7 +14,7 @@ from fairtrial.conditions import cells
 from fairtrial.conditions.condition import Changed, Condition, check_level, condition, count_rows, round_count
 from fairtrial.errors import InputError
 
-# At these log odds, chance only decides between equal values.
+# At these log odds, removal is random only among equal values.
 _SURE = 1e9
 
 
@@ -23,23 +23,24 @@ _SURE = 1e9
 class MissingValues(Condition):
     """Missing values: remove an exact proportion of the values of each attribute.
 
-    In each attribute, round(level * n) of the n present values are removed, with halves rounded to even. The mechanisms are:
+    In each attribute, round(level * n) of the n non-missing values are removed, with halves rounded to even. The mechanisms
+    are:
 
     - `"mcar"` (missing completely at random): all values are equally likely to be removed.
     - `"mar"` (missing at random): values are more likely to be removed in rows with a large value in the column `by`.
     - `"mnar"` (missing not at random): large values are more likely to be removed.
 
-    Numbers become NaN; nominal values become None or NaN. NumPy integers become float64.
+    Removed numbers become NaN, and removed nominal values become None or NaN. NumPy integers are converted to float64.
 
     Parameters
     ----------
     level : float
-        Proportion of the present values to remove, from 0 to 1.
+        Proportion of the non-missing values to remove, from 0 to 1.
     mechanism : {"mcar", "mar", "mnar"}, default "mcar"
-        Which values are more likely to be removed.
+        Mechanism that determines which values are more likely to be removed.
     by : str or int, optional
-        Column that determines the odds for "mar". No values are removed from this column. Rows without a value in it are
-        treated as having the median rank.
+        Column that determines the odds for "mar". No values are removed from this column. Rows in which this column is missing
+        are treated as having the median rank.
     odds : float, default 10
         Odds of removal in the row with the largest value, relative to the row with the smallest value. The odds of other rows
         lie between these two, according to rank. Nominal values are ranked by their category.
@@ -142,7 +143,7 @@ def compute_rank_fractions(column: FloatArray) -> FloatArray:
 
 
 def _select_largest(keys: FloatArray, present: BoolArray, level: float) -> BoolArray:
-    """Select the given proportion of the present cells: the cells with the largest keys."""
+    """Select the present cells with the largest keys, up to the given proportion of present cells."""
     positions: IntArray = np.flatnonzero(present)
     m = round_count(level, len(positions))
     selected = np.zeros(len(present), dtype=bool)

@@ -1,9 +1,10 @@
 """Rules that select or weight rows, as expressions or functions.
 
-An expression may use the columns of X, the class `y`, numbers, texts, lists, (chained) comparisons, `in`, `and`, `or`,
-`not`, arithmetic, and abs, exp, log, sqrt. Nothing else is evaluated, so study files are safe. Column names that are not plain
-words are written in backticks. A column of X named y hides the class. Comparisons with missing values are false. If a text is
-compared with a number, the number is converted to text: `size == 1` matches the value '1', and `y == '1'` matches the class 1.
+An expression can use the columns of X, the class `y`, numbers, texts, lists, (chained) comparisons, `in`, `and`, `or`, `not`,
+arithmetic, and abs, exp, log, sqrt. Nothing else is evaluated, so expressions in study files cannot run arbitrary code. Column
+names that are not plain words are written in backticks. If X has a column named y, `y` refers to this column, not to the class.
+Comparisons with missing values are false, except `!=` and `not in`, which are true. In comparisons of a text with a number, the
+number is converted to text. For example, `size == 1` matches the value '1', and `y == '1'` matches the class 1.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ _FUNCTIONS: dict[str, Any] = {"abs": np.abs, "exp": np.exp, "log": np.log, "sqrt
 
 
 def check_rule(name: str, rule: object) -> None:
-    """Check that a rule is a function or a valid expression; its columns are checked when it is applied."""
+    """Check that a rule is a function or a valid expression. Columns are checked when the rule is applied."""
     if isinstance(rule, str):
         _parse_rule(name, rule)
     elif not callable(rule):
@@ -79,7 +80,7 @@ def format_rule(rule: Weights) -> str:
 
 
 def find_matching_rows(name: str, rule: Rule, X: Any, y: Any = None, *, with_class: bool = False) -> BoolArray:
-    """Find the rows that satisfy a rule. A function is called with X, and with y if the condition depends on classes.
+    """Find the rows that satisfy a rule. A function is called with X or, if `with_class` is true, with X and y.
 
     >>> find_matching_rows("where", "20 <= x0 < 65 or x1 == 1", np.array([[30, 0], [70, 1], [70, 0]])).tolist()
     [True, True, False]
@@ -94,7 +95,7 @@ def find_matching_rows(name: str, rule: Rule, X: Any, y: Any = None, *, with_cla
 
 
 def compute_weights(name: str, rule: Weights, X: Any, y: Any = None, *, with_class: bool = False) -> FloatArray:
-    """Compute the weight of each row; with a mapping from expressions to numbers, multiply the numbers that apply.
+    """Compute the weight of each row. If the rule is a mapping, multiply the numbers of all expressions that apply.
 
     >>> compute_weights("weights", {"x0 > 1": 3, "x0 > 2": 0.5}, np.array([[1], [2], [3]])).tolist()
     [1.0, 3.0, 1.5]
@@ -122,7 +123,7 @@ def _evaluate_rule(name: str, rule: Rule, X: Any, y: Any, with_class: bool) -> A
 
 
 def _parse_rule(name: str, text: str) -> ast.expr:
-    """Parse an expression; a column in backticks may have any name."""
+    """Parse an expression; a column in backticks can have any name."""
     try:
         tree = ast.parse(re.sub(r"`([^`]*)`", lambda match: f"({_quote_column(match[1])})", text.strip()), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -234,7 +235,7 @@ class _ExpressionEvaluator:
 
 
 def _to_plain_array(column: Any) -> npt.NDArray[Any]:
-    """Convert to an array of numbers, or else of objects."""
+    """Convert a column to an array of numbers if it is numeric, else to an array of objects."""
     values = np.asarray(column)
     return values if values.dtype.kind in "biuf" else values.astype(object)
 

@@ -20,7 +20,7 @@ class ScoreNoise(Condition):
     """Score noise: add a uniform random number to every score (probability noise in Berrar).
 
     The numbers lie between -level and level. `X` contains scores: a vector with one score per case, or batches with one row per
-    repetition. `y` does not change. The realised level is the largest change.
+    repetition. `y` does not change. The realised level is the largest absolute change.
 
     Parameters
     ----------
@@ -58,9 +58,9 @@ class ScoreNoise(Condition):
         Parameters
         ----------
         X : array-like of shape (n,) or (B, n)
-            Scores. They are not modified.
+            Scores, which are not modified.
         y : array-like, optional
-            Class of each case. It does not change.
+            Class of each case, which does not change.
         rng : int or numpy.random.Generator, optional
             Seed or generator.
 
@@ -112,6 +112,6 @@ def _to_float_type(kind: Any) -> Any:
 
 
 def _describe_column_choice(X: Any, k: int) -> str:
-    """Write code that selects one of k columns."""
+    """Format code that selects one of k columns."""
     table = "X.iloc" if hasattr(X, "iloc") else "np.asarray(X)" if isinstance(X, (list, tuple)) else "X"
     return f"{table}[:, 0]" if k == 1 else f"such as {table}[:, 1] for the second class, or batches as X.T"

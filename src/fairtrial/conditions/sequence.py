@@ -19,8 +19,8 @@ class Sequence(Condition):
 
     Each step keeps its own `part`: `limit_to("train")` returns the steps for the training set, while `apply` applies all steps.
     If all steps change cells, the mask of the result marks the cells that any step changed; otherwise it marks rows. The level
-    is the proportion that the mask marks. Each step has its own random generator, so its draws do not depend on the levels of
-    other steps.
+    is the proportion of marked cells or rows. Each step has its own random generator, so the draws of a step do not depend on
+    the levels of other steps.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class Sequence(Condition):
 
 
 def _combine_masks(masks: list[tuple[BoolArray, IntArray]], n: int) -> BoolArray:
-    """Combine masks into one mask of the original rows; each mask comes with its row positions in the original data."""
+    """Combine masks, given with the positions of their rows in the original data, into one mask of the original rows."""
     widths = {mask.shape[1:] for mask, _ in masks}
     if len(widths) > 1:
         masks = [(np.asarray(mask.reshape(len(mask), -1).any(axis=1)), rows) for mask, rows in masks]

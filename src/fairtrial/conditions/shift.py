@@ -53,7 +53,7 @@ def resolve_size(size: Size, n: int, default: int) -> int:
 
 
 def divide_by_proportion(proportions: FloatArray, n: int) -> IntArray:
-    """Divide n rows in these proportions by the largest remainder method: each count is rounded up or down.
+    """Divide n rows in the given proportions by the largest remainder method, which rounds each count up or down.
 
     >>> divide_by_proportion(np.array([0.5, 0.3, 0.2]), 7).tolist()
     [4, 2, 1]
@@ -66,7 +66,7 @@ def divide_by_proportion(proportions: FloatArray, n: int) -> IntArray:
 
 
 def find_largest_total(proportions: FloatArray, available: IntArray) -> int:
-    """Compute the largest number of rows with these class proportions that can be drawn without drawing a row twice.
+    """Compute the largest number of rows with these class proportions that can be drawn without replacement.
 
     >>> find_largest_total(np.array([0.5, 0.5]), np.array([10, 3]))
     6
@@ -76,7 +76,7 @@ def find_largest_total(proportions: FloatArray, available: IntArray) -> int:
 
 
 def compute_inclusion_probabilities(weights: FloatArray, size: int) -> FloatArray:
-    """Compute the probability of keeping each row: proportional to its weight, at most 1, with sum `size`.
+    """Compute the probability of keeping each row: proportional to its weight, at most 1, and summing to `size`.
 
     >>> compute_inclusion_probabilities(np.array([1.0, 1.0, 2.0, 12.0]), 2).tolist()
     [0.25, 0.25, 0.5, 1.0]
@@ -96,7 +96,7 @@ def compute_inclusion_probabilities(weights: FloatArray, size: int) -> FloatArra
 
 
 def sample_systematically(chances: FloatArray, rng: np.random.Generator) -> IntArray:
-    """Draw the positions of kept rows, each with exactly its probability, by Madow's systematic sampling in random order.
+    """Draw the rows to keep, each with exactly its probability, by Madow's systematic sampling in random order.
 
     The number of kept rows is the sum of the probabilities, rounded up or down.
     """
@@ -107,7 +107,7 @@ def sample_systematically(chances: FloatArray, rng: np.random.Generator) -> IntA
 
 
 def select_rows(X: Any, y: Any, rows: IntArray) -> Changed:
-    """Select these rows; the mask marks the original rows that do not occur exactly once."""
+    """Select the given rows; the mask marks original rows that do not occur exactly once in the result."""
     n = count_rows(X)
     if len(rows) == 0:
         raise NoRowsLeftError(f"the condition must leave at least 1 of the {n} rows, got 0")
@@ -116,7 +116,7 @@ def select_rows(X: Any, y: Any, rows: IntArray) -> Changed:
 
 
 def take_rows(values: Any, rows: IntArray) -> Any:
-    """Select these rows of a table or a column of any type."""
+    """Select the given rows of a table or a column of any type."""
     if hasattr(values, "iloc"):
         return values.iloc[rows]
     if hasattr(values, "tocsr"):
@@ -131,7 +131,8 @@ def take_rows(values: Any, rows: IntArray) -> Any:
 class ClassProportion(Condition):
     """Class proportion: delete an exact proportion of the positive cases (Berrar).
 
-    Of P positive cases, round(level * P) are deleted, with halves rounded to even. `X` may be a table or a vector of scores.
+    If there are P positive cases, round(level * P) of them are deleted, with halves rounded to even. `X` can be a table or a
+    vector of scores.
 
     Parameters
     ----------
@@ -184,19 +185,21 @@ class ClassProportion(Condition):
 class PriorShift(Condition):
     """Prior shift: change the class proportions; rows of a class are selected at random.
 
-    The number of rows of each class is exact, with rounding by the largest remainder method.
+    The number of rows of each class is exact up to rounding by the largest remainder method.
 
     Parameters
     ----------
     priors : mapping, optional
-        Proportion of each class afterwards, e.g. {"sick": 0.1}. Other classes share the rest in their old proportions.
+        Proportion of each class afterwards, e.g. {"sick": 0.1}. Classes that are not listed share the rest in their old
+        proportions.
     weights : mapping, optional
-        Factor by which a class becomes more frequent, e.g. {"sick": 0.5}. Other classes have factor 1.
+        Factor by which the relative frequency of a class is multiplied, e.g. {"sick": 0.5}. Classes that are not listed have
+        factor 1.
     method : {"remove", "draw"}, default "remove"
         Whether to remove as few rows as possible, or to draw rows with replacement.
     size : int or float, optional
-        Number of rows afterwards, or their proportion of the rows before. Default: as many as possible for "remove", and as
-        many as before for "draw".
+        Number of rows afterwards, as a count or as a proportion of the original rows. Default: as many as possible for
+        "remove", and as many as before for "draw".
     part : {"train", "test", "all"}, default "test"
         Data that the condition changes: training set, test set, or both.
 
@@ -302,16 +305,16 @@ class CovariateShift(Condition):
     Parameters
     ----------
     keep : str or callable, optional
-        Rows to keep: an expression over the columns, e.g. "age < 65", or a function of X.
+        Rows to keep: an expression over the columns, such as "age >= 18", or a function of X.
     weights : str, callable or mapping, optional
-        Weight of each row: an expression, e.g. "exp(-age / 20)", a function of X, or a mapping from expressions to factors,
-        e.g. {"age >= 65": 3, "sex == 'f'": 0.5}. Factors that apply to the same row are multiplied.
+        Weight of each row: an expression such as "exp(-age / 20)", a function of X, or a mapping from expressions to factors,
+        such as {"age >= 65": 3, "sex == 'f'": 0.5}. Factors that apply to the same row are multiplied.
     method : {"draw", "remove"}, default "draw"
         Whether to draw rows with replacement in proportion to their weights, or to keep each row at most once with a
         probability proportional to its weight.
     size : int or float, optional
-        Number of rows afterwards, or their proportion of the rows before. Default: as many as before for "draw", as many as the
-        weights allow for "remove", and all rows to keep if there are no weights.
+        Number of rows afterwards, as a count or as a proportion of the original rows. Default: as many as before for "draw", as
+        many as the weights allow for "remove", and all rows to keep if there are no weights.
     part : {"train", "test", "all"}, default "test"
         Data that the condition changes: training set, test set, or both.
 
@@ -376,8 +379,8 @@ class SelectionBias(Condition):
         mapping from expressions to probabilities is also allowed, e.g. {"y == 'sick' and age > 65": 0.2}. Probabilities that
         apply to the same row are multiplied; the default is 1.
     size : int or float, optional
-        Exact number of rows to keep, or their proportion, with probabilities proportional to `chance`. Default: the sum of the
-        probabilities, rounded up or down at random.
+        Exact number of rows to keep, or their proportion. The probabilities are then proportional to `chance`. Default: the sum
+        of the probabilities, rounded up or down at random.
     part : {"train", "test", "all"}, default "train"
         Data that the condition changes: training set, test set, or both.
 
@@ -424,7 +427,7 @@ class ConceptChange(Condition):
     where : str or callable, optional
         Rows to change: an expression over the columns and the class `y`, or a function of X and y. Default: all rows.
     level : float, default 1
-        Exact proportion of these rows to change; they are drawn at random.
+        Exact proportion to change among the rows that `where` selects and whose class `labels` changes, drawn at random.
     part : {"train", "test", "all"}, default "test"
         Data that the condition changes: training set, test set, or both.
 
@@ -477,7 +480,6 @@ class ConceptChange(Condition):
         return Changed(X, changed, mask, len(rows) / max(len(candidates), 1), np.arange(n))
 
     def _compute_labels(self, X: Any, y: Any, labels: EncodedLabels, rows: IntArray) -> list[Any]:
-        """Compute the new class of each of these rows."""
         if not callable(self.labels):
             labels_by_code = self._resolve_mapping(labels)
             return [labels_by_code.get(code, labels.names[code]) for code in labels.codes[rows].tolist()]

@@ -22,12 +22,13 @@ class TrainSize(Condition):
     """Training size: keep a stratified random sample of the training rows.
 
     Smaller samples are subsets of larger ones if they are drawn with the same seed, as in a study. Each class keeps its
-    proportion up to rounding, and at least one row if the sample has as many rows as there are classes.
+    proportion up to rounding. Each class keeps at least one row if the sample has at least as many rows as there are classes.
 
     Parameters
     ----------
     level : float
-        Proportion of the training rows if it is at most 1, otherwise the number of rows. All rows (1) are clean data.
+        Proportion of the training rows to keep, if at most 1, or else the number of rows to keep. A level of 1 leaves the data
+        unchanged.
     part : {"train"}
         Data that the condition changes: the training set.
 
@@ -76,7 +77,9 @@ class TrainSize(Condition):
 
 
 def order_by_stratum(codes: IntArray, rng: np.random.Generator) -> IntArray:
-    """Order rows at random, so every leading part contains each class in proportion, and at least once if it is large enough.
+    """Order rows at random such that the first m rows are a stratified sample for every m.
+
+    The first m rows contain each class at least once if m is at least the number of classes.
 
     >>> codes = np.array([0] * 6 + [1] * 3)
     >>> order = order_by_stratum(codes, np.random.default_rng(0))

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from fairtrial._check import check_column as check_column
 from fairtrial._frames import as_frame, resolve_column_indices
 from fairtrial._registry import suggest_name
+from fairtrial._text import format_html_block
 from fairtrial.data.dates import parse_iso_date
 from fairtrial.errors import InputError
 
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
 
 
 def convert_columns(X: Any, nominal: Sequence[Any] | None = None) -> pd.DataFrame:
-    """Copy a table to a frame of float64 and category columns.
+    """Convert a table to a data frame of float64 and category columns.
 
-    `nominal` lists further nominal columns by name or index. Dates become seconds since 1970, and time spans become seconds.
+    `nominal` lists additional nominal columns by name or index. Dates become seconds since 1970, and time spans become seconds.
 
     >>> import pandas as pd
     >>> convert_columns(pd.DataFrame({"a": [1, 2], "b": ["x", None], "c": [3, 4]}), nominal=["c"]).dtypes.astype(str).tolist()
@@ -67,7 +68,7 @@ def _convert_values(values: pd.Series[Any], nominal: bool) -> Any:
 
 
 def convert_classes(y: Any, classes: Sequence[Any] | None = None, target: str | None = None) -> pd.Series[Any]:
-    """Convert the class column to a category of the declared classes, or of the classes that occur."""
+    """Convert the class column to a categorical column. By default, its classes are the labels that occur."""
     import pandas as pd
 
     target_name = target if target is not None else getattr(y, "name", None)
@@ -108,7 +109,7 @@ class Summary:
     classes : dict
         Number of rows of each declared class.
     imbalance_ratio : float
-        Rows of the largest class divided by rows of the smallest class that occurs.
+        Number of rows in the largest class divided by the number of rows in the smallest class that occurs.
 
     Examples
     --------
@@ -166,17 +167,18 @@ class Dataset:
     y : pandas.Series
         Copy of the class column. Its categories are the declared classes.
     row_ids : ndarray
-        A different value for each row.
+        Unique identifier of each row.
     source : str
         File, package or simulation from which the data come.
     notes : tuple of str
-        Remarks of the function that read the file, e.g. on columns that were left out.
+        Remarks from reading the file, e.g. about columns that were left out.
     fault : KnownFault or None
         The published file with these values, if it is known to be corrupted.
     groups : pandas.Series or None
-        Copy of the group of each row, e.g. the patient. Rows of a group are not independent. It is not an attribute.
+        Copy of the group of each row, e.g. the patient. Rows of the same group are not independent. The group is not used as an
+        attribute.
     time : pandas.Series or None
-        Copy of the time of each row as a number; dates are seconds since 1970. It is not an attribute.
+        Copy of the time of each row as a number; dates are seconds since 1970. The time is not used as an attribute.
 
     Examples
     --------
@@ -199,7 +201,7 @@ class Dataset:
     _time: pd.Series[Any] | None = None
 
     def __new__(cls, *_fields: Any, **_named: Any) -> Dataset:
-        """Reject a direct call: data sets are built by `from_table`."""
+        """Reject calls such as `Dataset(X, y)`, and suggest `from_table`."""
         if 0 < len(_fields) < 4 or {"X", "y"} & _named.keys():
             raise InputError("Dataset must not be called with X and y: call Dataset.from_table(X, y)")
         return super().__new__(cls)
@@ -226,29 +228,29 @@ class Dataset:
         Parameters
         ----------
         X : dataframe or 2-D array
-            Attributes. Columns of numbers and times become numeric, all others nominal.
+            Attributes. Columns of numbers or times become numeric. All other columns become nominal.
         y : array-like
             Class of each row, without missing values.
         name : str, default "data"
             Name of the data set.
         target : str, optional
-            Name of the class column. Default: the name of `y`, else "class".
+            Name of the class column. Default: the name of `y`, or "class" if it has no name.
         classes : sequence, optional
-            Declared classes in order; some may not occur. Default: the classes that occur, sorted.
+            All classes in order, including classes that do not occur. Default: the classes that occur, sorted.
         nominal : sequence, optional
             Names or indices of columns to treat as nominal although they contain numbers.
         row_ids : array-like, optional
-            A different value for each row. Default: 0, 1, 2, ...
+            Unique identifier of each row. Default: 0, 1, 2, ...
         source : str, default ""
             File, package or simulation from which the data come.
         notes : sequence of str, default ()
-            Remarks to keep with the data set.
+            Remarks to store with the data set.
         ranges : mapping, optional
             Declared lowest and highest value of numeric columns.
         groups : array-like, optional
             Group of each row, e.g. the patient, without missing values.
         time : array-like, optional
-            Time of each row without missing values: numbers, dates or texts in ISO 8601.
+            Time of each row, without missing values: numbers, dates, or texts in ISO 8601 format.
 
         Returns
         -------
@@ -257,7 +259,7 @@ class Dataset:
         Raises
         ------
         InputError
-            If columns differ in length, names are not unique, or labels are missing or not declared.
+            If columns differ in length, if names are not unique, or if labels are missing or not declared.
 
         Examples
         --------
@@ -312,7 +314,7 @@ class Dataset:
 
     @property
     def classes(self) -> tuple[Any, ...]:
-        """The declared classes in order; some may not occur."""
+        """All declared classes in order, including classes that do not occur."""
         return tuple(self._y.cat.categories)
 
     @property
@@ -325,7 +327,7 @@ class Dataset:
 
     @cached_property
     def content_hash(self) -> str:
-        """SHA-256 of column names, types and values in order; the name of the data set and the row ids are not included."""
+        """SHA-256 hash of column names, types and values. The name of the data set and the row ids are not included."""
         digest = hashlib.sha256(f"{len(self)} rows, {self._X.shape[1]} attributes".encode())
         columns = [("", self._X[name]) for name in self._X.columns]
         for role, column in [*columns, ("", self._y), ("groups", self._groups), ("time", self._time)]:
@@ -366,16 +368,16 @@ class Dataset:
         return replace(self, _X=frame, _y=label, row_ids=self.row_ids[rows], _groups=groups, _time=time)
 
     def with_roles(self, *, groups: str | None = None, time: str | None = None) -> Dataset:
-        """Declare the columns of groups and time.
+        """Declare which columns contain the group and the time of each row.
 
-        The columns are then no longer attributes.
+        These columns are then no longer attributes.
 
         Parameters
         ----------
         groups : str, optional
-            Column that identifies rows which are not independent of each other, e.g. a patient.
+            Column that identifies groups of dependent rows, e.g. the patient.
         time : str, optional
-            Column with the time of each row: numbers, or dates in ISO 8601.
+            Column with the time of each row: numbers, or dates in ISO 8601 format.
 
         Returns
         -------
@@ -423,7 +425,7 @@ class Dataset:
         return rows.astype(np.intp)
 
     def frame(self) -> pd.DataFrame:
-        """Return all columns as a frame: groups and time, attributes, and the class last."""
+        """Return all columns as a data frame: groups, time, attributes, and the class last."""
         frame = self._X.assign(**{self.target: self._y})
         for position, column in enumerate(column for column in (self._groups, self._time) if column is not None):
             frame.insert(position, str(column.name), column)
@@ -446,7 +448,6 @@ class Dataset:
 
 
 def _convert_groups(values: Any) -> pd.Series[Any]:
-    """Convert the group of each row to a category of the groups that occur."""
     import pandas as pd
 
     column = pd.Series(check_column("groups", values))
@@ -476,7 +477,7 @@ def _convert_time(values: Any) -> pd.Series[Any]:
 
 
 def _check_role_columns(names: list[Any], n_rows: int, *columns: pd.Series[Any] | None) -> None:
-    """Check the length of groups and time, and that no other column has their names."""
+    """Check that groups and time have one value per row and unique column names."""
     for column in columns:
         if column is None:
             continue
@@ -517,7 +518,7 @@ class Description:
     source : str
         File, package or simulation from which the data come.
     notes : tuple of str
-        Remarks of the function that read the file, and the known fault of the file, if any.
+        Remarks from reading the file, and the known fault of the file, if any.
 
     Examples
     --------
@@ -550,7 +551,7 @@ class Description:
         return ["  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[3]]) for row in cells]
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+        return format_html_block(str(self))
 
 
 def describe(data: Dataset) -> Description:

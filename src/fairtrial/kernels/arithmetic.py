@@ -29,7 +29,7 @@ _ONES = np.empty(0)
 
 @kernel
 def add_to_bins(row_weights: npt.NDArray[Any], rows: IntArray, bins: IntArray, weights: FloatArray, out: FloatArray) -> None:
-    """Compute out[r, bins[i]] += drawn[r, rows[i]] * weights[i]; if `weights` is empty, all weights are 1."""
+    """Compute out[r, bins[i]] += row_weights[r, rows[i]] * weights[i]; if `weights` is empty, all weights are 1."""
     weighted = weights.size > 0
     for r in range(row_weights.shape[0]):
         for i in range(rows.size):
@@ -67,7 +67,7 @@ class Binning:
         previous_weights, out = self._latest.get(get_ident(), (None, _ONES))
         if previous_weights is not row_weights:
             if len(row_weights) == 1:
-                # A single line is not worth sorting the rows by bin; the sums are the same.
+                # For a single line, sorting the rows by bin would take longer; the sums are the same.
                 weights = row_weights[0] if self.weights is None else row_weights[0] * self.weights
                 out = np.asarray(np.bincount(self.codes, weights, minlength=self.size)[None], dtype=np.float64)
             else:

@@ -2,9 +2,9 @@
 
 In prediction, a row with a missing value follows all branches, weighted by their proportion of the training weight.
 
-numba compiles a few long functions with plain arrays much faster than many short ones with tuples of arrays. So a compiled
-function does all the work of a step, and a Python function allocates its arrays. If a compiled function needs more space, it
-returns; the Python function enlarges the arrays and calls it again.
+numba compiles a few long functions with plain arrays much faster than many short functions with tuples of arrays. Therefore,
+each step is a single compiled function, and a Python function allocates its arrays. If the compiled function needs more space,
+it returns. The Python function then enlarges the arrays and calls it again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from fairtrial.kernels.compiling import helper, kernel
 
 # WEKA treats numbers that differ by less than this as equal; without this rule, trees differ from WEKA's.
 SMALL = 1e-6
-# Numbers closer than this are not separated; gains this much below the average are still candidates.
+# Numbers closer than this are not separated. Splits with a gain this much below the average are still candidates.
 _APART, _BELOW_AVERAGE = 1e-5, 1e-3
 _MOST_CASES_A_SIDE = 25.0
 _MANY_VALUES = 0.3
@@ -34,7 +34,7 @@ Int64Array = npt.NDArray[np.int64]
 
 
 class TreeRows(NamedTuple):
-    """Training set; arrays by column have shape (d, n)."""
+    """Training set. Arrays of columns have shape (d, n)."""
 
     columns: FloatArray
     levels: Int64Array  # number of declared values of a nominal column, 0 for a numeric column
@@ -92,7 +92,7 @@ def compute_x_log_x(x: float, table: FloatArray) -> float:
 
 @helper
 def sum_weights(counts: FloatArray) -> float:
-    """Sum from left to right."""
+    """Sum the weights from left to right."""
     total = 0.0
     for c in range(counts.size):
         total += counts[c]
@@ -113,8 +113,8 @@ def find_majority(counts: FloatArray) -> int:
 def evaluate_values(bags: FloatArray, k: int, total: float, min_cases: float, table: FloatArray) -> tuple[float, float]:
     """Return gain and gain ratio of a split into `k` values, whose weights by class are the rows of `bags`.
 
-    The gain is NaN if fewer than two values have enough cases. It is reduced by the proportion of missing values, which count
-    as a separate branch in the gain ratio.
+    The gain is NaN if fewer than two values have enough cases. The gain is reduced by the proportion of missing values, which
+    count as a separate branch in the gain ratio.
     """
     enough, known_weight, new, spread = 0, 0.0, 0.0, 0.0
     for value in range(k):
@@ -151,10 +151,10 @@ def find_cut(
     correct_cuts: bool,
     table: FloatArray,
 ) -> tuple[float, float, float]:
-    """Return gain, gain ratio and cut of the best binary split of a numeric column; the gain is NaN if there is none.
+    """Return gain, gain ratio and cut of the best binary split of a numeric column; NaN if there is no split.
 
-    `order` sorts the cases of the node by the column, missing values last. `sides` is space for the weights by class on both
-    sides. With each case that moves from right to left, the sums of x log x by class change by one term.
+    `order` sorts the cases of the node by the column, missing values last. `sides` is working memory for the weights by class
+    on both sides. If a case moves to the left side, the sums of x log x over classes change only in the term of its class.
     """
     classes, m, total = counts.size, order.size, sum_weights(counts)
     if math.isnan(column[row[order[m - 1]]]):
@@ -222,7 +222,7 @@ def find_cut(
 def find_observed_threshold(column: FloatArray, ranked: FloatArray, cut: float) -> float:
     """Return the largest value of the whole training set that does not exceed the cut; `ranked` is the sorted column.
 
-    Among the values that are too close to the cut to be separated, it is the first one in the file, as in WEKA.
+    If several values are too close to each other to be separated, the first of them in the file is returned, as in WEKA.
     """
     low, high = 0, ranked.size  # find the last value with value - cut < SMALL; comparisons with NaN are false
     while low < high:
@@ -257,9 +257,9 @@ def find_branch(value: float, nominal: bool, threshold: float) -> int:
 
 
 def grow_tree(rows: TreeRows, rules: SplitRules, order: Int32Array) -> Nodes:
-    """Grow the tree. `order[0]` lists all rows, `order[1 + index]` sorts them by a numeric column, missing values last."""
+    """Grow the tree. `order` lists all rows, first unsorted, then sorted by each numeric column with missing values last."""
     n, d, widest = rows.weight.size, rows.levels.size, max(2, int(rows.levels.max()))
-    # Nominal columns with many values are left out of the average gain, unless all columns are of this kind.
+    # Nominal columns with many values are left out of the average gain, unless all columns have many values.
     averaged = (rows.levels == 0) | (_MANY_VALUES * n - rows.levels > SMALL)
     if not averaged.any():
         averaged[:] = True
@@ -342,10 +342,10 @@ def grow_nodes(
 ) -> bool:
     """Split the nodes on the stack until none is left. If an array is too small, store the sizes needed and return False.
 
-    A case is a row, or a weighted copy of a row in one branch of a split on a missing value. It has a `row`, a `weight`, a
-    `branch` in the current split, and its first copy in `fresh`. The stack has nodes, their segment of each order and the
-    number of cases in use. `state` is the depth of the stack, the number of nodes, and the numbers of nodes, cases and ordered
-    cases needed.
+    A case is a row, or a weighted copy of a row in one branch of a split on a missing value. Each case has a `row`, a `weight`,
+    a `branch` in the current split, and the index of its first copy, `fresh`. The stack contains nodes, their segment of each
+    order, and the number of cases in use. `state` contains the depth of the stack, the number of nodes, and the numbers of
+    nodes, cases and ordered cases needed.
     """
     n, d, classes = codes.size, levels.size, counts.shape[1]
     depth, used = state[0], state[1]
@@ -494,7 +494,7 @@ def grow_nodes(
 
 
 def collapse_tree(nodes: Nodes) -> None:
-    """Turn a node into a leaf if its subtree does not have fewer training errors."""
+    """Turn each node into a leaf if its subtree does not have fewer training errors than the leaf."""
     collapse_nodes(*nodes, np.zeros(len(nodes.column)))
 
 
@@ -502,7 +502,7 @@ def collapse_tree(nodes: Nodes) -> None:
 def collapse_nodes(
     column: Int64Array, threshold: FloatArray, first: Int64Array, branches: Int64Array, counts: FloatArray, errors: FloatArray
 ) -> None:
-    """Collapse all subtrees that do not have fewer training errors; `errors` is space for the errors of each subtree."""
+    """Collapse all subtrees that do not have fewer training errors; `errors` is working memory for each subtree."""
     for node in range(column.size - 1, -1, -1):
         if column[node] < 0:
             errors[node] = count_errors(counts[node])
@@ -514,8 +514,10 @@ def collapse_nodes(
 
 
 def prune_tree(nodes: Nodes, rows: TreeRows, bound: ErrorBound, raising: bool) -> None:
-    """Replace nodes, from the leaves up, with leaves or with their largest branch if this does not increase the expected
-    errors."""
+    """Replace nodes, from the leaves up, with leaves or with their largest branch.
+
+    A node is replaced if this does not increase the expected errors.
+    """
     n, size, widest = rows.weight.size if raising else 0, len(nodes.column), max(2, int(rows.levels.max()))
     row, weight = np.arange(n, dtype=np.int32), rows.weight[:n].copy()
     stack = np.empty((2 * size + 2, 5), np.int64)
@@ -530,8 +532,9 @@ def prune_tree(nodes: Nodes, rows: TreeRows, bound: ErrorBound, raising: bool) -
         space = tuple(_enlarge(array, 2 * needed) for array in space)
 
 
-# Steps of a node in pruning: enter it; prune it after its children; choose between tree, leaf and largest branch; estimate the
-# errors of a branch with all cases of its parent; and store the counts of these cases after the branch replaced its parent.
+# Steps of pruning a node. Enter: assign its cases to branches. Leave: prune it after its children. Choose: decide between tree,
+# leaf and largest branch. Estimate: estimate the errors of a branch with all cases of its parent. Recount: count these cases
+# after the branch has replaced its parent.
 _ENTER, _LEAVE, _CHOOSE, _ESTIMATE, _RECOUNT = range(5)
 
 
@@ -564,7 +567,8 @@ def prune_nodes(
 ) -> int:
     """Run the steps on the stack. If there is no space for more cases, return the number of cases needed, otherwise 0.
 
-    The stack has nodes, the segment of their cases in `row` and `weight`, the end of all segments in use, and the next step.
+    The stack contains nodes, the segment of their cases in `row` and `weight`, the end of all segments in use, and the next
+    step.
     """
     depth = stack_depth[0]
     while depth > 0:
@@ -584,7 +588,7 @@ def prune_nodes(
         elif leaf:
             expected[node] = estimate_errors(counts[node], confidence, z)
         elif _LEAVE <= step <= _CHOOSE:
-            as_tree, largest, most = 0.0, first[node], 0.0  # of equally large branches, the last
+            as_tree, largest, most = 0.0, first[node], 0.0  # if branches are equally large, the last one
             for child in range(first[node], first[node] + k):
                 as_tree += expected[child]
                 size = sum_weights(counts[child])
@@ -662,7 +666,7 @@ def prune_nodes(
 
 
 def drop_unreachable(nodes: Nodes) -> Nodes:
-    """Keep only reachable nodes. The children of the nodes, in order, are the nodes 1, 2, ..."""
+    """Keep only the reachable nodes, in breadth-first order."""
     old, first = np.zeros(len(nodes.column), np.int64), np.zeros(len(nodes.column), np.int64)
     used = find_reachable(nodes.first, nodes.branches, old, first)
     old = old[:used]
@@ -671,7 +675,7 @@ def drop_unreachable(nodes: Nodes) -> Nodes:
 
 @kernel
 def find_reachable(first: Int64Array, branches: Int64Array, old: Int64Array, new_first: Int64Array) -> int:
-    """Fill in the old index and the first child of each new node; return their number."""
+    """Fill in the old index and the first child of each new node; return the number of new nodes."""
     used, node = 1, 0
     while node < used:
         k = branches[old[node]]
@@ -685,7 +689,7 @@ def find_reachable(first: Int64Array, branches: Int64Array, old: Int64Array, new
 
 
 def compute_node_probabilities(nodes: Nodes, laplace: bool) -> FloatArray:
-    """Compute class frequencies of each node, optionally with Laplace's rule; empty nodes use the frequencies of the parent.
+    """Compute class frequencies of each node, optionally with Laplace's rule; empty nodes use those of their parent.
 
     The nodes must be in the order of `drop_unreachable`.
     """
@@ -764,7 +768,7 @@ def count_errors(counts: FloatArray) -> float:
 
 @helper
 def estimate_errors(counts: FloatArray, confidence: float, z: float) -> float:
-    """Estimate the errors of a leaf with these class counts on the same number of new cases."""
+    """Estimate the expected errors of a leaf, given its class counts, on an equally large set of new cases."""
     total = sum_weights(counts)
     if abs(total) < SMALL:
         return 0.0
@@ -774,10 +778,10 @@ def estimate_errors(counts: FloatArray, confidence: float, z: float) -> float:
 
 @helper
 def estimate_extra_errors(n: float, errors: float, confidence: float, z: float) -> float:
-    """Estimate the errors beyond those observed in `n` cases: n times (upper binomial limit - rate).
+    """Estimate how many errors must be added to the observed errors: n times (upper binomial limit - rate).
 
-    `z` is the normal quantile of `confidence`. For less than one error, the limit is interpolated from the limit for zero
-    errors.
+    `n` is the number of cases, and `z` is the normal quantile of `confidence`. Between zero and one error, the result is
+    interpolated.
     """
     observed = max(errors, 1.0)
     if observed + 0.5 >= n:

@@ -26,7 +26,7 @@ def kernel(function: F) -> F:
 
 
 def helper(function: F) -> F:
-    """Compile a function that kernels call. It is not cached because the cached kernel contains it."""
+    """Compile a function that kernels call. No cache is needed, because the cached kernels contain its code."""
     return cast(F, numba.njit(nogil=True, error_model="numpy")(function))
 
 

@@ -14,7 +14,7 @@ from fairtrial.kernels.sorting import order_scores
 def compute_auc_variance(pos: FloatArray, neg: FloatArray) -> tuple[float, float, float]:
     """Compute the AUC of an unweighted tally and the contribution of each class to its variance.
 
-    The AUC is NaN if a class has no cases, and a contribution is NaN if its class has only one.
+    The AUC is NaN if a class has no cases. A contribution is NaN if its class has only one case.
     """
     P, N, area = 0.0, 0.0, 0.0
     for i in range(pos.size):

@@ -1,4 +1,4 @@
-"""Fuzzy rules with labels of triangular sets: matching degrees of rows and rules."""
+"""Fuzzy rules with triangular labels: matching degrees of rows and rules."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ Codes = npt.NDArray[np.int32]
 
 @kernel
 def compute_membership(position: float, label: int) -> float:  # pragma: no cover - compiled
-    """Compute the membership of a position (in label distances) in the triangle around a label; NaN belongs to all labels."""
+    """Compute the membership of a position in the triangle around a label.
+
+    Positions are in units of the distance between labels. A missing position (NaN) belongs to every label.
+    """
     if np.isnan(position):
         return 1.0
     return max(0.0, 1.0 - abs(position - label))
@@ -33,7 +36,7 @@ def sum_by_class(rules: Codes, positions: Floats, codes: npt.NDArray[np.intp], w
 
 @kernel
 def find_best_by_class(rules: Codes, consequents: npt.NDArray[np.intp], weights: Floats, positions: Floats, k: int) -> Floats:
-    """Find the largest matching degree times rule weight among the rules of each class, for each row."""
+    """Find, for each row and class, the largest product of matching degree and rule weight."""
     best = np.zeros((len(positions), k))
     for row in range(len(positions)):
         for rule in range(len(rules)):

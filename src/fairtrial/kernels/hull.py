@@ -10,7 +10,7 @@ from fairtrial.kernels.compiling import kernel
 
 @kernel
 def compute_roc_hull(pos: FloatArray, neg: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Compute the corners (false positives, true positives) of the upper hull of one tally, in counts from (0, 0)."""
+    """Compute the corners of the ROC convex hull of one tally, as counts of false and true positives."""
     size = 64
     x, y = np.zeros(size), np.zeros(size)
     last = 0
@@ -55,7 +55,7 @@ def compute_cost_moments(c: float, beta: float) -> tuple[float, float]:
 
 @kernel
 def compute_h_measure(pos: FloatArray, neg: FloatArray, severity_ratio: float, out: FloatArray) -> None:
-    """Compute Hand's H from the corners of the hull; a severity_ratio of NaN means P/N of the tally."""
+    """Compute Hand's H from the corners of the hull; if severity_ratio is NaN, it is set to P/N of the tally."""
     for b in range(pos.shape[0]):
         x, y = compute_roc_hull(pos[b], neg[b])
         N, P = x[-1], y[-1]

@@ -1,11 +1,11 @@
 """A kd-tree from which points can be removed: exact nearest neighbours among the remaining points.
 
-Points lie in leaves of equal size, stored by column, so the distances of a leaf are computed by vectorized loops. A node stores
-the bounding box of its points, how many remain, and the lowest number among them. Distances are sums over the columns in order.
-SQUARE adds squared differences. SQUARE_WITH_MISSING does the same but adds 1 for missing values; such a column must not span
-more than 1. OVERLAP adds 1 for values that differ or are missing. The bound of a box is summed in the same order, so rounding
-never makes it exceed the distance of a point inside. The results are exactly those of an exhaustive search; ties are broken by
-number.
+Leaves have equal size and store their points by column, so vectorized loops compute the distances of a leaf. A node stores the
+bounding box of its points, the number of remaining points, and the lowest number (index) of these points. A distance is a sum
+over the columns in sequence. A column of the kind SQUARE adds a squared difference. SQUARE_WITH_MISSING does the same but
+adds 1 for a missing value; the range of such a column must be at most 1. OVERLAP adds 1 if values differ or are missing. The
+bound of a box is summed in the same order, so rounding cannot make it larger than the distance to a point in the box. The
+results are exactly those of an exhaustive search. Ties are broken by the numbers of the points.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LEAF = 64
 _DEEPEST = 64
 
 
-# Position of missing values when a column is cut: above all other values, which are scaled to 0..1 or are codes.
+# Missing values are sorted above all other values, which are codes or scaled to 0..1.
 _MISSING = 1e300
 
 
@@ -55,7 +55,7 @@ class LiveTree(NamedTuple):
 
 @kernel
 def build_live_tree(points: FloatArray, kinds: npt.NDArray[np.int8], selected: Numbers) -> LiveTree:
-    """Build a tree of the selected rows of `points`. There must be at least one row; rows are in ascending order."""
+    """Build a tree of the rows `selected` of `points`; there must be at least one row, and rows must be in ascending order."""
     count, columns = selected.size, points.shape[1]
     leaves = 1
     while leaves * _LEAF < count:
@@ -128,7 +128,7 @@ def _find_widest_column(kinds: npt.NDArray[np.int8], low: FloatArray, high: Floa
 
 @kernel
 def _select(keys: FloatArray, order: Numbers, rank: int) -> None:
-    """Move the `rank` smallest entries (by key, then by number) to the front of keys and numbers."""
+    """Move the `rank` smallest entries (by key, then by number) to the front of `keys` and `order`."""
     low, high = 0, keys.size - 1
     while low < high:
         middle = (low + high) // 2
@@ -198,7 +198,7 @@ def compute_box_bound(kinds: npt.NDArray[np.int8], low: FloatArray, high: FloatA
 def compute_leaf_distances(
     kinds: npt.NDArray[np.int8], blocks: FloatArray, leaf: int, count: int, point: FloatArray, out: FloatArray
 ) -> None:
-    """Compute the distances of the first points of a leaf to a point."""
+    """Compute the distances from the first `count` points of a leaf to a point."""
     for i in range(count):
         out[i] = 0.0
     for column in range(point.size):
@@ -218,8 +218,10 @@ def compute_leaf_distances(
 
 @kernel
 def insert_neighbour(distances: FloatArray, numbers: Numbers, count: int, distance: float, number: int) -> int:
-    """Insert a point into lists sorted by distance, then by number; full lists drop the farthest point. Return the new
-    length."""
+    """Insert a point into lists that are sorted by distance, then by number; return their new length.
+
+    If the lists are full, the farthest point is dropped.
+    """
     most = numbers.size
     i = count if count < most else most - 1
     if count == most and (distance > distances[i] or (distance == distances[i] and number > numbers[i])):

@@ -1,7 +1,8 @@
 """Distances between rows with numeric, nominal and missing values; nearest rows and their votes for classes.
 
-HEOM (Wilson & Martinez 1997): numbers are scaled; nominal values contribute 0 if equal and 1 if not; a missing value (NaN)
-contributes 1. Without nominal and missing values this is the Euclidean distance between the scaled numbers.
+The distance is HEOM (Wilson & Martinez 1997). Numbers are scaled. Nominal values contribute 0 if they are equal and 1 if they
+are not. A missing value (NaN) contributes 1. Without nominal and missing values, the distance is the Euclidean distance between
+the scaled numbers.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def compute_distances(first: FloatArray, second: FloatArray, nominal: BoolArray,
 
 @kernel
 def find_nearest_rows(queries: IntArray, rows: FloatArray, nominal: BoolArray, out: IntArray) -> None:
-    """Find the nearest other rows of each query, nearest first and ties by index; `out` has one column per neighbour."""
+    """Find the nearest other rows of each query, sorted by distance and index; `out` has one column per neighbour."""
     k = out.shape[1]
     best = np.empty(k)
     for q in range(queries.size):
@@ -71,7 +72,8 @@ def count_neighbour_votes(
 ) -> FloatArray:
     """Sum the weights of the nearest rows of each query by class, up to a total weight of `reach` including ties.
 
-    A vote is the weight times distance ** -power (0 gives equal votes); rows at distance 0 outvote the others.
+    A vote is the weight times distance ** -power, so a power of 0 gives equal votes. With a positive power, only rows at
+    distance 0 vote if there are any.
     """
     votes = np.zeros((len(queries), classes))
     distances = np.empty(len(rows))

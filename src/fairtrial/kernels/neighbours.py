@@ -1,12 +1,12 @@
 """Groups and chains of nearest neighbours within classes, for DOB-SCV and DB-SCV, and as in KEEL.
 
-Each seed in turn takes its nearest remaining points. The neighbours of the next seeds are looked up in advance on all threads,
-including some spare ones. If enough of these neighbours remain when it is the seed's turn, they are the nearest points;
-otherwise the kd-tree is searched. The tree is rebuilt whenever half of its points have been removed.
+One seed after the other forms a group with its nearest remaining points. The neighbours of the next seeds, and some additional
+neighbours, are found in advance on all threads. If enough of the neighbours of a seed remain when its group is formed, they are
+its nearest points. Otherwise, the kd-tree is searched. The tree is rebuilt whenever half of its points have been removed.
 
-In many dimensions, matrix products find candidates and exact distances decide among them. Products round differently from sums
-of squared differences. Each seed therefore keeps more candidates than needed, and only candidates that no other point can
-precede under any rounding are returned.
+In many dimensions, matrix products find candidates, and exact distances are used to choose among them. The rounding errors of
+products and of sums of squared differences are different. Therefore, each seed has more candidates than needed. A candidate
+is returned only if no other point can precede it, whatever the rounding errors are.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from fairtrial.kernels import compiling, kd_tree
 from fairtrial.kernels.kd_tree import LiveTree, Numbers
 
 _EXTRA_CANDIDATES = 8
-"""Number of additional candidates."""
+"""Number of additional candidates that each seed has."""
 
 
 _TILE = 2048
@@ -35,7 +35,7 @@ _blas_lock = Lock()
 
 
 def look_up_batched(where: Numbers, points: FloatArray, window: Numbers, max_neighbours: int) -> Numbers:
-    """Find up to `most` nearest remaining points of each remaining seed; an entry of -1 follows the last certain point."""
+    """Find up to `max_neighbours` nearest remaining points of each remaining seed; -1 follows the last certain point."""
     remaining = np.flatnonzero(where >= 0)
     living = np.flatnonzero(where[window] >= 0)
     others, lengths = points[remaining], np.einsum("ij,ij->i", points[remaining], points[remaining])
@@ -80,7 +80,7 @@ def keep_nearest(
     rough: FloatArray,
     numbers: Numbers,
 ) -> None:
-    """Insert the points of a tile into the list of each seed, by squared length minus twice the product."""
+    """Insert the points of a tile into the list of each seed, sorted by squared length minus twice the product."""
     most = rough.shape[1]
     for i in range(seeds.size):
         worst, count = rough[i, most - 1], 0
@@ -97,8 +97,10 @@ def keep_nearest(
 def select_certain(
     points: FloatArray, seeds: Numbers, rough: FloatArray, numbers: Numbers, longest: float, max_neighbours: int
 ) -> npt.NDArray[np.int64]:
-    """Sort the candidates of each seed by exact distance, then by number. Stop at the first one that another point might
-    precede."""
+    """Sort the candidates of each seed by exact distance, then by number.
+
+    The list ends before the first candidate that another point might precede because of rounding.
+    """
     columns, n_candidates = points.shape[1], rough.shape[1]
     neighbours = np.full((seeds.size, max_neighbours), -1)
     distances, order = np.empty(n_candidates), np.empty(n_candidates, np.int64)
@@ -133,7 +135,7 @@ _MORE = 4
 
 
 _WINDOW = 10
-"""Fraction of the remaining points that the seeds of one lookup take."""
+"""The groups of the seeds of one lookup contain about one in this many of the remaining points."""
 
 
 _FEW_COLUMNS = 12
@@ -152,8 +154,10 @@ _WORTH_BUILDING = 128
 def find_groups_by_class(
     points: FloatArray, kinds: Kinds, classes: Sequence[Numbers], seeds: Sequence[Numbers], size: int
 ) -> list[Numbers]:
-    """Apply `find_nearest_groups` to each class. `classes` lists the sorted rows of each class; `seeds` orders the indices of
-    these rows."""
+    """Apply `find_nearest_groups` to each class.
+
+    `classes` contains the sorted rows of each class. `seeds` contains the indices of these rows in the order of the seeds.
+    """
     engine: Engine = "batched" if points.shape[1] > _FEW_COLUMNS and not kinds.any() else "tree"
 
     def find_class_groups(class_index: int) -> Numbers:
@@ -163,7 +167,7 @@ def find_groups_by_class(
     def find_small_class_groups(start: int, _: int) -> Numbers:
         return find_class_groups(small[start])
 
-    # A large class uses all threads, small classes one thread each.
+    # A large class uses all threads. Each small class uses one thread.
     alone = [len(rows) >= (_WORTH_PRODUCTS if engine == "batched" else _WORTH_THREADS) for rows in classes]
     small = [class_index for class_index, large in enumerate(alone) if not large]
     groups = {class_index: find_class_groups(class_index) for class_index, large in enumerate(alone) if large}
@@ -172,7 +176,7 @@ def find_groups_by_class(
 
 
 def find_chains_by_class(points: FloatArray, kinds: Kinds, classes: Sequence[Numbers], starts: Sequence[int]) -> list[Numbers]:
-    """Apply `find_nearest_chain` to each class, each on its own thread."""
+    """Apply `find_nearest_chain` to each class, with one thread per class."""
 
     def find_class_chain(class_index: int, _: int) -> Numbers:
         rows = classes[class_index]
@@ -182,7 +186,7 @@ def find_chains_by_class(points: FloatArray, kinds: Kinds, classes: Sequence[Num
 
 
 def find_nearest_groups(points: FloatArray, kinds: Kinds, seeds: Numbers, size: int, engine: Engine = "tree") -> Numbers:
-    """List all points, group after group: the first remaining seed and its `size - 1` nearest remaining points.
+    """List all points by groups. A group is the first remaining seed with its `size - 1` nearest remaining points.
 
     `seeds` contains every point once. Only the last group may be smaller. Matrix products are used only if there are no missing
     values.
@@ -207,7 +211,7 @@ def find_nearest_groups(points: FloatArray, kinds: Kinds, seeds: Numbers, size: 
 
 
 def find_nearest_chain(points: FloatArray, kinds: Kinds, start: int) -> Numbers:
-    """List all points in the order of a walk that continues with the nearest point not yet visited.
+    """List all points in the order of a walk that always continues with the nearest point not yet visited.
 
     >>> find_nearest_chain(np.array([[0.0], [5.0], [1.0], [2.5]]), np.zeros(1, np.int8), 2).tolist()
     [2, 0, 3, 1]
@@ -223,13 +227,13 @@ def find_nearest_chain(points: FloatArray, kinds: Kinds, start: int) -> Numbers:
 
 
 def _select_window(seeds: Numbers, left: int, size: int) -> Numbers:
-    """Return the next seeds; together, they take only a small fraction of the remaining points."""
+    """Return the next seeds, whose groups together contain only a small fraction of the remaining points."""
     living = max(_WORTH_BUILDING, left // (size * _WINDOW))
     return seeds[: -(-living * len(seeds) // left)]
 
 
 def _look_up_window(tree: LiveTree, points: FloatArray, window: Numbers, size: int, engine: Engine) -> Numbers:
-    """Find the certain nearest neighbours (possibly none) of each remaining seed of the window, followed by -1."""
+    """Find the nearest neighbours of each remaining seed in the window; -1 follows the last certain neighbour."""
     left = tree.live[0]
     if engine == "batched" and left >= _WORTH_PRODUCTS:
         return look_up_batched(tree.where, points, window, size - 1 + _MORE)
@@ -255,7 +259,7 @@ def look_up(tree: LiveTree, points: FloatArray, window: Numbers, near: Numbers) 
 def take_groups(
     tree: LiveTree, points: FloatArray, window: Numbers, near: Numbers, size: int, floor: int, members: Numbers, filled: int
 ) -> tuple[int, int]:
-    """Assign groups to the seeds until at most `floor` points remain; return the numbers of seeds and points."""
+    """Assign groups to the seeds until at most `floor` points remain; return the numbers of used seeds and listed points."""
     group, distances, scratch = np.empty(size - 1, np.int64), np.empty(size - 1), np.empty(tree.ids.shape[1])
     for i in range(window.size):
         seed = window[i]
@@ -282,7 +286,7 @@ def take_groups(
 
 @compiling.kernel
 def follow_nearest(tree: LiveTree, points: FloatArray, floor: int, members: Numbers, filled: int) -> int:
-    """Continue with the nearest point until at most `floor` points remain; return the number of points."""
+    """Continue with the nearest point until at most `floor` points remain; return the number of listed points."""
     step, distances, scratch = np.empty(1, np.int64), np.empty(1), np.empty(tree.ids.shape[1])
     while tree.live[0] > floor:
         here = members[filled - 1]
@@ -297,12 +301,12 @@ def follow_nearest(tree: LiveTree, points: FloatArray, floor: int, members: Numb
 def find_keel_groups(
     points: FloatArray, weights: FloatArray, proportions: FloatArray, seeds: Numbers, size: int
 ) -> tuple[Numbers, Numbers]:
-    """List all points, group after group, with the position of each in its group (0 is the seed).
+    """List all points by groups, with the position of each point in its group (0 is the seed).
 
     In numeric columns (weight >= 0), points differ by a quarter of the weight times the difference. In nominal columns
-    (weight < 0), they differ by the class `proportions` of the two values (columns, codes, classes). They differ by 1 if a
-    value is missing. A point at distance 0 is not taken and becomes a seed later. KEEL assigns cases with missing values twice
-    because they differ from themselves; this is not reproduced.
+    (weight < 0), the difference is computed from the class `proportions` of the two values (columns, codes, classes). If a
+    value is missing, points differ by 1. A point at distance 0 from the seed is not added to its group and becomes a seed
+    later. KEEL assigns cases with missing values twice, because they differ from themselves. This function assigns them once.
     """
     n = points.shape[0]
     members, positions = np.empty(n, np.int64), np.empty(n, np.int64)
@@ -334,7 +338,7 @@ def find_keel_groups(
 
 @compiling.kernel
 def compute_keel_distance(points: FloatArray, weights: FloatArray, proportions: FloatArray, a: int, b: int) -> float:
-    """Return the root of the sum over the columns; rounding creates the same ties as in KEEL."""
+    """Return the square root of the sum over the columns. Rounding creates the same ties as in KEEL."""
     total = 0.0
     for column in range(points.shape[1]):
         first, second = points[a, column], points[b, column]

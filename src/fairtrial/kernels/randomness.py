@@ -52,7 +52,7 @@ class JavaRandom:
             rows[index], rows[swap_index] = rows[swap_index], rows[index]
 
 
-# Up to this size each half of a random number selects a row, with a bias below 2^-16.
+# Up to this number of rows, each half of a random number selects a row, with a bias below 2^-16.
 _MANY = 1 << 16
 
 
@@ -76,8 +76,8 @@ def draw_resamples(
 ) -> None:
     """Fill out[r, i] with the number of times that row i is drawn in resample first + r.
 
-    `order` lists the rows by stratum and `ends` the end of each stratum. Each stratum keeps its number of rows; a single
-    stratum is the plain bootstrap.
+    `order` lists the rows by stratum, and `ends` lists the end of each stratum. As many rows are drawn from each stratum as it
+    contains. With a single stratum, this is the ordinary bootstrap.
     """
     for r in range(out.shape[0]):
         state = hash_state(seed + hash_state(update_state(np.uint64(first + r))))

@@ -1,7 +1,7 @@
-"""Measures of scores in one linear pass over tallies: rows of `pos` and `neg` are tallies, highest score first.
+"""Measures of scores, computed in one linear pass over tallies.
 
-An entry with pos = neg = 0, from resampling or padding, does not count as a threshold. The value is NaN if there are no
-positives or no negatives.
+Each row of `pos` and `neg` is a tally, with the highest score first. An entry with pos = neg = 0, from resampling
+or padding, does not count as a threshold. The value is NaN if there are no positives or no negatives.
 """
 
 from __future__ import annotations
@@ -80,9 +80,9 @@ def compute_soft_auc(
 ) -> None:
     """Compute the mean of 1 / (1 + exp(-beta (s+ - s-))) over all pairs.
 
-    For a positive above a negative, the sigmoid is 1 - x / (1 + x) with x = exp(-beta gap), and the other way round it is
-    x / (1 + x). The polynomial x * sum(coefficients[k] x^k) replaces this ratio. Its terms are products, so running sums of
-    exp(-(k + 1) beta (s - current score)) over the cases above suffice.
+    If the positive has the higher score, the sigmoid is 1 - x / (1 + x) with x = exp(-beta gap). If the negative has the higher
+    score, it is x / (1 + x). The polynomial x * sum(coefficients[k] x^k) replaces this ratio. Its terms are products, so
+    running sums of exp(-(k + 1) beta (s - current score)) over the cases with higher scores are sufficient.
     """
     terms = coefficients.size
     above_pos, above_neg = np.empty(terms), np.empty(terms)
@@ -113,7 +113,7 @@ def compute_soft_auc(
 
 @kernel
 def compute_kappa_area(pos: FloatArray, neg: FloatArray, out: FloatArray) -> None:
-    """Integrate Cohen's kappa over the false positive rate, along the ROC curve with straight lines between its points.
+    """Integrate Cohen's kappa over the false positive rate; straight lines join the points of the ROC curve.
 
     With prevalence c, kappa is 2 c (1 - c) (TPR - FPR) / d, where d = c (1 - alarms) + (1 - c) alarms. Here, alarms is the
     proportion of cases above the threshold. Numerator and d are linear between two points, so the integral is a logarithm.
@@ -156,7 +156,7 @@ def compute_ks(pos: FloatArray, neg: FloatArray, signed: bool, out: FloatArray) 
 
 @kernel
 def compute_taks(pos: FloatArray, neg: FloatArray, truncated: bool, out: FloatArray) -> None:
-    """Sum TPR - FPR over the inner thresholds and divide by their number (taKS) or by one more (ABC)."""
+    """Sum TPR - FPR over the inner thresholds, and divide the sum by their number (taKS) or by their number + 1 (ABC)."""
     for b in range(pos.shape[0]):
         P, N = sum_counts(pos[b]), sum_counts(neg[b])
         tp, fp, gaps, distinct = 0.0, 0.0, 0.0, 0
@@ -173,7 +173,7 @@ def compute_taks(pos: FloatArray, neg: FloatArray, truncated: bool, out: FloatAr
 
 @kernel
 def compute_average_precision(pos: FloatArray, neg: FloatArray, out: FloatArray) -> None:
-    """Sum precision times the step in recall."""
+    """Compute the sum of precision times the increase of recall."""
     for b in range(pos.shape[0]):
         tp, fp, total = 0.0, 0.0, 0.0
         for i in range(pos.shape[1]):
@@ -200,8 +200,10 @@ def compute_min_loss(pos: FloatArray, neg: FloatArray, cost: FloatArray, out: Fl
 
 @kernel
 def compute_lift(pos: FloatArray, neg: FloatArray, fraction: float, out: FloatArray) -> None:
-    """Divide the number of positives in the top fraction by the expected number. A group of ties that is cut counts in
-    proportion."""
+    """Divide the number of positives in the top fraction by the expected number.
+
+    If the fraction ends within a group of ties, the group counts in proportion.
+    """
     for b in range(pos.shape[0]):
         P, N = sum_counts(pos[b]), sum_counts(neg[b])
         limit = fraction * (P + N)

@@ -48,7 +48,7 @@ def _compute_foil_gain(positives: float, total: float, base: float) -> float:
 def _find_best_rule_cut(
     column: FloatArray, rows: IntArray, positive: BoolArray, base: float
 ) -> tuple[float, int, float, float, float]:
-    """Return gain, kind, value, positives and size of the best side of a numeric column; `rows` are sorted and known."""
+    """Return gain, kind, value, positives and size of the best cut; `rows` are sorted and not missing."""
     n = len(rows)
     above, above_positive = float(n), 0.0
     for row in rows:
@@ -108,9 +108,9 @@ def grow_rule(
 ) -> tuple[IntArray, IntArray, FloatArray]:
     """Add conditions to a rule while the gain is positive; return their columns, kinds and values.
 
-    `orders` sorts all rows by each column, the `n_known[j]` known values first. `sizes` is the number of values of a nominal
-    column and 0 for a numeric one. A nominal column is used at most once. A condition must cover positive rows with a weight of
-    at least `min_weight`.
+    `orders[j]` sorts all rows by column j, with the `n_known[j]` known values first. `sizes` is the number of values of a
+    nominal column and 0 for a numeric column. A nominal column is used at most once. A condition must cover positive rows
+    with a weight of at least `min_weight`.
     """
     d, n = values.shape
     columns, kinds, cuts = np.empty(n, np.intp), np.empty(n, np.intp), np.empty(n)
@@ -168,10 +168,11 @@ def find_best_length(
     cuts: FloatArray,
     by_accuracy: bool,
 ) -> int:
-    """Return how many of the first conditions to keep: judged by the rate of covered positives, or by accuracy on all rows.
+    """Return how many of the first conditions of a rule to keep.
 
-    Rates include two additional rows, one of them positive. Among ties, the shortest rule is chosen. If there are no rows, all
-    conditions are kept.
+    The rule with the largest proportion of positives among the covered rows, or with the largest accuracy on all rows, is
+    chosen. Proportions include two additional rows, one of them positive. If rules are tied, the shortest is chosen. If there
+    are no rows, all conditions are kept.
     """
     size, total = len(columns), len(rows)
     if total == 0:

@@ -1,5 +1,8 @@
-"""Kernels for tests: cliques for Bergmann-Hommel, sums of ranks over all orders, Bayesian signed ranks, Bradley-Terry strengths
-and a hierarchical sampler."""
+"""Kernels for significance tests and Bayesian comparisons.
+
+The kernels compute cliques for the Bergmann-Hommel procedure, sums of ranks over all orders, Bayesian signed ranks,
+Bradley-Terry strengths, and samples of a hierarchical model.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +22,11 @@ Masks = npt.NDArray[np.int64]
 
 @kernel
 def compute_max_pairs(adjacent: Masks, k: int) -> Counts:
-    """For each pair, return the maximal number of pairs within blocks of a clique partition that contains the pair; 0 if there
-    is none."""
+    """For each pair of learners, return the largest number of pairs that can be joined together with it.
+
+    A partition divides the `k` learners into cliques of the graph `adjacent`, and joins all pairs within each clique. The
+    result is 0 for a pair that no partition joins.
+    """
     full = (1 << k) - 1
     joining = np.empty(full + 1, dtype=np.int16)
     size = np.zeros(full + 1, dtype=np.int16)
@@ -63,10 +69,10 @@ def compute_max_pairs(adjacent: Masks, k: int) -> Counts:
 
 @kernel
 def scale_thresholds(p_values: FloatArray, thresholds: FloatArray, most: int) -> FloatArray:
-    """For each pair, return the largest product of a threshold and the number of pairs that can be equal with this pair.
+    """For each pair, return the largest product of a threshold and the number of pairs that can be equal at the same time.
 
-    `p_values` is a symmetric table. At a threshold, learners are joined if their p-value is at least the threshold. A number of
-    pairs is at most `most`.
+    `p_values` is a symmetric table. At each threshold, two learners are adjacent if their p-value is at least the threshold;
+    see `compute_max_pairs`. The number of pairs is limited to `most`.
     """
     k = len(p_values)
     out = np.zeros((k, k))
@@ -90,8 +96,8 @@ def add_row(
 ) -> tuple[IntArray, FloatArray, IntArray]:
     """Add all `n_orders` distinct orders of a sorted row to each sorted sum; merge results that are equal after sorting.
 
-    Returns the new sums, their probabilities and their codes, in the order in which they were found; nothing if there are more
-    than `limit`. The codes of sorted sums order them lexicographically. They must fit into 63 bits.
+    Return the new sums, their probabilities and their codes, in the order in which they were found. The arrays are empty if
+    there are more than `limit` sums. Codes have the lexicographic order of the sorted sums, and must fit into 63 bits.
     """
     k = row.size
     lowest, highest = sums[0, 0], sums[0, 0]
@@ -160,7 +166,7 @@ def find_slot(slots: IntArray, codes: IntArray, code: int, bits: int) -> int:
 
 @kernel
 def set_next_order(order: IntArray) -> None:
-    """Replace an order by the lexicographically next one. It must not be the last."""
+    """Replace an order by the lexicographically next order. The given order must not be the last."""
     i = order.size - 2
     while order[i] >= order[i + 1]:
         i -= 1
@@ -176,7 +182,7 @@ def set_next_order(order: IntArray) -> None:
 
 @kernel
 def fill_uniform(words: npt.NDArray[np.uint32], out: npt.NDArray[np.float32]) -> None:
-    """Convert random 32-bit words to uniform numbers in (0, 1], row by row; words that remain are not used."""
+    """Convert random 32-bit words to uniform numbers in (0, 1], row by row; surplus words are ignored."""
     rows, n = out.shape
     for r in range(rows):
         for i in range(n):
@@ -208,7 +214,7 @@ def compute_regions(
 
 @kernel
 def count_leads(draws: FloatArray) -> FloatArray:
-    """Count the draws in which each region has the largest probability; ties within rounding share a draw."""
+    """Count the draws in which each region has the largest probability; ties (within rounding error) share a draw."""
     out = np.zeros(3)
     for r in range(draws.shape[0]):
         top = max(draws[r, 0], draws[r, 1], draws[r, 2]) - 1e-12
@@ -264,7 +270,10 @@ def run_chain(
     samples: int,
     warm_up: int,
 ) -> tuple[FloatArray, FloatArray]:
-    """Run one chain. Updates of mu0, sigma0 and sigma_i integrate mu_i out, so the chain mixes even if sigma0 is small."""
+    """Run one Markov chain of the hierarchical model.
+
+    The updates of mu0, sigma0 and sigma_i integrate mu_i out, so the chain mixes well even if sigma0 is small.
+    """
     q = means.size
     sigma = np.sqrt(np.maximum(squares / folds, bounds[0] ** 2 * 4)) * np.exp(0.3 * rng.standard_normal(q))
     sigma = np.minimum(np.maximum(sigma, bounds[0] * 1.01), bounds[1])
@@ -309,7 +318,7 @@ def run_chain(
 
 @kernel
 def draw_centre(rng: np.random.Generator, means: FloatArray, variances: FloatArray, limit: float) -> float:
-    """Draw mu0 given all but the mu_i: a normal truncated to the limit."""
+    """Draw mu0 given all parameters except mu_i, from a normal distribution truncated to -limit..limit."""
     precision = (1 / variances).sum()
     centre = (means / variances).sum() / precision
     spread = 1 / np.sqrt(precision)
@@ -337,7 +346,7 @@ def run_slice_step(
     weight: FloatArray,
     parameters: FloatArray,
 ) -> float:
-    """Take one slice step with stepping out and shrinkage (Neal 2003), within (low, high)."""
+    """Take one slice sampling step with stepping out and shrinkage (Neal 2003), within (low, high)."""
     level = compute_log_density(which, current, means, sigma, weight, parameters) + np.log(1.0 - rng.random())
     width = 1.0 if which in (SIGMA0, SIGMA, NU) else high - low
     left = current - width * rng.random()
@@ -362,7 +371,7 @@ def run_slice_step(
 def compute_log_density(
     which: int, value: float, means: FloatArray, sigma: FloatArray, weight: FloatArray, parameters: FloatArray
 ) -> float:
-    """Compute the log density of one parameter given the others; sigma0, sigma_i and nu - 1 on the log scale."""
+    """Compute the log density of one parameter given the others; sigma0, sigma_i and nu - 1 are on the log scale."""
     if which == SIGMA0:
         total, variance0 = value, np.exp(2 * value)
         for i in range(means.size):
@@ -382,7 +391,7 @@ def compute_log_density(
 
 @kernel
 def compute_log_nu_density(value: float, distance: FloatArray, alpha: float, beta: float) -> float:
-    """Compute the log density of log(nu - 1): Student's t at the distances, times the gamma prior."""
+    """Compute the log density of log(nu - 1) from the t density of the distances and the gamma prior of nu - 1."""
     nu_minus_one = np.exp(value)
     nu = nu_minus_one + 1
     total = alpha * value - beta * nu_minus_one

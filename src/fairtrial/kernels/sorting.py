@@ -97,7 +97,7 @@ def sort_packed_keys(keys: Keys, spare: Keys, bits: int) -> Keys:
 
 @compiling.helper
 def sort_digits(keys: Keys, spare: Keys, lowest: int, digits: int) -> tuple[Keys, Keys]:
-    """Sort by the digits from bit `lowest` upwards; return the sorted array and the other one."""
+    """Sort by the digits from bit `lowest` upwards; return the sorted array and the spare array."""
     size = 1 << _SHORT_BITS
     mask = np.uint64(size - 1)
     starts = np.zeros((digits, size), np.uint32)
@@ -122,7 +122,7 @@ def sort_digits(keys: Keys, spare: Keys, lowest: int, digits: int) -> tuple[Keys
 
 @compiling.helper
 def insert_keys(keys: Keys) -> bool:
-    """Sort nearly sorted keys, ignoring bit 0; return False, with the keys in any order, after too many moves."""
+    """Sort nearly sorted keys, ignoring bit 0. After too many moves, stop and return False."""
     one = np.uint64(1)
     moves = 8 * keys.size
     for i in range(1, keys.size):

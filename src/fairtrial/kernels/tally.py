@@ -104,14 +104,15 @@ def tally_by_radix(
 ) -> int:
     """Tally fewer than 2^32 scores; return the number of distinct scores.
 
-    Return NOT_FINITE if a score is not finite, and TOO_WIDE if a score and its class do not fit into 64 bits, which happens
-    only if the scores have both signs and very different magnitudes. `keys` and `spare` are working memory of n entries.
+    Return NOT_FINITE if a score is not finite, and TOO_WIDE if a score and its class do not fit into 64 bits. A score
+    and its class fit unless scores have both signs and very different magnitudes. `keys` and `spare` are working memory of n
+    entries.
     """
     one, sign = np.uint64(1), np.uint64(0x8000000000000000)
     low, high, any_negative = find_magnitudes(scores)
     if high >= np.uint64(0x7FF0000000000000):
         return NOT_FINITE
-    # Negative scores lie below `offset`, larger magnitudes further down.
+    # Keys of negative scores are below `offset`; larger magnitudes have smaller keys.
     offset = high - low + one if any_negative else np.uint64(0)
     if offset >> np.uint64(62):
         return TOO_WIDE

@@ -1,10 +1,10 @@
 """Distances (KS, Hellinger, energy) and duplicates between the test and training rows of many splits.
 
 The first bit of `sides[b, i, s]` is set if row i is a test row of split s in arrangement b. The second bit is set if it is a
-training row. A row may be both, or neither. The statistic is NaN if a split has no test or no training rows.
+training row. A row may be in both sets, or in neither. The statistic is NaN if a split has no test or no training rows.
 
-The energy distance (Szekely & Rizzo) is 2 mean d(test, train) - mean d(test, test) - mean d(train, train). It is zero for equal
-samples.
+The energy distance (Szekely & Rizzo) is 2 mean d(test, train) - mean d(test, test) - mean d(train, train), which is zero
+for equal samples.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def count_sizes(sides: Sides, b: int, test: FloatArray, train: FloatArray) -> No
 
 @kernel
 def compute_kolmogorov_smirnov(order: IntArray, last: BoolArray, sides: Sides, out: FloatArray) -> None:
-    """Compute the largest difference between the two distribution functions, into out[b, s].
+    """Compute the largest difference between the two distribution functions, and store it in out[b, s].
 
     `order` lists the rows by ascending value; `last` marks the last row of each run of equal values in this order.
     """
@@ -55,7 +55,7 @@ def compute_kolmogorov_smirnov(order: IntArray, last: BoolArray, sides: Sides, o
 
 @kernel
 def compute_hellinger(codes: IntArray, k: int, sides: Sides, out: FloatArray) -> None:
-    """Compute Hellinger's distance sqrt(1 - sum sqrt(p q)) between the proportions of k values, into out[b, s]."""
+    """Compute Hellinger's distance sqrt(1 - sum sqrt(p q)) between the proportions of k values; store it in out[b, s]."""
     splits = sides.shape[2]
     m, n = np.empty(splits), np.empty(splits)
     test, train = np.empty((k, splits)), np.empty((k, splits))
@@ -113,10 +113,10 @@ def sum_by_side(values: FloatArray, sides: Sides, test: FloatArray, train: Float
 def count_duplicates(
     groups: IntArray, labels: IntArray, k: int, sides: Sides, duplicates: IntArray, conflicts: IntArray
 ) -> None:
-    """Count test rows with an equal training row of the same class (same[b, s]) or of another class (other[b, s]).
+    """Count test rows with an equal training row of the same class (`duplicates`) or of another class (`conflicts`).
 
-    Rows that are equal in all attributes have the same number in `groups`, counted from 0. `labels` contains their classes (k
-    in total). A row that is in both sets is not its own duplicate.
+    Rows that are equal in all attributes have the same number in `groups`, counted from 0. `labels` contains the class of each
+    row, one of k. A row that is in both sets is not its own duplicate.
     """
     g = groups.max() + 1
     class_counts = np.empty((g, k), np.int64)
@@ -139,7 +139,7 @@ def count_duplicates(
 
 
 def compute_energy_distances(distances: FloatArray, test: FloatArray, train: FloatArray) -> FloatArray:
-    """Compute one distance per column of `test` and `train`, which contain 1 for the rows of a split.
+    """Compute the energy distance for each column of `test` and `train`, which contain 1 for the rows of a split.
 
     The distance is NaN if a split has no test or no training rows.
 

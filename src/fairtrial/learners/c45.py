@@ -28,10 +28,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """A tree as arrays of nodes, the root first; the children of a node are consecutive, starting at `first_child`.
+    """A tree as arrays of nodes; the first node is the root.
 
-    `column` is -1 for a leaf. `threshold` is the cut point of a numeric column, the code of the value that a binary split of a
-    nominal column separates, or NaN. `counts` contains the training weight of each class in the order of `classes`.
+    The children of a node are consecutive and start at `first_child`. `column` is -1 for a leaf. `threshold` is the cut
+    point of a numeric column, the code of the value that a binary split of a nominal column separates, or NaN. `counts`
+    contains the training weight of each class in the order of `classes`.
     """
 
     column: IntArray
@@ -55,7 +56,7 @@ class Tree:
 
     @property
     def nodes(self) -> Nodes:
-        """The arrays as writeable copies, the form for which the kernels are compiled."""
+        """The arrays in the form for which the kernels are compiled: contiguous and writeable."""
         arrays: tuple[Any, ...] = (self.column, self.threshold, self.first_child, self.branches, self.counts)
         return Nodes(*(np.require(array, requirements=["C", "W"]) for array in arrays))
 
@@ -79,7 +80,7 @@ class Tree:
         return int(c45.find_majority(self.counts[node if self.count_cases(node) > SMALL or parent < 0 else parent]))
 
     def count_errors(self, node: int, parent: int) -> float:
-        """Return the training weight at a node that belongs to other classes."""
+        """Return the weight of the training rows at a node that do not belong to its class."""
         return self.count_cases(node) - float(self.counts[node, self.get_label(node, parent)])
 
     def get_condition(self, node: int, branch: int) -> tuple[str, Any]:
@@ -120,9 +121,10 @@ class C45Settings:
 
 
 def build_tree(training: TrainingSet, settings: C45Settings, classes: npt.NDArray[np.intp], n_declared: int) -> Tree:
-    """Build the tree. `classes` contains the indices of the classes in the order that breaks ties.
+    """Build the tree.
 
-    The classes of the tree are these indices; `n_declared` is the number of declared classes.
+    `classes` contains the indices of the classes in the order that breaks ties. The tree uses these indices as its classes.
+    `n_declared` is the number of declared classes.
     """
     rows = _make_tree_rows(training, np.argsort(classes)[training.codes], len(classes), n_declared)
     nodes = c45.grow_tree(rows, settings.rules, _sort_columns(rows))
@@ -166,7 +168,7 @@ def _make_tree_rows(training: TrainingSet, codes: npt.NDArray[np.intp], classes:
 
 
 def _sort_columns(rows: TreeRows) -> npt.NDArray[np.int32]:
-    """Return all rows, then the rows of each numeric column in ascending order."""
+    """Return the indices of the rows, first in their original order, then sorted by each numeric column."""
     numeric = np.flatnonzero(rows.levels == 0)
     orders = np.empty((1 + len(numeric), rows.weight.size), dtype=np.int32)
     orders[0] = np.arange(rows.weight.size)
@@ -234,7 +236,7 @@ def _compute_balanced_costs(training: TrainingSet, n_classes: int) -> FloatArray
 
 
 def _read_costs(class_weight: Any, classes: npt.NDArray[Any], declared: Any) -> FloatArray:
-    """Read the cost of each class. Keys are classes, or their text because keys of study files are text."""
+    """Read the cost of each class. Keys are classes or, as in study files, classes as text."""
     if not isinstance(class_weight, Mapping):
         raise InputError(f"class_weight must be 'balanced', a dict of class to cost or None, got {class_weight!r}")
     names = [str(label) for label in classes.tolist()]
@@ -260,7 +262,7 @@ _CHUNK_ROWS = 20_000
 class C45(Learner):
     """C4.5 release 8 decision tree, identical to the tree of WEKA's J48.
 
-    It uses gain ratio, fractional cases for missing values, and error-based pruning (Quinlan 1993).
+    The algorithm uses gain ratio, fractional cases for missing values, and error-based pruning (Quinlan 1993).
 
     Parameters
     ----------
@@ -271,7 +273,7 @@ class C45(Learner):
     unpruned : bool, default False
         Whether to skip error-based pruning.
     collapse : bool, default True
-        Whether to replace a subtree with a leaf that makes no more training errors. J48 does this even if unpruned.
+        Whether to replace a subtree with a leaf if the leaf makes no more training errors. J48 also does this without pruning.
     subtree_raising : bool, default True
         Whether pruning can replace a node with its largest branch.
     binary_splits : bool, default False
@@ -283,7 +285,7 @@ class C45(Learner):
     nominal : sequence of str or int, optional
         Names or indices of columns to treat as nominal. Columns of category, text or boolean type are always nominal.
     class_weight : {"balanced"} or dict of class to float, optional
-        Cost of misclassifying a row of each class; classes that the dict omits cost 1. Rows are weighted by the cost of their
+        Cost of misclassifying a row of each class; the default cost of a class is 1. Rows are weighted by the cost of their
         class, and the weights are rescaled so that their sum stays the same (Ting 2002). "balanced" gives all classes the same
         total weight.
 
@@ -303,7 +305,7 @@ class C45(Learner):
     Notes
     -----
     A category column has one branch per declared category. If y is a category column, its declared classes count as in an ARFF
-    file: their number affects the minimal weight beside a cut point, and ties go to the class declared first.
+    file: their number affects the minimal weight on each side of a cut point, and ties go to the class declared first.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Learners by short name: those of fairtrial and scikit-learn, installed boosted trees, and any class by import path."""
+"""Create learners of fairtrial, scikit-learn and boosting packages by short name, and other classes by import path."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def learner_class(name: str) -> type[Any]:
     Parameters
     ----------
     name : str
-        Short name, e.g. "random-forest", or import path `package.module.Class`.
+        Short name such as "random-forest", or import path `package.module.Class`.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def make_learner(name: str, **parameters: Any) -> Any:
     ----------
     name : str
         Short name or import path, as in `learner_class`.
-    **parameters
+    **parameters : object
         Parameters of the learner.
 
     Returns
@@ -136,7 +136,7 @@ def get_parameters(learner: Callable[..., Any]) -> dict[str, Any]:
 
 @cache
 def find_scikit_learn_classes() -> dict[str, type[Any]]:
-    """Find the classifiers of scikit-learn without required arguments, by short name."""
+    """Map the short names of scikit-learn classifiers without required arguments to their classes."""
     from sklearn.utils import all_estimators
 
     classes = {}

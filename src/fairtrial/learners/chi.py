@@ -56,9 +56,10 @@ class _Grid:
 class Chi(Learner):
     """Fuzzy rule learner of Chi, Yan and Pham (1996).
 
-    It uses uniform triangular labels, the product t-norm, the penalized certainty factor and the winning rule. Each training
-    row selects the nearest label of each of its values. The consequent of a rule is the class with the largest sum of matching
-    degrees; its weight is (own - others) / all. Rules with a weight of zero or less are dropped.
+    It uses uniform triangular labels, the product t-norm, the penalized certainty factor and the winning rule. The
+    antecedent of a rule contains the nearest label of each value of a training row. The consequent is the class with the
+    largest sum of matching degrees. The weight of a rule is (own - others) / (own + others), where own is the sum of
+    its class, and others is the sum of all other classes. Rules with a weight of zero or less are dropped.
 
     Parameters
     ----------
@@ -82,7 +83,7 @@ class Chi(Learner):
     n_rules_ : int
         Number of rules.
     abstention_ : label
-        Prediction for rows that match no rule. It is not a class, and every measure counts it as an error.
+        Prediction for rows that match no rule. This label is not a class, and every measure counts it as an error.
 
     Examples
     --------
@@ -141,7 +142,7 @@ class Chi(Learner):
         return self
 
     def _compute_degrees(self, columns: EncodedTable) -> FloatArray:
-        """Compute the largest degree of the rules of each class for each row."""
+        """Compute, for each row and class, the largest matching degree of a rule."""
         positions, k = self._grid.compute_positions(columns), len(self.classes_)
         consequents: IntArray = self.consequents_.astype(np.intp)
         return np.vstack(
@@ -158,9 +159,10 @@ class Chi(Learner):
         return np.asarray(np.divide(degrees, total, out=np.zeros_like(degrees), where=total > 0))
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Compute each class's proportion of the degrees; for two classes, second minus first.
+        """Compute each class's proportion of the matching degrees.
 
-        A row that matches no rule has zeros and lies between the classes in a ranking.
+        For two classes, the result is the second minus the first proportion. A row that matches no rule has only zeros, so it
+        is ranked between two classes.
         """
         proportions = self.predict_proba(X)
         return np.asarray(proportions[:, 1] - proportions[:, 0]) if proportions.shape[1] == 2 else proportions
@@ -170,7 +172,7 @@ class Chi(Learner):
         return np.asarray(~self.predict_proba(X).any(axis=1))
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Predict the class of the winning rule, or `abstention_` if no rule fires."""
+        """Predict the class of the winning rule, or `abstention_` if no rule matches."""
         probabilities = self.predict_proba(X)
         labels = self._choose_most_probable(probabilities)
         abstaining = ~probabilities.any(axis=1)
@@ -197,7 +199,7 @@ def _check_ranges(ranges: Any, columns: EncodedTable) -> Mapping[str, tuple[floa
 
 
 def _make_abstention_label(classes: npt.NDArray[Any]) -> Any:
-    """Create a label that is not a class: the smallest number minus 1, or question marks."""
+    """Create a label that is not a class: the smallest number minus 1, or a string of question marks."""
     if classes.dtype.kind == "f":
         return float(classes.min() - 1)
     if classes.dtype.kind in "iub":

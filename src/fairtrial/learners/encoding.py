@@ -22,8 +22,8 @@ class NumberEncoder:
 
     Missing values become the mean or the most frequent value. A nominal column with two values becomes one column (1 for the
     second value); a column with more values becomes one column per value. Scaling sets a column that is constant in the
-    training rows to zero. With `fill=False` missing numbers stay missing, and a missing nominal value equals none of the
-    values.
+    training rows to zero. With `fill=False`, missing numbers stay missing, and a missing nominal value is
+    encoded as different from all values.
     """
 
     fill_values: FloatArray
@@ -72,7 +72,7 @@ def _compute_fill_value(values: FloatArray, weight: FloatArray, nominal: bool) -
 
 
 def _count_columns(categories: tuple[object, ...] | None) -> int:
-    """Return the number of columns that encode one column."""
+    """Return the number of numeric columns that encode a column."""
     return 1 if categories is None or len(categories) <= 2 else len(categories)
 
 
@@ -112,7 +112,7 @@ def format_decimal(value: float) -> str:
 
 
 def format_double(value: float) -> str:
-    """Format a number as Java does: shortest exact digits, and scientific notation outside 0.001 to 10**7.
+    """Format a number as Java does: with the fewest exact digits, and in scientific notation outside 0.001 to 10**7.
 
     >>> format_double(3), format_double(0.0001), format_double(12345678.5)
     ('3.0', '1.0E-4', '1.23456785E7')

@@ -98,7 +98,8 @@ class Bagging(Ensemble):
     estimators_ : list of estimators
         The fitted members.
     oob_error_ : float
-        Out-of-bag error: each row is predicted by the members that did not see it. Rows seen by all members are ignored.
+        Out-of-bag error: each row is predicted by the members whose sample does not contain it. Rows that are in all samples
+        are ignored.
 
     Examples
     --------
@@ -174,7 +175,7 @@ class AdaBoostM1(Ensemble):
     """AdaBoost.M1: each member is trained on rows weighted by the errors of previous members.
 
     Boosting stops if a member makes no error, or has a weighted error of at least 0.5 (Freund & Schapire 1996). The
-    probabilities follow from the sums of the log odds, as in WEKA.
+    probabilities are computed from the sums of the log odds, as in WEKA.
 
     Parameters
     ----------
@@ -183,8 +184,8 @@ class AdaBoostM1(Ensemble):
     n_estimators : int, default 10
         Number of members.
     by : {"weights", "resampling"}, default "weights"
-        Whether to pass weights to the base learner or to draw rows by weight. A base learner that does not accept weights is
-        always resampled.
+        Whether to pass weights to the base learner or to draw rows by weight. If the base learner does not accept weights, rows
+        are always drawn.
     random_state : int or Generator, optional
         Seed of the random numbers.
 
@@ -246,7 +247,7 @@ class AdaBoostM1(Ensemble):
         return self
 
     def _iter_rounds(self, table: Any, labels: Any, weight: FloatArray) -> Iterator[tuple[Any, float]]:
-        """Yield members with their weighted error; increase the weights of the errors before the next round."""
+        """Yield each member with its weighted error, and then increase the weights of the misclassified rows."""
         rng = check_generator("random_state", self.random_state)
         total = weight.sum()
         for _ in range(self.n_estimators):
@@ -265,7 +266,7 @@ class AdaBoostM1(Ensemble):
         return member.fit(_safe_indexing(table, rows), self._declare_labels(labels[rows]))
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Predict probabilities from the weighted votes; a single member returns its own."""
+        """Predict probabilities from the weighted votes, or use those of a single member."""
         rows = self._read_query(X)
         if len(self.estimators_) == 1:
             return _predict_member_probabilities(self.estimators_[0], rows, self.classes_)
@@ -277,7 +278,7 @@ class AdaBoostM1(Ensemble):
 
 
 def _compute_oob_error(votes: FloatArray, codes: IntArray) -> float:
-    """Compute the error rate on rows with out-of-bag votes; NaN if there are none."""
+    """Compute the error rate on the rows that have out-of-bag votes; NaN if no row has such votes."""
     has_votes = votes.any(axis=1)
     wrong = np.argmax(votes, axis=1) != codes
     return float(wrong[has_votes].mean()) if has_votes.any() else float("nan")
@@ -289,7 +290,7 @@ def _predict_member_votes(member: Any, rows: Any, classes: Any) -> FloatArray:
 
 
 def _predict_member_probabilities(member: Any, rows: Any, classes: Any) -> FloatArray:
-    """Predict probabilities of a member for all classes, including unseen ones; use votes if it has no probabilities."""
+    """Predict probabilities of a member for all classes, even if its sample lacks a class; use votes if necessary."""
     if not hasattr(member, "predict_proba"):
         return _predict_member_votes(member, rows, classes)
     return expand_probabilities(member.predict_proba(rows), member.classes_, classes)

@@ -1,4 +1,4 @@
-"""Base classes of learners: they read typed columns and classes and follow the scikit-learn API."""
+"""Base classes of learners, which read typed columns and classes and follow the scikit-learn API."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ _compiled_classes: list[type[TypedClassifier]] = []
 class TypedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A classifier for numeric and nominal columns with missing values.
 
-    Columns of category, text or boolean type and those in the parameter `nominal` are nominal. A nominal value that does not
-    occur in the training rows is treated as missing.
+    Columns of category, text or boolean type are nominal, and so are the columns listed in `nominal`. A nominal value that does
+    not occur in the training rows is treated as missing.
     """
 
     nominal: Any = None
@@ -122,7 +122,7 @@ class TypedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         return np.asarray(self.classes_[self._order[np.argmax(probabilities[:, self._order], axis=1)]])
 
     def _declare_labels(self, labels: npt.NDArray[Any]) -> Any:
-        """Return labels for an inner learner; they have the same declared classes as y."""
+        """Return labels for an inner learner, with the same declared classes as y."""
         if self._declared_classes is None:
             return labels
         import pandas as pd
@@ -141,8 +141,10 @@ class TypedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         return self._template.encode_like(checked, self._memory_order)
 
     def _check_input(self, X: Any, *, reset: bool) -> tuple[Any, Any]:
-        """Return `nominal` and the table. A table with nominal columns is unchanged; any other is converted to numbers by
-        scikit-learn's checks."""
+        """Check a table, and return it with the parameter `nominal`.
+
+        A table with nominal columns is not changed. Any other table is converted to numbers by scikit-learn's checks.
+        """
         typed = _has_types(X) or (self.nominal is not None and hasattr(X, "__len__"))
         try:
             if not typed:
@@ -190,8 +192,8 @@ class TypedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
 class Learner(TypedClassifier):
     """Base class of learners that predict probabilities.
 
-    A subclass defines `__init__`, `fit` (which calls `_read_training`) and `_predict_probabilities(columns)`, which returns one
-    row of class probabilities per row.
+    A subclass defines `__init__`, `fit` (which calls `_read_training`) and `_predict_probabilities(columns)`, which returns
+    the class probabilities of each row.
 
     Attributes
     ----------
@@ -249,7 +251,7 @@ class MarginLearner(TypedClassifier):
         raise NotImplementedError
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Compute the score of each class; for two classes, the score of the second.
+        """Compute the score of each class; for two classes, only the score of the second class.
 
         For two classes, a score above zero means that the second class is predicted.
         """
@@ -280,7 +282,7 @@ def compile_kernels(estimators: Iterable[Any], report: Callable[[str, int, int],
 def _list_components(estimator: Any) -> list[Any]:
     """List an estimator and its components, including the default base learner of an ensemble."""
     components = [estimator]
-    with suppress(Exception):  # third-party estimators may have no parameters, or other faults
+    with suppress(Exception):  # third-party estimators may have no parameters or raise other errors
         components += estimator.get_params(deep=True).values()
     return components + [part._get_base_learner() for part in components if hasattr(type(part), "_get_base_learner")]
 
@@ -303,7 +305,10 @@ def _encode_declared(y: Any) -> tuple[npt.NDArray[Any], IntArray] | None:
 
 
 def get_declared_order(y: Any, classes: Any) -> list[int]:
-    """Return the indices of `classes` in the order of a category column (-1 for absent classes); otherwise 0, 1, ..."""
+    """Return the indices of `classes` in the order that a category column declares (-1 for absent classes).
+
+    For any other column, the order is 0, 1, ...
+    """
     categories = getattr(getattr(y, "dtype", None), "categories", None)
     if categories is None:
         return list(range(len(classes)))
@@ -318,7 +323,7 @@ def require_two_classes(learner: TypedClassifier) -> None:
 
 
 def expand_probabilities(probabilities: Any, known_classes: Any, classes: Any) -> FloatArray:
-    """Add columns of zeros for the classes that a learner does not know."""
+    """Add columns of zeros for the classes that did not occur in the training rows of a learner."""
     kind = describe_other_values(np.asarray(probabilities))
     if kind is not None:
         raise LearnerError(f"predict_proba must return a table of real numbers, got {kind}: convert it to float")
@@ -328,12 +333,12 @@ def expand_probabilities(probabilities: Any, known_classes: Any, classes: Any) -
 
 
 def has_inner_method(method: str) -> Callable[[Any], bool]:
-    """Return a condition for `available_if`: the inner learner has the method."""
+    """Return a condition for `available_if`, which requires that the inner learner has a method."""
     return lambda self: hasattr(getattr(self, "learner_", self.learner), method)
 
 
 def clone_with_seeds(estimator: Any, rng: np.random.Generator) -> Any:
-    """Clone an estimator and draw a seed for each of its parameters random_state.
+    """Clone an estimator, and draw a seed for each of its `random_state` parameters.
 
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> clone_with_seeds(DecisionTreeClassifier(), np.random.default_rng(0)).random_state is None
@@ -345,7 +350,7 @@ def clone_with_seeds(estimator: Any, rng: np.random.Generator) -> Any:
 
 
 def require_object(name: str, candidate: Any, method: str, maker: str) -> None:
-    """Raise an error if the value is a name or a class instead of an object with the method."""
+    """Raise an error if `candidate` is a name or a class, or has no method with this name."""
     if isinstance(candidate, (str, type)) or not hasattr(candidate, method):
         description = (
             repr(candidate) if isinstance(candidate, str) else getattr(candidate, "__name__", type(candidate).__name__)
@@ -371,7 +376,7 @@ def _with_remedy(error: str) -> str:
 
 
 def _check_table(X: Any) -> None:
-    """Check that there is at least one row and one column, and no infinity."""
+    """Check that a table has at least one row, at least one column and no infinite values."""
     frame = as_frame(X)
     n, d = frame.shape
     if n == 0:

@@ -1,4 +1,4 @@
-"""Naive Bayes for numeric and nominal columns, with normal, kernel, binned or counted densities."""
+"""Naive Bayes for numeric and nominal columns, with normal, kernel or count-based densities."""
 
 from __future__ import annotations
 
@@ -29,8 +29,10 @@ def find_cut_points(values: FloatArray, codes: IntArray, weight: FloatArray, k: 
 
 
 def _find_cuts(values: FloatArray, counts: FloatArray) -> list[float]:
-    """Cut at the point of smallest entropy, and continue on both sides as long as the gain of a cut exceeds its description
-    length."""
+    """Cut at the point of smallest entropy, and continue on both sides.
+
+    The recursion stops if the gain of a cut does not exceed its description length.
+    """
     ends = np.flatnonzero(values[1:] > values[:-1])
     if len(ends) == 0:
         return []
@@ -67,7 +69,7 @@ def _compute_entropy(counts: FloatArray) -> FloatArray:
 
 
 class Density(Protocol):
-    """The likelihood of values in each class: one row per value."""
+    """Function that returns the likelihood of values in each class, with one row per value."""
 
     def __call__(self, values: FloatArray) -> FloatArray:
         """Compute the likelihood of each (known and finite) value in each class."""
@@ -92,7 +94,7 @@ class CountDensity:
 
 @dataclass(frozen=True, eq=False)
 class BinnedDensity:
-    """Likelihood of numbers in intervals: the counts of the intervals."""
+    """Likelihood of numbers, estimated from the counts of intervals."""
 
     cuts: FloatArray
     counts: CountDensity
@@ -104,7 +106,10 @@ class BinnedDensity:
 
 @dataclass(frozen=True, eq=False)
 class NormalDensity:
-    """Normal probability of the interval of width `precision` around a value; deviations are at least precision / 6."""
+    """Normal probability of the interval of width `precision` around a value.
+
+    Standard deviations are at least precision / 6.
+    """
 
     means: FloatArray
     deviations: FloatArray
@@ -112,7 +117,7 @@ class NormalDensity:
 
     @classmethod
     def fit(cls, values: FloatArray, classes: IntArray, weight: FloatArray, k: int) -> NormalDensity:
-        """Compute the weighted mean and deviation of the rounded values of each class."""
+        """Compute the weighted mean and standard deviation of the rounded values of each class."""
         precision = compute_mean_gap(values)
         rounded = _round_to_precision(values, precision)
         size = np.bincount(classes, weight, k)
@@ -128,7 +133,10 @@ class NormalDensity:
 
 @dataclass(frozen=True, eq=False)
 class KernelDensity:
-    """Mean of normal densities around the training values, with width range / sqrt(n) of the class."""
+    """Mean of normal densities around the training values of each class.
+
+    The standard deviation is the range of the class, divided by the square root of its size.
+    """
 
     values: tuple[FloatArray, ...]
     weights: tuple[FloatArray, ...]
@@ -165,8 +173,9 @@ class KernelDensity:
 
 
 def compute_mean_gap(values: FloatArray) -> float:
-    """Compute the precision of a column: the mean distance between neighbouring distinct values; 0.01 if there is only one
-    value.
+    """Compute the precision of a column: the mean distance between neighbouring distinct values.
+
+    If there is only one value, the precision is 0.01.
 
     >>> compute_mean_gap(np.array([1.0, 3.0, 3.0, 4.0]))
     1.5
@@ -193,7 +202,7 @@ _MIN_DENSITY = 1e-75
 class NaiveBayes(Learner):
     """Naive Bayes for numeric and nominal columns; missing values are ignored.
 
-    Counts of nominal values start from one. Values and rounding follow WEKA's NaiveBayes.
+    Counts of nominal values start from one. Probabilities and rounding follow WEKA's NaiveBayes.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ BoolArray = npt.NDArray[np.bool_]
 
 
 class NoiseFilter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Base class of noise filters, which have the interface of samplers of imbalanced-learn.
+    """Base class of noise filters, with the sampler interface of imbalanced-learn.
 
     A subclass implements `_find_kept_rows`. Its base learner receives the table unchanged, so nominal columns are allowed.
     """
@@ -67,7 +67,7 @@ class NoiseFilter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
         return np.asarray(member.predict(table) != labels)
 
     def _vote(self, errors: BoolArray) -> BoolArray:
-        """Return which rows are misclassified by all members, or by more than half of them."""
+        """Return which rows are misclassified by all members (consensus) or by more than half of the members."""
         n_votes, n_members = errors.sum(axis=0), len(errors)
         return np.asarray(n_votes == n_members if self.vote == "consensus" else n_votes > n_members / 2)
 
@@ -84,7 +84,7 @@ def _assign_stratified_folds(labels: npt.NDArray[Any], n_folds: int, rng: np.ran
 class CVCF(NoiseFilter):
     """Cross-validated committees filter: removes rows that cross-validated models misclassify.
 
-    The rows are divided into stratified folds. One member is trained on all folds but one, for each fold, and predicts all rows
+    The rows are divided into stratified folds. For each fold, one member is trained on all other folds and predicts all rows
     (Verbaeten & Van Assche 2003).
 
     Parameters
@@ -94,7 +94,7 @@ class CVCF(NoiseFilter):
     n_folds : int, default 10
         Number of folds.
     vote : {"majority", "consensus"}, default "majority"
-        Remove rows that more than half of the members misclassify, or those that all members misclassify.
+        Remove rows that more than half of the members misclassify, or only rows that all members misclassify.
     random_state : int or Generator, optional
         Seed of the random numbers.
 
@@ -133,7 +133,7 @@ class IPF(NoiseFilter):
 
     The rows are divided into stratified partitions, and one member is trained on each. A row is removed if the vote of the
     members and the member of its own partition misclassify it (Khoshgoftaar & Rebours 2007). This is repeated with new
-    partitions of the remaining rows until several iterations in a row remove few rows.
+    partitions of the remaining rows until several consecutive iterations remove few rows.
 
     Parameters
     ----------
@@ -142,11 +142,11 @@ class IPF(NoiseFilter):
     n_partitions : int, default 5
         Number of partitions.
     vote : {"majority", "consensus"}, default "majority"
-        Remove rows that more than half of the members misclassify, or those that all members misclassify.
+        Remove rows that more than half of the members misclassify, or only rows that all members misclassify.
     stop_proportion : float, default 0.01
-        Proportion of the original rows. An iteration that removes at most this proportion removes few rows.
+        Largest proportion of the original rows that counts as few removed rows in an iteration.
     stop_after : int, default 3
-        Number of consecutive iterations with few removed rows after which the filter stops.
+        The filter stops after this number of consecutive iterations with few removed rows.
     random_state : int or Generator, optional
         Seed of the random numbers.
 
@@ -159,7 +159,7 @@ class IPF(NoiseFilter):
 
     Notes
     -----
-    The next iteration uses all remaining rows. The original algorithm also sets aside some rows that all members classify
+    Each iteration uses all remaining rows. The original algorithm also sets aside some rows that all members classify
     correctly.
 
     Examples

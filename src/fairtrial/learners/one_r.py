@@ -17,9 +17,9 @@ from fairtrial.learners.learner import Learner, TrainingSet, register_learner
 
 @dataclass(frozen=True, eq=False)
 class ColumnRule:
-    """The rule of one column: a class for each value or interval, and a class for missing values (-1 if there are none).
+    """The rule of one column: a class for each value or interval, and a class for missing values (-1 without them).
 
-    `correct` is the number of training rows that it predicts correctly. Interval i ends below `cuts[i]`; a nominal
+    `correct` is the number of training rows that the rule predicts correctly. Interval i ends below `cuts[i]`; a nominal
     column has no cuts.
     """
 
@@ -34,9 +34,9 @@ class ColumnRule:
 class OneR(Learner):
     """The rule on one column with the fewest training errors (Holte 1993).
 
-    The rules are those of WEKA 3.6.14's OneR. A numeric column is cut into intervals. All but the last contain at least
-    `min_bucket` rows of their majority class. Neighbouring intervals of the same class are merged. Missing values form a
-    separate value. Ties go to the first column and to the class declared first.
+    The rules are those of WEKA 3.6.14's OneR. A numeric column is cut into intervals. All intervals except the last
+    contain at least `min_bucket` rows of their majority class. Neighbouring intervals of the same class are merged. Missing
+    values form a separate value. Ties go to the first column and to the class declared first.
 
     Parameters
     ----------
@@ -153,8 +153,8 @@ def find_intervals(values: FloatArray, codes: IntArray, k: int, min_count: int) 
     """Find the cut points of a numeric column and the class counts of each interval.
 
     Each distinct value starts as an interval. From left to right, an interval is merged with the next one if it has fewer than
-    `min_count` rows of its majority class. It is also merged if both have the same majority class. Finally, neighbours with the
-    same majority class are merged.
+    `min_count` rows of its majority class. It is also merged if both intervals have the same majority class. Finally,
+    neighbours with the same majority class are merged.
 
     >>> cuts, counts = find_intervals(np.array([1.0, 2, 3, 4, 5, 6]), np.array([0, 0, 1, 1, 1, 0]), 2, 2)
     >>> cuts.tolist(), counts.tolist()

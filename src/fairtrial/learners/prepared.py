@@ -78,7 +78,7 @@ def facts_of(learner: Any) -> Facts:
     Parameters
     ----------
     learner : estimator
-        A learner can declare its facts in the attribute `fairtrial_facts`. Otherwise they follow from its class and from its
+        A learner can declare its facts in the attribute `fairtrial_facts`. By default, facts are derived from its class and its
         scikit-learn tags.
 
     Returns
@@ -109,7 +109,7 @@ def facts_of(learner: Any) -> Facts:
 
 
 def reads_names(learner: Any) -> bool:
-    """Return whether a learner may use column names. Learners of known packages use only the columns' order."""
+    """Return whether a learner may use column names. Learners of known packages use only column order."""
     return type(learner).__module__.split(".")[0] not in _MATRIX_PACKAGES
 
 
@@ -191,8 +191,8 @@ def get_sampler(name: str, **parameters: Any) -> Any:
     Parameters
     ----------
     name : str
-        Short name, e.g. "smote" or "ipf".
-    **parameters
+        Short name such as "smote" or "ipf".
+    **parameters : object
         Parameters of the sampler.
 
     Returns
@@ -221,15 +221,15 @@ def get_sampler(name: str, **parameters: Any) -> Any:
 def resample_columns(sampler: Any, columns: EncodedTable, labels: Any) -> tuple[EncodedTable, Any, Any]:
     """Resample training rows; return the new rows, their classes and the fitted sampler.
 
-    SMOTE becomes SMOTENC if some columns are nominal, and SMOTEN if all are. Noise filters accept nominal columns. The other
-    samplers accept them only if they repeat or drop rows at random.
+    SMOTE becomes SMOTENC if some columns are nominal, and SMOTEN if all are. Noise filters accept nominal columns. Other
+    samplers accept nominal columns only if they repeat or drop rows at random.
     """
     from sklearn.base import clone
 
     fitted_sampler = _select_sampler(clone(sampler), columns)
     classes, codes = np.unique(labels, return_inverse=True)
     is_filter = isinstance(fitted_sampler, NoiseFilter)
-    # Some samplers do not accept text. A strategy that is not a word or a number may name classes, so it needs the labels.
+    # Some samplers do not accept text, so they get codes. A strategy that is a dict, list or function may name classes.
     has_simple_strategy = isinstance(getattr(fitted_sampler, "sampling_strategy", None), (str, int, float))
     try:
         if is_filter:
@@ -284,9 +284,9 @@ def to_frame(columns: EncodedTable) -> Any:
 
 
 class Prepared(TypedClassifier):
-    """A learner for any table: input that it does not accept is prepared within each fold.
+    """A learner for any table, with preparation of input that it does not accept.
 
-    The preparation is fitted only on the training rows.
+    The preparation is fitted in each fold, only on the training rows.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ _ESCAPED = {"\\": "\\\\", "'": "\\'", "\t": "\\t", "\n": "\\n", "\r": "\\r", '"'
 
 
 def make_java_random(seed: int, columns: EncodedTable, labels: Sequence[Any]) -> JavaRandom:
-    """Create a generator. Its seed is the given seed plus the Java hash of a random row, as in JRip."""
+    """Create a generator seeded, as in JRip, by the given seed plus the Java hash of a random row."""
     row = JavaRandom(seed).draw_below(len(columns))
     return JavaRandom(compute_java_hash(format_row(columns, row, labels[row])) + seed)
 
@@ -156,7 +156,7 @@ class ClassRuleLearner:
                 return rules
 
     def _optimise(self, rule_set: RuleSet) -> RuleSet:
-        """Replace or revise each rule, add rules for uncovered positives, and drop rules that increase the length."""
+        """Replace or revise each rule, cover remaining positives, and drop rules that increase the description length."""
         old = [rule.conditions for rule in rule_set.rules]
         accepted, rows, stopping = RuleSet(self.task, self.rows), self.rows, self._make_stopping_criterion()
         missed = 1
@@ -178,7 +178,7 @@ class ClassRuleLearner:
         return accepted.extend(*old[len(accepted.rules) + 1 :]).reduce()
 
     def _choose_variant(self, accepted: RuleSet, old: list[RuleConditions], rows: IntArray) -> RuleConditions:
-        """Choose the old rule, its revision or a replacement by description length; ties go to the first."""
+        """Choose the old rule, its revision or a replacement by description length. Ties go to the first of these."""
         position = len(accepted.rules)
         task, present, later = self.task, old[position], old[position + 1 :]
         growing, pruning = self._split_rows(rows)
@@ -206,7 +206,7 @@ class ClassRuleLearner:
         return stratify_rows(rows, self.task.table.codes, self.folds, self.source)
 
     def _split_rows(self, rows: IntArray) -> tuple[IntArray, IntArray]:
-        """Split rows: all folds but the last grow a rule, and the last one prunes it."""
+        """Split rows into all folds but the last (used to grow a rule) and the last fold (used to prune it)."""
         cut = len(rows) * (self.folds - 1) // self.folds
         return rows[:cut], rows[cut:]
 
@@ -223,7 +223,7 @@ class StoppingCriterion:
         self.length = self.shortest = start
 
     def should_stop(self, rules: RuleSet) -> bool:
-        """Return whether the last rule is too long, covers no positive, or is wrong on half of its rows."""
+        """Return whether the last rule makes the description too long, covers no positive, or is wrong too often."""
         self.length += rules.compute_relative_length(len(rules.rules) - 1)
         self.shortest = min(self.shortest, self.length)
         counts = rules.rules[-1].counts
@@ -241,9 +241,9 @@ class Ripper(Learner):
     Parameters
     ----------
     folds : int, default 3
-        Number of folds; all but the last grow a rule, and the last one prunes it.
+        Number of folds. A rule is grown on all folds but the last and pruned on the last fold.
     min_weight : float, default 2
-        Minimal number of rows of the class that a condition covers.
+        Minimal number of rows of the class that a condition must cover.
     optimizations : int, default 2
         Number of optimization rounds, the k of RIPPERk.
     check_error : bool, default True
@@ -251,7 +251,7 @@ class Ripper(Learner):
     prune : bool, default True
         Whether to prune and optimize.
     random_state : int or Generator, default 1
-        With an integer, the rules equal those of JRip with this seed on the same rows in the same order.
+        Seed of the random numbers. With the same integer, and the same rows in the same order, JRip learns the same rules.
     nominal : sequence of str or int, optional
         Names or indices of columns to treat as nominal. Columns of category, text or boolean type are always nominal.
 

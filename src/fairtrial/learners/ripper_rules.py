@@ -36,7 +36,7 @@ class RuleCounts:
     missed: int
 
     def exclude(self, rule_counts: RuleCounts) -> RuleCounts:
-        """Return the counts that remain after dropping a rule with these counts."""
+        """Return the counts after dropping a rule, given the counts of this rule."""
         right = rule_counts.covered - rule_counts.wrong
         return RuleCounts(
             self.covered - rule_counts.covered,
@@ -58,7 +58,7 @@ def compute_subset_length(total: float, chosen: float, rate: float) -> float:
 
 
 def compute_rule_length(size: int, possible: int) -> float:
-    """Compute the bits of a rule with `size` of all possible conditions, halved because conditions are redundant.
+    """Compute the bits of a rule with `size` of `possible` conditions, halved because conditions are redundant.
 
     >>> round(compute_rule_length(2, 100), 3)
     7.572
@@ -90,7 +90,8 @@ def compute_exceptions_length(proportion: float, counts: RuleCounts) -> float:
 class RuleTable:
     """Columns as rows of a matrix, the sort order of each column, and the class of each row.
 
-    `n_known` is the number of rows with a value; they come first in `orders`. `sizes` contains the number of nominal values.
+    `n_known` is the number of rows with a known value in each column. These rows come first in `orders`. `sizes` contains the
+    number of values of each nominal column, and 0 for numeric columns.
     """
 
     values: FloatArray
@@ -109,7 +110,7 @@ class RuleTable:
 
     @property
     def possible_conditions(self) -> int:
-        """Number of conditions: each value of a nominal column, and each value of a numeric one as lower and as upper bound."""
+        """Number of conditions: the values of nominal columns, and the values of numeric columns as lower and upper bounds."""
         sorted_values = np.take_along_axis(self.values, self.orders, axis=1)
         distinct = (sorted_values[:, 1:] > sorted_values[:, :-1]).sum(axis=1) + (self.n_known > 0)
         return int(np.where(self.sizes > 0, self.sizes, 2 * distinct).sum())
@@ -173,8 +174,8 @@ class RuleCondition:
 class RipperRule:
     """A rule, which predicts its class if all its conditions are satisfied and no earlier rule applies.
 
-    `covered` is the number of training rows that it covers, and `errors` is the number of these rows that belong to another
-    class. `probabilities` contains the class proportions among them.
+    `covered` is the number of training rows that the rule covers, and `errors` is the number of these rows that belong to
+    another class. `probabilities` contains the class proportions of the covered rows.
 
     >>> print(RipperRule((RuleCondition("size", ">=", 3.0), RuleCondition("hue", "=", "red")), "yes", 12, 1, (1 / 12, 11 / 12)))
     (size >= 3) and (hue = red) => class=yes (12.0/1.0)
@@ -227,7 +228,7 @@ class RuleTask:
 
 @dataclass(frozen=True, eq=False)
 class RuleCoverage:
-    """A rule in its position: the rows that it is the first to cover, the remaining rows, and their counts."""
+    """A rule at its position in the list: the rows that no earlier rule covers, the remaining rows, and their counts."""
 
     conditions: RuleConditions
     covered: IntArray
@@ -237,7 +238,7 @@ class RuleCoverage:
 
 @dataclass(eq=False)
 class RuleSet:
-    """Ordered rules over some rows."""
+    """An ordered list of rules for some rows."""
 
     task: RuleTask
     rows: IntArray
@@ -287,7 +288,7 @@ class RuleSet:
         return saved if saved > -SMALL or too_wrong else math.nan
 
     def _compute_min_length(self, total: RuleCounts, later: list[RuleCoverage]) -> float:
-        """Compute the bits of the exceptions after dropping the later rules that increase the length."""
+        """Compute the bits of the exceptions after dropping the later rules that increase the description length."""
         saved = 0.0
         for rule in later:
             potential = self._compute_savings(total, rule)
@@ -297,7 +298,7 @@ class RuleSet:
         return compute_exceptions_length(self.task.proportion, total) - saved
 
     def compute_relative_length(self, position: int) -> float:
-        """Compute the bits with the rule at this position minus the bits without it."""
+        """Compute the description length with the rule at this position minus the length without this rule."""
         start = self.no_rule
         present = self._compute_min_length(self._sum_counts(start, self.rules), self.rules[position + 1 :])
         shorter = RuleSet(self.task, self.rows, self.rules[:position]).extend(
@@ -307,7 +308,7 @@ class RuleSet:
         return present + compute_rule_length(len(self.rules[position].conditions), self.task.possible) - absent
 
     def reduce(self) -> RuleSet:
-        """Drop the rules that increase the length, from the last to the first."""
+        """Drop the rules that increase the description length, from the last to the first."""
         total = self._sum_counts(self.no_rule, self.rules)
         conditions = []
         for rule in reversed(self.rules):

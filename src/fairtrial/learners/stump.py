@@ -15,7 +15,7 @@ from fairtrial.learners.learner import Learner, register_learner
 class Stump(Learner):
     """Decision stump: one split of minimal entropy, as in WEKA's DecisionStump.
 
-    A nominal column is split into one value and the rest, a numeric column midway between two neighbouring values.
+    A nominal column is split into one value and the rest. A numeric column is split midway between two neighbouring values.
     Missing values have a separate branch.
 
     Parameters
@@ -79,7 +79,7 @@ class Stump(Learner):
         return self
 
     def _find_branches(self, columns: EncodedTable) -> IntArray:
-        """Return 0 at or below the cut (or equal to the value), 1 above it (or not equal to the value), and 2 if missing."""
+        """Return the branch of each row: 0 at or below the cut (or equal to the value), 1 otherwise, 2 if missing."""
         values = columns.values[:, self.column_]
         first = values == self.cut_ if columns.nominal[self.column_] else values <= self.cut_
         return np.where(np.isnan(values), 2, np.where(first, 0, 1)).astype(np.intp)
@@ -94,7 +94,7 @@ class Stump(Learner):
 
 
 def _find_best_split(values: FloatArray, onehot: FloatArray, nominal: bool) -> tuple[float, float]:
-    """Find the smallest entropy of a split of one column and its cut or value; infinite if there is no split."""
+    """Find the split of a column with the smallest entropy; return the entropy (infinite without a split) and the cut."""
     missing = np.isnan(values)
     present, classes = values[~missing], onehot[~missing]
     if nominal:

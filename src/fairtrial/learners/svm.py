@@ -96,7 +96,7 @@ _BLOCK = 1024
 
 
 class KernelSVM(Learner):
-    """Base class of SVMs on scaled numbers; several classes vote pairwise. A subclass supplies the kernel."""
+    """Base class of SVMs on scaled numbers, with pairwise votes for several classes. A subclass supplies the kernel."""
 
     C: float
     scale: Any
@@ -108,7 +108,7 @@ class KernelSVM(Learner):
     def fit(self, X: Any, y: Any) -> KernelSVM:
         """Fit one SVM per pair of classes.
 
-        There is no `sample_weight`: because of the solver tolerance, weights would only approximate repeated rows.
+        There is no `sample_weight`, because with the solver's tolerance, weights have only roughly the effect of repeated rows.
 
         Parameters
         ----------

@@ -126,7 +126,7 @@ class AlertCells:
     effective: float | None = None
 
     def adjust_level(self, level: float) -> float:
-        """Adjust the confidence level of limits from clusters to the degrees of freedom of the smaller class."""
+        """Adjust the confidence level of cluster-based limits to the degrees of freedom of the smaller class."""
         if self.effective is None or len(self.cells) < 2:
             return level
         from scipy.stats import t as student
@@ -327,7 +327,7 @@ class ScoredCases:
 
         A threshold for an alert budget is chosen without labels, so all cases are predicted at the threshold chosen on all
         cases. The same is done for a recall or a precision goal if the folds disagree only about large groups of tied cases,
-        each with at least as many cases as there are folds. Otherwise, such a group would count as alerts in some folds only.
+        which contain at least one case per fold. Otherwise, such a group would count as alerts in some folds only.
         """
         on_same_rows = (self.index <= goal.choose(self.tally.pos, self.tally.neg)).astype(np.float64)
         if goal.kind == "alerts":

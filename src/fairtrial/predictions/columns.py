@@ -193,7 +193,7 @@ class Roles:
     reasons : tuple of Finding
         Why an unused column that seems to contain labels is not used.
     missing_labels : tuple of str
-        True labels such as ? that mean a missing label.
+        Markers of a missing true label, such as ?.
     """
 
     layout: Literal["long", "wide"]
@@ -235,7 +235,7 @@ class Roles:
 
     @property
     def scored_class(self) -> str | None:
-        """The class in the names of single score columns, as in `p_fraud`; None if there is no such class or several."""
+        """The class in the names of single score columns, as in `p_fraud`; None if there is no such class, or more than one."""
         names = {model_columns.scores[0][0] for model_columns in self.models if len(model_columns.scores) == 1} - {None}
         return names.pop() if len(names) == 1 else None
 
@@ -379,7 +379,7 @@ def _check_subgroups(frame: pd.DataFrame, subgroups: list[str], free: list[str],
 
 
 def _list_columns(value: Any) -> list[str]:
-    """List the columns that the value of a role names: one, a list, a mapping, or a mapping of mappings."""
+    """List the columns named by the value of a role: a name, a list, a mapping, or a mapping of mappings."""
     if value is None:
         return []
     if isinstance(value, Mapping):
@@ -500,7 +500,7 @@ def _find_models(
 
 
 def _are_models(scores: Any, classes: list[str]) -> bool:
-    """Return whether several columns of scores belong to different models: none of their names refers to a class."""
+    """Return whether several columns of scores belong to different models, because none of their names refers to a class."""
     if scores is None or isinstance(scores, (str, Mapping)):
         return False
     names = _to_list(scores)
@@ -655,7 +655,7 @@ def _match_class_suffixes(
 
 
 def find_score_class(column: str, classes: Sequence[str]) -> str | None:
-    """Find the class that a score column belongs to: score_a, p_a, proba(a), prob a.
+    """Find the class in the name of a score column such as score_a, p_a, proba(a) or prob a.
 
     A name such as score[a] is sufficient even if a is not a known class.
 
@@ -745,7 +745,7 @@ def check_score_column(column: pd.Series[Any], model: str) -> None:
 
 
 def _check_prediction_column(column: pd.Series[Any], model: str, classes: Sequence[str]) -> None:
-    """Refuse a column that is named like predicted labels and has no more labels than there are classes, but other ones."""
+    """Raise an error if a column is named like predicted labels, but has other labels than the true labels."""
     labels = format_labels(column)
     name = str(column.name)
     is_named = re.fullmatch(rf"(.+){_SEPARATOR}{_PREDICTION_WORD}|{_PREDICTION_WORD}{_SEPARATOR}(.+)", name, re.IGNORECASE)
@@ -782,7 +782,7 @@ def check_misspelled(frame: pd.DataFrame, free: Sequence[str], classes: Sequence
 
 
 def _check_other_labels(frame: pd.DataFrame, free: Sequence[str], classes: Sequence[str], y_true: str) -> None:
-    """Reject a column with no more labels than there are classes if none of them is a class, because the coding differs."""
+    """Reject a column of labels that seem to be the classes under another coding, because none of them is a class."""
     for column in free:
         labels = format_labels(frame[column])
         if 2 <= len(labels) <= len(classes) and not set(labels) & set(classes):
@@ -987,7 +987,7 @@ def find_usual_positive(classes: Sequence[str]) -> str | None:
 
 
 def _rate_class_name(name: str, other: str) -> int:
-    """Return 1 for a usual name of a positive class, -1 for that of a negative class or a negation of `other`, else 0."""
+    """Return 1 for a usual name of a positive class, -1 for one of a negative class or a negation of `other`, else 0."""
     word, opposite = normalize_name(name), normalize_name(other)
     if word in _NEGATIVE_NAMES or word in (f"no{opposite}", f"not{opposite}", f"non{opposite}"):
         return -1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from fairtrial import _check
@@ -12,7 +11,7 @@ from fairtrial._findings import Finding
 from fairtrial._json import format_document
 from fairtrial._narrative import name_argument, render
 from fairtrial._registry import suggest_name
-from fairtrial._text import format_html_table, wrap_item, wrap_lines
+from fairtrial._text import format_html_block, format_html_table, wrap_item, wrap_lines
 from fairtrial.errors import InputError
 from fairtrial.measures import Measure
 from fairtrial.predictions.columns import ModelColumns, Roles, guess_roles, normalize_label
@@ -200,7 +199,7 @@ class GateResult:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>" + format_html_table(self.frame())
+        return format_html_block(str(self)) + format_html_table(self.frame())
 
 
 _MAIN_KEYS = ("measure", "margin", "difference", "low", "high", "level", "p_value", "rows", "tests")
@@ -240,9 +239,10 @@ def gate(
         The largest loss that does not matter, in the unit of the measure, or a margin for each of several measures. All
         measures must pass.
     measure : str or Measure, optional
-        Measure, unless `margin` names measures. Default: AUC if both models have scores of a positive class, else accuracy.
+        Measure to compare, unless `margin` names the measures. Default: AUC if both models have scores of a positive class,
+        else accuracy.
     baseline_source : path, list of paths or dataframe, optional
-        Predictions of the baseline, if they are not in `source`. Both are joined by the column of row ids.
+        Predictions of the baseline, if they are not in `source`. Both files are joined by the column of row ids.
     equivalent : bool, default False
         Require equivalence: a difference of less than `margin` in both directions.
     alpha : float, default 0.05
@@ -253,7 +253,7 @@ def gate(
         The positive class, as in `judge`.
     stream : bool, optional
         Whether to stream the rows, as in `judge`.
-    **roles
+    **roles : str, list or mapping, optional
         Columns, as in `judge`: y_true, prediction, model, scores, row, weight, cluster, and `drop_missing`.
 
     Returns
@@ -513,7 +513,7 @@ class _FilePart:
         return self.table[list(names.values())].set_axis(list(names), axis=1)
 
     def name_scores(self) -> str | dict[str, str]:
-        """Name the score column of the positive class, or that of each class."""
+        """Return the name of the score column for the positive class, or the names for all classes."""
         if self.columns.scores[0][0] is None:
             return f"{self.role} score None"
         return {str(label): f"{self.role} score {label}" for label, _ in self.columns.scores}

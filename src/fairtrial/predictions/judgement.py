@@ -122,7 +122,7 @@ _INTERVAL_NAMES = {
     "percentile": "percentile bootstrap",
 }
 
-# Limits of the short form: lines other than those of models, lines about how the file was read, and named data sets.
+# Limits of the short form: lines that do not belong to a model, lines about how the file was read, and data sets.
 _MAX_LINES, _MAX_READ_AS, _MAX_DATASETS = 12, 2, 3
 
 # The short form always shows this many raised checks.
@@ -201,42 +201,43 @@ class Judgement:
         One row per data set, model and measure, with confidence limits.
     pairs : DataFrame
         One row per pair of models: difference in the main measure with limits, deciding test, p-value, p-value adjusted over
-        all pairs (Holm), and outcome. The outcome of the first model is better, worse, no significant difference or cannot be
-        decided. The limits `low` and `high` are not adjusted; `simultaneous_low` and `simultaneous_high` are simultaneous over
-        all pairs (Bonferroni).
+        all pairs (Holm), and outcome. Possible outcomes of the first model are better, worse, no significant difference, and
+        cannot be decided. The limits `low` and `high` are not adjusted;
+        `simultaneous_low` and `simultaneous_high` are simultaneous over all pairs (Bonferroni).
     tests : DataFrame
-        One row per pair of models and test, including tests of accuracy and AUC if they are not the main measure.
+        One row per pair of models and test. If accuracy or AUC is not the main measure, it is tested in addition.
     classes : DataFrame
         Precision, recall, F score and AUC of each class.
     confusion : DataFrame
-        Confusion matrices: one row per data set, model, true and predicted class, with the count and the rate within the true
-        class. The limits are Wilson limits, based on the effective number of rows if there are clusters or weights.
+        Confusion matrices: one row per data set, model, true class and predicted class, with the count and the rate within the
+        true class. The limits of the rate are Wilson limits. With clusters or weights, the limits are based on the effective
+        number of rows.
     subgroups : DataFrame
         Measures of each subgroup.
     gaps : DataFrame
-        Difference between each subgroup and the rest of the rows, for each model and measure: simultaneous confidence limits
-        and p-values adjusted over all subgroups, columns, models and data sets. If limits are missing, `obstacle` is the kind
-        of reason, and `note` explains the reason.
+        Difference between each subgroup and the rest of the rows, for each model and measure. Confidence limits are
+        simultaneous, and p-values are adjusted, over all subgroups, columns, models and data sets. If limits are missing,
+        `obstacle` is the kind of obstacle, and `note` explains it.
     calibration : DataFrame
         Calibration curves.
     curves : mapping of str to DataFrame
         Points of ROC and other curves.
     findings : tuple of Ranking
-        The answer for each data set.
+        Ranking of the models on each data set.
     notes : tuple of Finding
-        What was repaired, assumed or omitted.
+        Notes on what was repaired, assumed or omitted.
     verdict : Verdict or None
-        Comparison over data sets or splits; None if there is only one.
+        Comparison of the models over data sets or splits; None if there is only one data set or split.
     positives : PositiveClasses
         Positive class of each data set.
     class_counts : mapping
-        Number of rows of each class of each data set.
+        Number of rows of each class in each data set.
     origin : JudgementOrigin
         Files, command and version.
     predictions : PredictionFile or None
         The predictions; None if the file was streamed.
     margins : tuple of MarginComparison
-        Decision on each pair at the margin; empty if no margin was given.
+        Decision on each pair of models at the margin; empty if no margin was given.
     corp : DataFrame
         CORP calibration curves with consistency bands; see `corp_curve`.
     decisions : DataFrame
@@ -311,7 +312,7 @@ class Judgement:
         return self.scores
 
     def margins_frame(self) -> pd.DataFrame:
-        """Return one row per pair of models: the decision at the margin.
+        """Return a table of the decisions at the margin, with one row per pair of models.
 
         Confidence limits are adjusted for the number of pairs.
 
@@ -382,9 +383,9 @@ class Judgement:
 
     @property
     def gap_answer(self) -> tuple[str, ...]:
-        """The gaps in the main measure and, if none is significant, the worst significant gaps in other measures.
+        """How subgroups differ from the rest in the main measure or, if no difference is significant, in other measures.
 
-        If no subgroup column was named, only significant gaps are reported.
+        If no subgroup column was named, only significant differences are reported.
         """
         findings = list(self.gap_findings[:1])
         if all(finding.kind != "gaps_significant" for finding in findings):
@@ -442,12 +443,12 @@ class Judgement:
     __repr__ = __str__
 
     def format_lines(self, all_measures: bool = False) -> list[str]:
-        """Format the short form: answer, main measure, warnings, columns.
+        """Format the short form of the judgement: answer, main measure, warnings, columns.
 
         Parameters
         ----------
         all_measures : bool
-            Show all measures, not only the main one, and the confusion matrices. Default: False.
+            Whether to show all measures, not only the main one, and the confusion matrices. Default: False.
 
         Returns
         -------
@@ -476,11 +477,15 @@ class Judgement:
         return [line for text in self.label_rules for line in wrap_lines(text, 78, indent="  ")]
 
     def _list_gap_sentences(self) -> tuple[str, ...]:
-        """List the answer about subgroups and one sentence for each further measure, without repetitions."""
+        """List the answer on subgroups and one sentence for each further measure, without repetitions."""
         return tuple(dict.fromkeys((*self.gap_answer, *self.gap_summary)))
 
     def _format_gaps(self) -> list[str]:
-        """Format the gaps of the subgroups. A column with two subgroups is listed once, because its gaps are mirror images."""
+        """Format the differences between each subgroup and the rest.
+
+        If a column has two subgroups, only the first is listed, because the second difference is the first with the opposite
+        sign.
+        """
         has_many_datasets = self.gaps["dataset"].nunique() > 1
         header = [*(["data set"] if has_many_datasets else []), "subgroup", "model", "measure", "rows", "estimate", "rest"]
         rows = [[*header, "difference", f"{format_percentage(self.level)} CI", "adjusted p"]]
@@ -598,7 +603,7 @@ class Judgement:
         return _align(rows, left=3 if has_many_datasets else 2)
 
     def _format_tests(self) -> list[str]:
-        """Format all comparisons, the better model first; a star marks the tests that decide."""
+        """Format all comparisons. The better model of each pair comes first, and a star marks the deciding test."""
         has_many_datasets = len(self.findings) > 1
         header = ["pair", "test", "measure", "difference", f"{format_percentage(self.level)} CI", "p", "adjusted p"]
         rows = [[*(["data set"] if has_many_datasets else []), *header]]
@@ -685,7 +690,7 @@ def _format_limits(low: float, high: float) -> str:
 
 
 def _align(rows: list[list[str]], left: int = 1) -> list[str]:
-    """Align rows; confidence intervals and the columns after the last number are aligned left."""
+    """Align the columns of a table: estimates, differences and row counts to the right, all other columns to the left."""
     columns = list(zip(*rows, strict=True))
     number_headers = ("estimate", "vs best", "difference", "rest", "rows")
     is_number = [i >= left and header in number_headers for i, (header, *_) in enumerate(columns)]
@@ -719,8 +724,8 @@ def judge(
     source : path, list of paths, dataframe or PredictionFile
         CSV, TSV or Parquet files, a frame, or the result of `read_predictions`.
     measures : str, Measure or list of these, optional
-        Models are compared by the first measure. Default: AUC if every model has scores of a positive class, else accuracy,
-        followed by all measures that suit the predictions.
+        Measures to compute; the models are compared by the first one. Default: all measures that suit the predictions. The
+        first measure is then AUC if every model has scores of a positive class, else accuracy.
     level : float, default 0.95
         Confidence level of intervals.
     resamples, seed : int
@@ -733,14 +738,14 @@ def judge(
         The largest loss that does not matter. If given, the result includes a decision on each pair, as in `gate`. Confidence
         limits are adjusted for the number of pairs.
     equivalent : bool, default False
-        Whether decisions at the margin may be "equivalent".
+        Require equivalence at the margin instead of non-inferiority.
     stream : bool, optional
         Whether DuckDB streams the rows instead of reading them into memory. Default: only if there are more than 5 million
         lines.
     threshold : float, optional
         Lowest score for which a row is predicted positive, if the file has two classes and no predicted labels. Default: 0.5
-        for probabilities, the sign of other scores.
-    **roles
+        for probabilities. For other scores, a row is predicted positive by default if its score is above 0.
+    **roles : str, list or mapping, optional
         Columns, as in `read_predictions`: y_true, prediction, model, scores, dataset, row, weight, subgroup, repeat, fold; and
         `drop_missing` and `scheme`.
 
@@ -814,7 +819,7 @@ def open_models(
     roles: Mapping[str, Any],
     threshold: float | None = None,
 ) -> Iterator[tuple[FileStatistics, Notes]]:
-    """Open predictions, in memory or streamed, and provide the statistics of their models and the notes on reading them."""
+    """Open predictions, in memory or streamed; yield the statistics of the models, and notes on how the file was read."""
     notes = Notes()
     if isinstance(source, PredictionFile):
         if roles:
@@ -842,7 +847,7 @@ def open_models(
 
 
 def _check_role_names(roles: Mapping[str, Any]) -> None:
-    """Check that all other options are options of `read_predictions`."""
+    """Check that each name is an argument of `judge` or `read_predictions`."""
     names = [*inspect.signature(judge).parameters, *inspect.signature(read_predictions).parameters]
     unknown = next((name for name in roles if name not in names), None)
     if unknown is not None:
@@ -850,7 +855,7 @@ def _check_role_names(roles: Mapping[str, Any]) -> None:
 
 
 def build_settings(level: float, resamples: int, seed: int, alpha: float) -> JudgeSettings:
-    """Check the options of a judgement."""
+    """Check the options of a judgement, and return them as settings."""
     _check.check_between("level", level, 0, 1)
     _check.check_between("alpha", alpha, 0, 1)
     _check.check_whole_number("resamples", resamples, 2)
@@ -959,10 +964,11 @@ def _estimate_lines(path: Path) -> float:
 
 
 def select_measures(models: Sequence[ModelStatistics], requested: Any, allow_undirected: bool = False) -> list[Measure]:
-    """Select the requested measures, or those that suit the models; models are compared by the first one.
+    """Select the requested measures or, by default, all measures that suit the models.
 
-    By default, the first measure is AUC if every model has scores of a positive class, else accuracy. A measure that cannot
-    rank models is refused. With `allow_undirected`, such a measure is allowed, but it is never the first one.
+    Models are compared by the first measure. By default, this is AUC if every model has scores of a positive class, else
+    accuracy. A measure that cannot rank models is an error unless `allow_undirected` is true. Such a measure is never the first
+    one.
     """
     if requested is None:
         return _select_default_measures(models)
@@ -989,7 +995,7 @@ def select_measures(models: Sequence[ModelStatistics], requested: Any, allow_und
 
 
 def _find_measure(name: str | Measure) -> Measure:
-    """Find a measure by its name, ignoring case. If the name is unknown, suggest a measure with the same beginning."""
+    """Find a measure by its name, ignoring case. If `name` is only the beginning of a name, suggest the full name."""
     if isinstance(name, Measure):
         return name
     names = measure_registry.names()
@@ -1010,7 +1016,7 @@ def _select_default_measures(models: Sequence[ModelStatistics]) -> list[Measure]
 
 
 def _note_replaced_measure(requested: Any, main: Measure, notes: Notes) -> None:
-    """Note that the models are not compared by the first measure, because they cannot be ranked by it."""
+    """Add a note if models are compared by another measure because the first one cannot rank them."""
     requests = [requested] if isinstance(requested, (str, Measure)) else list(requested or ())
     first = _find_measure(requests[0]) if requests else main
     if first is not main:
@@ -1059,7 +1065,7 @@ def find_inverted(
 def _find_below_chance(
     models: Sequence[ModelStatistics], scores: pd.DataFrame, main: Measure, roles: Roles, settings: JudgeSettings
 ) -> dict[tuple[str, str], bool]:
-    """Find which models have an AUC significantly below one half. The result is empty if scores affect no result."""
+    """Find which models have an AUC significantly below one half. The result is empty if the comparison does not use scores."""
     auc = get_measure("auc")
     has_labels = {model_columns.name for model_columns in roles.models if model_columns.label is not None}
     ranking_models = [model for model in models if model.kind is not None and model.positive is not None]
@@ -1097,7 +1103,7 @@ def _is_below_chance(model: ModelStatistics, auc: float, high: float) -> bool:
 def _check_score_direction(
     models: Sequence[ModelStatistics], below_chance: Mapping[tuple[str, str], bool], positives: PositiveClasses
 ) -> None:
-    """Refuse scores that rank the other class first in every model: the best model would be declared the worst."""
+    """Raise an error if every model ranks the negative class first, because the best model would appear to be the worst."""
     labels = {positives.classes[model.dataset] for model in models if model.kind is not None and model.positive is not None}
     if positives.specified or not positives.can_flip or len(labels) != 1:
         return
@@ -1109,7 +1115,7 @@ def _check_score_direction(
 
 
 def _select_inverted(below_chance: Mapping[tuple[str, str], bool]) -> set[tuple[str, str]]:
-    """Select models whose scores look inverted: they rank the other class first, and another model of the data set does not."""
+    """Select models with an AUC below chance if the AUC of another model on the same data set is not below chance."""
     mixed = {dataset for (dataset, _), is_below in below_chance.items() if not is_below}
     return {key for key, is_below in below_chance.items() if is_below and key[0] in mixed}
 
@@ -1146,7 +1152,7 @@ def _note_rare_positives(
     class_counts: Mapping[str, Mapping[str, int]],
     notes: Notes,
 ) -> None:
-    """Note that average precision ranks another model first, if models are compared by AUC and positives are rare."""
+    """If models are compared by AUC and positives are rare, note that average precision ranks another model first."""
     for dataset, (label, _) in positives.classes.items():
         counts = class_counts.get(dataset, {})
         proportion = counts.get(label, 0) / max(1, sum(counts.values()))
@@ -1165,7 +1171,10 @@ def _note_rare_positives(
 def _compare_over_splits(
     file: FileStatistics, main: Measure, settings: JudgeSettings, notes: Notes, inverted: Collection[tuple[str, str]]
 ) -> Verdict | None:
-    """Compare models over data sets, or over the splits of one; None if there is only one split or one model."""
+    """Compare models over data sets, or over the splits of one data set.
+
+    Return None if there is only one split or one model, or if the models cannot be compared.
+    """
     import pandas as pd
 
     if len({model.name for model in file.models}) < 2 or any(model.find_missing_input(main) for model in file.models):
@@ -1275,7 +1284,7 @@ def _order_differences(
 
 
 def record_origin(paths: Sequence[Path], options: Mapping[str, Any]) -> JudgementOrigin:
-    """Record the files and the command that judges them; for a frame, both are empty."""
+    """Record the files of a judgement and the command that repeats it; for a frame, both are empty."""
     files = tuple((path.name, _hash_file(path)) for path in paths)
     arguments = ["fairtrial", "judge", *(path.name for path in paths), *_format_options(options)]
     return JudgementOrigin(files, shlex.join(arguments) if paths else "", version("fairtrial"))

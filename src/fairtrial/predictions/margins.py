@@ -18,15 +18,15 @@ from fairtrial.significance.margins import MarginDecision, decide_margin
 from fairtrial.significance.names import get_display_name
 
 _MIN_CASES = 5
-"""With fewer cases of a class, no procedure has limits with a confirmed coverage."""
+"""If a class has fewer cases, no procedure has limits with a confirmed coverage."""
 
 MIN_BOOTSTRAP_CASES = 100
-"""With fewer cases of a class, bootstrap limits are too narrow for a decision at a margin."""
+"""If a class has fewer cases, bootstrap limits are too narrow for a decision at a margin."""
 
 _SCORE_LIMITS = ("auc_test", "mcnemar")
 
 _MIN_CONTRIBUTIONS = 20
-"""If fewer rows distinguish the models, limits from resamples of these rows are too narrow."""
+"""If the models differ on fewer rows, bootstrap limits are too narrow."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class MarginComparison:
     rows, clusters : int
         Numbers of rows that both models predict, and of clusters (0 if rows are independent).
     obstacle : Finding or None
-        Why no decision is possible.
+        Reason why no decision is possible; None if a decision is possible.
     better : {"max", "min"}
         Whether larger or smaller values of the measure are better.
     """
@@ -93,10 +93,10 @@ def compare_at_margin(
     inverted: Collection[tuple[str, str]] = (),
     adjust_for: int = 1,
 ) -> MarginComparison:
-    """Compare a candidate with a baseline.
+    """Compare a candidate with a baseline, and decide at the margin.
 
-    With `adjust_for` comparisons, each has the confidence level 1 - alpha / adjust_for. Models whose data
-    set and name are in `inverted` have scores that look inverted.
+    `adjust_for` is the number of comparisons; the confidence level of each is 1 - alpha / adjust_for. `inverted` contains the
+    data set and name of each model whose scores look inverted.
     """
     settings = replace(settings, alpha=settings.alpha / adjust_for, level=1 - settings.alpha / adjust_for)
     pair = candidate.pair_with(baseline)
@@ -131,7 +131,7 @@ def compare_at_margin(
         units=pair.units,
     )
     if difference == 0 and result.needed is not None and _is_constant(pair, decision):
-        # The limits of models that never differ shrink with the number of rows, not with its square root.
+        # If the models never differ, the interval shrinks in proportion to the number of rows, not to its square root.
         result = replace(result, needed=math.ceil(pair.units * (high - low) / 2 / margin))
     p_value = math.nan if decision.outcome is None else min(1.0, adjust_for * decision.outcome.p_value)
     clusters = pair.units if pair.units < pair.distinct_rows else 0
@@ -166,7 +166,7 @@ def _find_obstacle(pair: PairStatistics, decision: Decision) -> Finding | None:
 
 
 def _is_constant(pair: PairStatistics, decision: Decision) -> bool:
-    """Whether no row distinguishes the models."""
+    """Whether the models do not differ on any row."""
     if decision.outcome is not None and decision.outcome.test == "auc_test":
         return pair.count_rank_changes() == 0
     return decision.outcome is not None and any(caveat.kind == "no_discordant_rows" for caveat in decision.outcome.caveats)
@@ -175,10 +175,10 @@ def _is_constant(pair: PairStatistics, decision: Decision) -> bool:
 def _widen_rare_changes(
     pair: PairStatistics, difference: float, low: float, high: float, level: float, scale: float
 ) -> tuple[float, float]:
-    """Widen the limits for two models that rank almost all cases equally, because other cases might differ.
+    """Widen the limits for two models that rank almost all cases equally, because further cases might differ.
 
     If none of n cases differs, the proportion of cases that differ is at most -log(alpha / 2) / n with a confidence of
-    1 - alpha / 2 ("rule of three"). An AUC changes by at most the sum of these proportions of both classes.
+    1 - alpha / 2 ("rule of three"). The AUC then changes by at most the sum of these proportions over both classes.
     """
     half = scale * min(1.0, -math.log((1 - level) / 2) * 2 / max(pair.effective_units[1], 1.0))
     if low <= difference - half and high >= difference + half:

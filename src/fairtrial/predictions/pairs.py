@@ -63,10 +63,11 @@ _EXACT_TESTS = ("permutation_test", "mcnemar")
 
 
 class PairTables(NamedTuple):
-    """One row per pair of models, one row per pair and test, and the data sets whose models predict different rows.
+    """Results of all pairs of models.
 
-    `obstacles` says why the pair in a row cannot be decided. `clusters` counts the clusters of the pair in a row, if it has
-    clusters.
+    `pairs` has one row per pair, and `tests` has one row per pair and test. The keys of `obstacles` and `clusters` are
+    rows of `pairs`. `obstacles` contains the reason why a pair cannot be decided, and `clusters` contains the number of
+    clusters of a pair. `unequal_datasets` lists the data sets whose models predict different rows.
     """
 
     pairs: pd.DataFrame
@@ -77,7 +78,7 @@ class PairTables(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """The test that decides a comparison by the main measure, the interval of the difference, and what prevents a decision."""
+    """The test that decides a comparison, the interval of the difference, and the obstacle if no decision is possible."""
 
     outcome: Outcome | None
     effect: Effect | None
@@ -93,9 +94,10 @@ def build_pair_tables(
     notes: Notes,
     inverted: Collection[tuple[str, str]] = (),
 ) -> PairTables:
-    """Compare all pairs of models of each data set; Holm's procedure adjusts p over all of them.
+    """Compare all pairs of models on each data set, and adjust the p-values over all pairs (Holm).
 
-    `inverted` contains data set and name of models whose scores look inverted: their pairs cannot be decided.
+    `inverted` contains the data set and name of each model whose scores look inverted. Pairs with such a model cannot be
+    decided.
     """
     import pandas as pd
 
@@ -143,9 +145,9 @@ def build_pair_tables(
 def compare_models(
     first: ModelStatistics, second: ModelStatistics, pair: PairStatistics, measure: Measure, settings: JudgeSettings
 ) -> Decision:
-    """Compare two models by a measure at a margin: the test that decides, the interval, and what prevents a decision.
+    """Compare two models by a measure for a decision at a margin.
 
-    The limits of accuracies are Tango's, which keep their nominal coverage at any difference.
+    The limits of a difference in accuracy are Tango's, because they have nominal coverage at any true difference.
     """
     with ignore_warnings():
         return _Comparison(first, second, pair, measure, settings, 1, at_margin=True).decide()
@@ -156,8 +158,10 @@ def _get_marks(outcome: Outcome) -> int:
 
 
 class RowOverlap:
-    """Records which models share rows. Notes pairs that share only some rows, and rejects data sets in which no pair shares
-    rows."""
+    """Record of the rows that pairs of models have in common.
+
+    Pairs that have only some rows in common are noted. A data set in which no pair has common rows is an error.
+    """
 
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
@@ -194,12 +198,12 @@ class RowOverlap:
 
 
 class _Comparison:
-    """Compares two models: chooses the test that decides, and runs others that readers may expect.
+    """Comparison of two models: the test that decides, and further tests that readers may expect.
 
-    Accuracies are compared by the exact McNemar test, or by a t test of clusters. AUCs are compared by the adjusted DeLong
-    test. Other measures, weighted rows and few clusters are compared by a permutation test. A z test with a bootstrap standard
-    error replaces the permutation test if there are very many rows and many effective rows of each class. Otherwise the
-    bootstrap gives only the interval.
+    Accuracies are compared by the exact McNemar test or, for clustered rows, by a t test of the clusters. AUCs are compared by
+    the adjusted DeLong test. Other measures, weighted rows and few clusters are compared by a permutation test. A z test with a
+    bootstrap standard error replaces the permutation test if there are very many rows and many effective rows of each class.
+    Otherwise the bootstrap gives only the interval.
     """
 
     def __init__(
@@ -227,7 +231,7 @@ class _Comparison:
         return None if self.pair.is_weighted else self.pair.contrast_ranks()
 
     def decide(self) -> Decision:
-        """Run the deciding test. If there is none because of the data, give the reason."""
+        """Run the deciding test. If the data do not allow a decision, add the reason."""
         if self._lacks_input:
             return Decision(None, None)
         if self.main.name in ("accuracy", "error_rate") and self.labels is not None:
@@ -259,7 +263,7 @@ class _Comparison:
         return self._check_resolution(self._make_consistent(deciding, effect))._replace(contributions=contributions)
 
     def list_tests(self, decision: Decision) -> list[tuple[Outcome, str]]:
-        """List the deciding test, and the tests of accuracies and AUCs; each with its measure."""
+        """List the deciding test and the tests of accuracy and AUC, each with the name of its measure."""
         tests = [] if decision.outcome is None else [(decision.outcome, self.main.name)]
         if self.labels is not None and self.main.name not in ("accuracy", "error_rate"):
             tests.append((self._test_labels(self.labels, get_measure("accuracy")), "accuracy"))
@@ -268,9 +272,9 @@ class _Comparison:
         return tests
 
     def list_simultaneous_effects(self, decision: Decision, tests: Sequence[tuple[Outcome, str]]) -> dict[str, Effect | None]:
-        """List the effect of each measure with limits that hold for all pairs together (Bonferroni).
+        """List the effect of each measure with limits that are simultaneous over all pairs (Bonferroni).
 
-        Bootstrap limits are not resampled: their distances from the estimate are multiplied by a ratio of normal quantiles.
+        Bootstrap limits are not recomputed: their distances from the estimate are multiplied by a ratio of normal quantiles.
         """
         effects = {measure: outcome.effect for outcome, measure in tests} | {self.main.name: decision.effect}
         if self.pairs == 1:
@@ -295,7 +299,7 @@ class _Comparison:
         return simultaneous
 
     def _permute(self, measure: Measure) -> Outcome | None:
-        """Run the permutation test with enough permutations to separate this many pairs."""
+        """Run the permutation test with enough permutations for significance after adjustment over all pairs."""
         fewest = math.ceil(_RESOLUTION * self.pairs / self.settings.alpha)
         resamples = max(_MIN_RESAMPLES, self.settings.resamples, fewest)
         return self.pair.permute_difference(measure, self.settings, resamples, fewest)
@@ -305,7 +309,7 @@ class _Comparison:
         return self.pair.units < self.pair.rows
 
     def _check_resolution(self, decision: Decision) -> Decision:
-        """Add the reason if even the clearest result could not be significant with so few rows or clusters."""
+        """Add an obstacle if there are so few rows or clusters that no result could be significant."""
         outcome, units = decision.outcome, self.pair.units
         if outcome is None or outcome.test not in _EXACT_TESTS or outcome.variant == "clustered":
             return decision
@@ -347,9 +351,10 @@ class _Comparison:
         return replace(outcome, effect=effect)
 
     def _widen_clustered(self, cells: FloatArray, effect: Effect, outcome: Outcome) -> Effect:
-        """Widen t limits to the score limits of the effective number of rows, because few discordant rows make them too narrow.
+        """Widen t limits to score limits for the effective number of rows.
 
-        The design effect is the clustered variance divided by that of independent rows, and at least 1.
+        With few discordant rows, t limits are too narrow. The design effect is the variance with clusters divided by the
+        variance of independent rows, and at least 1.
         """
         df = float(outcome.df) if isinstance(outcome.df, (int, float)) else math.inf
         quantile = compute_t_quantile(self.settings.level, df)
@@ -365,14 +370,17 @@ class _Comparison:
 
     @staticmethod
     def _count_discordant(cells: FloatArray) -> tuple[int, int, int]:
-        """Count the rows on which only the first model is right, those on which only the second is, and all rows."""
+        """Count the rows on which only the first model is right, the rows on which only the second is right, and all rows."""
         k = np.arange(len(cells))
         both = int(cells[k, k, k].sum())
         b, c = (int(cells.sum(axis=axis)[k, k].sum()) - both for axis in (2, 1))
         return b, c, int(cells.sum())
 
     def _count_class_rates(self, cells: FloatArray) -> tuple[int, int, int] | None:
-        """Count the rows of the class that a rate refers to on which only one model is right: first, second, and all rows."""
+        """Count the same three numbers as `_count_discordant` for the class that the rate refers to.
+
+        Return None if there is no positive class, or if there are more than two classes.
+        """
         positive = self.first.positive
         if positive is None or len(self.first.classes) != 2:
             return None
@@ -382,7 +390,7 @@ class _Comparison:
         return int(table[code].sum() - both), int(table[:, code].sum() - both), int(table.sum())
 
     def _compare_rates(self, b: int, c: int, rows: int) -> Decision:
-        """Compare the rates of correct rows by the exact McNemar test. Rates of wrong rows have the opposite sign."""
+        """Compare two rates by the exact McNemar test. For a rate of errors, the difference has the opposite sign."""
         outcome = mcnemar_table(b, c, method="exact", level=self.settings.level)
         low, high = compute_tango_limits(b, c, rows, self.settings.level)
         estimate = (b - c) / rows
@@ -396,20 +404,20 @@ class _Comparison:
         outcome = replace(build_auc_outcome(contrast, self.settings.level, scale, name), n=self.pair.distinct_rows)
         if outcome.effect is None or not self._is_clustered or self.pair.units > 1:
             return outcome
-        # A single cluster shows nothing about the variation between clusters.
+        # The variation between clusters cannot be estimated from a single cluster.
         return replace(outcome, effect=replace(outcome.effect, low=math.nan, high=math.nan))
 
     def _make_consistent(self, outcome: Outcome, effect: Effect | None) -> Decision:
         """Replace an interval that contradicts the p-value by the test-based interval (Miettinen 1976).
 
-        Its limits end at the range of possible differences; infinite limits are NaN.
+        The limits are truncated to the range of possible differences. Infinite limits become NaN.
         """
         alpha = self.settings.alpha
         if effect is None or not np.isfinite([effect.low, effect.high, outcome.p_value]).all():
             return Decision(replace(outcome, effect=effect), effect)
         excludes_zero = effect.low > 0 or effect.high < 0
         if self.at_margin and not excludes_zero:
-            # A permutation test may reject equal distributions although means are equal: it does not narrow the limits.
+            # A permutation test can reject equal distributions although means are equal, so it must not narrow the limits.
             return Decision(replace(outcome, effect=effect), effect)
         if not math.isclose(1 - effect.level, alpha) or excludes_zero == (outcome.p_value <= alpha) or effect.estimate == 0:
             return Decision(replace(outcome, effect=effect), effect)
@@ -488,7 +496,7 @@ def _build_pair_row(first: ModelStatistics, second: ModelStatistics, decision: D
 
 
 def _adjust_pairs(pairs: pd.DataFrame, main: Measure, alpha: float) -> pd.DataFrame:
-    """Adjust p over all pairs, and decide each one that can be decided."""
+    """Adjust p-values over all pairs, and decide each pair for which a decision is possible."""
     p_adjusted = np.full(len(pairs), np.nan)
     is_defined = pairs["p_value"].notna().to_numpy()
     if is_defined.any():

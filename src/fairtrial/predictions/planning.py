@@ -1,4 +1,4 @@
-"""Plan a test from the predictions of a pilot: how many rows would decide, or give an interval of a given width?"""
+"""Plan the size of a test set from a pilot: how many rows does a decision or an interval of a given width need?"""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ from fairtrial.significance.sample_size import (
     solve_margin,
 )
 
-# Resamples of the bootstrap of the pilot, and of each simulated sample. 2,000, as in `gate`, give the same limits on average.
+# Bootstrap resamples of the pilot and of each simulated sample. With 2,000, as in `gate`, limits are the same on average.
 _PILOT_RESAMPLES, _RESAMPLES = 2000, 400
-# Numbers of samples, and of predictions in all samples together, for limits in closed form and by the bootstrap
+# Largest numbers of simulated samples, and of predictions in all samples, for limits in closed form and by the bootstrap
 _RUNS, _MAX_ROWS = {"closed": 400, "bootstrap": 200}, {"closed": 20_000_000, "bootstrap": 1_000_000}
 _MIN_RUNS = 100
-# After each of these numbers of samples, a simulation stops if its power differs by more than three standard errors. Numbers of
-# rows are corrected until the power differs by at most one and a half.
+# After every 50 samples, a simulation stops if its power differs from the target by more than three standard errors. The number
+# of rows is corrected until the power differs by at most 1.5 standard errors.
 _FIRST_RUNS, _FAR, _CLOSE, _MAX_ROUNDS = 50, 3.0, 1.5, 10
 _METHODS = {
     "auc_test": "normal approximation with DeLong's standard error of the pilot",
@@ -68,11 +68,12 @@ def plan_test(
     positive: object = None,
     **roles: Any,
 ) -> SampleSize:
-    """Compute from a pilot the number of rows for a decision at a margin or a precise interval.
+    """Compute how many rows a decision at a margin or a precise interval needs, given a pilot.
 
-    With a margin, the number of rows comes from the variance of the difference in the pilot. A simulation then checks it: rows
-    of the pilot, or whole clusters, are drawn with replacement, and each sample is decided as in `gate`. If the simulated power
-    misses the target by more than 1.5 Monte Carlo standard errors, the number of rows is corrected.
+    With a margin, the number of rows is computed from the variance of the difference in the pilot and checked by simulation.
+    For the simulation, rows of the pilot, or whole clusters, are drawn with replacement, and each sample is decided as in
+    `gate`. If the simulated power misses the target by more than 1.5 Monte Carlo standard errors, the number of rows is
+    corrected.
 
     Parameters
     ----------
@@ -83,12 +84,12 @@ def plan_test(
     width : float, optional
         Width of the interval of the measure of one model, upper minus lower limit.
     candidate, baseline : str, optional
-        New and old model. If the pilot has two models, name one of them, or neither if `difference` is 0. An interval needs
-        only `candidate`.
+        Names of the new and the old model. If the pilot has two models, one name is enough. With two models and a
+        `difference` of 0, no name is needed. For an interval, only `candidate` is used.
     measure : str or Measure, optional
         Measure, or "calibration_slope" with `width`. Default: AUC if the models have scores of a positive class, else accuracy.
     difference : float, default 0
-        True difference that the plan assumes, candidate minus baseline. The difference observed in the pilot is not used.
+        Assumed true difference, candidate minus baseline. The difference observed in the pilot is not used.
     power : float, default 0.8
         The desired power.
     equivalent : bool, default False
@@ -99,7 +100,7 @@ def plan_test(
         Seed of the simulation.
     positive : label, optional
         The positive class, as in `judge`.
-    **roles
+    **roles : str, list or mapping, optional
         Columns, as in `judge`: y_true, prediction, model, scores, row, cluster, and `drop_missing`.
 
     Returns
@@ -109,8 +110,8 @@ def plan_test(
     Raises
     ------
     InputError
-        If a model or measure is unknown, the margin is not positive, a class has fewer than 5 cases, or the models do not
-        differ on any row.
+        If a model or measure is unknown, the margin is not positive, a class has fewer than 5 cases, or no row distinguishes
+        the models.
 
     Examples
     --------
@@ -184,7 +185,11 @@ def _plan_width(
     positive: object,
     settings: JudgeSettings,
 ) -> SampleSize:
-    """Plan an interval of one model. The width of the pilot's interval shrinks with the root of the number of rows."""
+    """Compute the number of rows for an interval of one model.
+
+    If there is no formula for the measure, the width is assumed to be inversely proportional to the square root of the number
+    of rows.
+    """
     _check.check_positive("width", width)
     if len(file.datasets) > 1:
         raise InputError(f"plan_test uses one data set, got {len(file.datasets)} in {file.source}: select one")
@@ -262,37 +267,38 @@ def _check_classes(model: InMemoryModel) -> None:
 
 
 def _count_positives(model: InMemoryModel, rows: int) -> int | None:
-    """Count the positive rows among this number of rows, assuming the proportion in the pilot."""
+    """Estimate how many of `rows` rows are positive, given the proportion in the pilot."""
     if model.positive is None or len(model.classes) > 2:
         return None
     return math.ceil(rows * float((model.y_true == model.positive).mean()))
 
 
 class _Simulation:
-    """The simulated power with a number of units: rows, or clusters if rows are clustered."""
+    """Simulated power for a number of units. Units are rows, or clusters if rows are clustered."""
 
     def __init__(self, units: int, passed: int, runs: int) -> None:
         self.units, self.runs = units, runs
         self.power = passed / runs if runs else math.nan
-        # The error of a power of 0 or 1 is not zero.
+        # This keeps the standard error above zero if the power is 0 or 1.
         share = (passed + 0.5) / (runs + 1) if runs else 0.0
         self.error = math.sqrt(share * (1 - share) / runs) if runs else 0.0
 
     def is_close(self, power: float) -> bool:
-        """Whether the simulated power is as close to the target as its standard error allows."""
+        """Whether the simulated power differs from the target by at most 1.5 standard errors."""
         return abs(self.power - power) <= _CLOSE * self.error
 
     def describe(self, kind: str) -> Finding:
-        """Describe the simulated power, or say that there were too many rows."""
+        """Describe the simulated power, or state that there were too many rows to simulate."""
         if not self.runs:
             return Finding.of("size_not_simulated", limit=_MAX_ROWS[kind])
         return Finding.of("size_simulated", power=self.power, error=self.error, runs=self.runs)
 
 
 def _correct_units(results: Sequence[_Simulation], power: float, z: float) -> float:
-    """Correct the number of units, given the simulated power for other numbers.
+    """Correct the number of units, given the simulated power for the numbers tried so far.
 
-    Between a number that is too small and one that is too large, the probit of the power is interpolated over the root of n.
+    Between a number that is too small and a number that is too large, the probit of the power is interpolated. The probit is
+    assumed to be linear in the square root of the number.
     """
     from scipy.special import ndtri
 
@@ -311,7 +317,7 @@ def _correct_units(results: Sequence[_Simulation], power: float, z: float) -> fl
 
 
 class _Pilot:
-    """Two models on the rows of a pilot, and the procedure that decides between them."""
+    """The predictions of two models in a pilot, and the procedure that decides between the models."""
 
     def __init__(self, pair: InMemoryPair, measure: Measure, settings: JudgeSettings, test: str) -> None:
         self.pair, self.measure, self.settings = pair, measure, settings
@@ -322,7 +328,7 @@ class _Pilot:
         self.runs_kind = "bootstrap" if self.kind == "bootstrap" else "closed"
         self.scale = 2.0 if measure.name == "gini" else 1.0
         self.fewest_cases = MIN_BOOTSTRAP_CASES if self.kind == "bootstrap" else MIN_DECIDABLE_CASES
-        # So many units contain enough cases of each class for `gate`, apart from random variation.
+        # With this many units, each class has enough cases for `gate`, apart from random variation.
         enough = self.fewest_cases + 2 * math.sqrt(self.fewest_cases)
         self.fewest_units = math.ceil(pair.units * enough / pair.effective_units[1])
 
@@ -330,7 +336,7 @@ class _Pilot:
         return compare_models(pair.first, pair.second, pair, self.measure, self.settings)
 
     def compute_variance(self, gain: float) -> float:
-        """Compute the variance of the difference times the number of rows or clusters."""
+        """Compute the variance of the difference, multiplied by the number of rows or clusters."""
         units = self.pair.units
         if self.kind == "mcnemar":
             outcome = self._compare(self.pair).outcome
@@ -356,7 +362,7 @@ class _Pilot:
         return error**2 * units
 
     def _count_rated_rows(self) -> int:
-        """Count the rows to which a rate of correct or wrong rows refers: those of one class, or all."""
+        """Count the rows in the denominator of the measure: the rows of one class for a class rate, otherwise all rows."""
         is_positive = self.pair.first.y_true == self.pair.first.positive
         if self.measure.name in ("recall", "fnr"):
             return int(is_positive.sum())
@@ -374,7 +380,7 @@ class _Pilot:
 
     def simulate(self, units: float, margin: float, difference: float, power: float, equivalent: bool) -> _Simulation:
         """Simulate the power, and correct the number of units until the power is close to the target."""
-        # In the simulated population, the difference is that of the pilot. A shift replaces it by the assumed difference.
+        # In the simulated population, the difference equals that of the pilot. The shift turns it into the assumed difference.
         shift = difference - (self.pair.first.compute_value(self.measure) - self.pair.second.compute_value(self.measure))
         results: list[_Simulation] = []
         for _ in range(_MAX_ROUNDS):
@@ -411,7 +417,7 @@ class _Pilot:
     def _compute_limits(self, pair: InMemoryPair) -> tuple[float, float, float]:
         """Compute the difference and the limits by which `gate` decides; NaN if it cannot decide.
 
-        The permutation test changes bootstrap limits only if both disagree about zero, so it is left out.
+        The permutation test is left out, because it changes bootstrap limits only if they contradict its p-value.
         """
         nan = math.nan
         if self.kind == "auc_test":
@@ -444,7 +450,7 @@ class _Pilot:
             positions = order[np.repeat(starts[drawn] - (ends - sizes), sizes) + np.arange(ends[-1])]
             numbers = np.repeat(np.arange(units), sizes)
             clusters = None if first.clusters is None else numbers
-            # Copies of a row are different rows; all answers to a row belong to the same copy.
+            # Copies of a row are different rows. All predictions of a row that are drawn together belong to the same copy.
             row_numbers = numbers * (int(first.row_indices.max()) + 1) + first.row_indices[positions]
             models = (
                 replace(model.select_rows(positions), row_indices=row_numbers, clusters=clusters) for model in (first, second)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # Above this number of rows, the band of the CORP curve is simulated with fewer resamples.
 _MANY_ROWS, _FEW_RESAMPLES, _RESAMPLES = 50_000, 200, 500
 
-# If the interval of the slope is wider, or if there is none for so few rows, calibration cannot be judged.
+# Calibration cannot be judged if the interval of its slope is wider, or if it has no slope and there are fewer rows.
 _MAX_SLOPE_WIDTH, _FEW_ROWS = 1.5, 50
 
 
@@ -43,7 +43,7 @@ class ProbabilityAssessment:
     uncertainty : Interval
         The uncertainty component of the Brier score.
     test : Outcome
-        Test of calibration. Its p-value is NaN if calibration cannot be tested, e.g. with weights; `caveats` says why.
+        Test of calibration. The p-value is NaN if calibration cannot be tested, e.g. with weights; `caveats` gives the reason.
     """
 
     corp: pd.DataFrame
@@ -98,7 +98,7 @@ def _describe_model(
     if_independent: bool,
     adjusted: bool,
 ) -> Finding:
-    """Describe the calibration of a model by its slope or its O:E ratio, or say why calibration cannot be tested."""
+    """Describe the calibration of a model by its slope or O:E ratio, or explain why it cannot be tested."""
     p, model, label = float(line["p_adjusted"]), str(line["model"]), str(line["class"])
     if np.isnan(p):
         note = str(line["note"])

@@ -72,7 +72,7 @@ _SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods")
 JSON_LINES = (".jsonl", ".ndjson")
 _TEXT = (".csv", ".tsv", ".tab", ".txt", *JSON_LINES)
 
-# Lines are compared with each other up to this number.
+# Duplicate lines are searched for only in tables with at most this many lines.
 MAX_COMPARED_LINES = 200_000
 
 # Columns with these roles must not have missing values.
@@ -118,7 +118,7 @@ class ModelPredictions:
 
     @property
     def has_labels(self) -> bool:
-        """Whether the file has labels or the scores determine them."""
+        """Whether predicted labels are in the file or can be derived from the scores."""
         return self.labels_from != "none"
 
     @cached_property
@@ -163,13 +163,13 @@ class DatasetPredictions:
     weights : array or None
         Weight of each row.
     clusters : array of int or None
-        Code of the cluster of each row; rows of a cluster may depend on each other.
+        Code of the cluster of each row; rows of a cluster may be dependent.
     subgroups : mapping of str to array
         For each subgroup column, the subgroup of each row.
     models : mapping of str to ModelPredictions
         Predictions by model.
     scored_class : str or None
-        Class that the score columns name, as in `p_fraud`: the positive class by default.
+        Class named by the score columns, as in `p_fraud`. It is the positive class by default.
     """
 
     name: str
@@ -183,7 +183,7 @@ class DatasetPredictions:
     clusters: IntArray | None = None
 
     def get_positive_index(self, positive: object) -> int | None:
-        """Find the index of the positive class: the given one, else by score columns, usual names or sort order."""
+        """Return the index of the class `positive`; None means the default of `read_predictions`."""
         return resolve_positive_index([format_label(label) for label in self.classes], positive, self.name, self.scored_class)
 
     def count_classes(self) -> dict[str, int]:
@@ -205,7 +205,7 @@ class PredictionFile:
     datasets : tuple of DatasetPredictions
         Predictions by data set.
     notes : tuple of Finding
-        What was repaired or assumed.
+        Notes on what was repaired or assumed.
     """
 
     source: str
@@ -219,7 +219,7 @@ class PredictionFile:
         return tuple(dict.fromkeys(name for dataset in self.datasets for name in dataset.models))
 
     def predict_at(self, threshold: float, positive: object = None) -> PredictionFile:
-        """Predict the positive class of each row whose score is at least a threshold.
+        """Predict the positive class for each row whose score is at least a threshold.
 
         Parameters
         ----------
@@ -235,8 +235,8 @@ class PredictionFile:
         Raises
         ------
         InputError
-            If a model has predicted labels in the file or no scores, there are not exactly two classes, or the threshold of
-            probabilities is not between 0 and 1.
+            If a model has no scores or already has predicted labels in the file, if there are not exactly two classes, or if a
+            threshold for probabilities is not between 0 and 1.
         """
         _check.check_number("threshold", threshold)
         notes = Notes()
@@ -255,7 +255,7 @@ class PredictionFile:
         return replace(self, datasets=tuple(datasets), notes=notes.findings)
 
     def frame(self) -> pd.DataFrame:
-        """Build one row per data set and model: rows, predictions, classes, labels and scores."""
+        """Build a table with one row per data set and model: numbers of rows and classes, kinds of labels and scores."""
         import pandas as pd
 
         lines = [
@@ -306,16 +306,16 @@ def read_predictions(
 ) -> PredictionFile:
     """Read predictions of one or more models from a file or a frame.
 
-    A long table has one row per case and model. It has a column that names the model (not needed for a single model) and a
-    column of predicted labels. It also has a column of scores for each class (`score_a`, `p_a`, `proba(a)`, `score[a]`) or one
-    `score` of the positive class. A wide table has one row per case and columns for each model: `forest`, `forest_label`,
-    `forest_score`, `forest[a]`. Files written by `fairtrial export` can be read.
+    A long table has one row per case and model. One column names the model (not needed for a single model), and one column
+    contains predicted labels. A long table can also have a column of scores for each class (`score_a`, `p_a`, `proba(a)`,
+    `score[a]`), or one column `score` for the positive class. A wide table has one row per case and columns for each model:
+    `forest`, `forest_label`, `forest_score`, `forest[a]`. Files written by `fairtrial export` can also be read.
 
     Parameters
     ----------
     source : path, list of paths, or dataframe
-        CSV, TSV, JSON Lines or Parquet files; a path may be a pattern such as `*.csv`. The encoding (UTF-8, UTF-16, Latin-1),
-        the delimiter and decimal commas are detected. Or a frame of pandas, polars or pyarrow.
+        A frame of pandas, polars or pyarrow, or CSV, TSV, JSON Lines or Parquet files. A path may be a pattern such as `*.csv`.
+        The encoding (UTF-8, UTF-16, Latin-1), the delimiter and decimal commas are detected.
     y_true, model, dataset, row, weight, cluster, repeat, fold : str, optional
         Column with this role. Default: guessed from common names and from contents.
     prediction, scores : str, list or mapping, optional
@@ -324,10 +324,11 @@ def read_predictions(
     subgroup : str or list of str, optional
         Columns that define subgroups for which results are reported separately.
     positive : label, optional
-        Class that a single column of scores refers to. Default: the class that score columns name, else the class with a usual
-        name such as yes, fraud or churn, else the second of two in sort order.
+        The positive class, to which a single column of scores refers. By default, it is the class named by the score columns,
+        a class with a usual name such as yes, fraud or churn, or the second class in sort order. The first of these rules that
+        applies is used.
     drop_missing : bool, default False
-        Remove rows with missing values for all models instead of refusing them; a note says how many.
+        Remove rows with missing values, for all models, instead of raising an error. A note reports how many were removed.
     scheme : str, optional
         Resampling scheme to read. Required if the file was exported from a study with several schemes.
 
@@ -409,12 +410,12 @@ def _check_kind(path: Path) -> None:
 
 
 def read_table(source: Source) -> tuple[pd.DataFrame, str]:
-    """Read a source into one table, and name it."""
+    """Read a source into one table; return the table and its name."""
     return read_source(source)[:2]
 
 
 def read_source(source: Source) -> tuple[pd.DataFrame, str, tuple[Finding, ...]]:
-    """Read a source into one table, name it, and note an unusual format of its files."""
+    """Read a source into one table; return the table, its name, and notes on unusual file formats."""
     import pandas as pd
 
     paths = list_paths(source)
@@ -442,19 +443,19 @@ def read_source(source: Source) -> tuple[pd.DataFrame, str, tuple[Finding, ...]]
 
 
 def _index_by_line(table: pd.DataFrame, paths: Sequence[Path]) -> pd.DataFrame:
-    """Index a table by line numbers: those of the file if it is one text file, whose header is line 1, else from 1 on."""
+    """Index a table by line numbers. For a single text file with a header, the first row is line 2, otherwise line 1."""
     has_header = len(paths) == 1 and paths[0].suffix.lower() not in (*PARQUET, *JSON_LINES)
     return table.set_axis(np.arange(len(table)) + (2 if has_header else 1), axis=0)
 
 
 def _select_scheme(table: pd.DataFrame, scheme: str | None) -> pd.DataFrame:
-    """Keep the lines of one resampling scheme, if the file was exported from a study with several."""
+    """Keep the lines of one resampling scheme if the file was exported from a study with several schemes."""
     name = choose_scheme(scheme, table.columns, lambda: table[SCHEME_COLUMN].dropna().unique())
     return table if name is None else table[table[SCHEME_COLUMN].map(format_label) == name]
 
 
 def _convert_percentages(table: pd.DataFrame, specified: Mapping[str, Any]) -> tuple[pd.DataFrame, tuple[Finding, ...]]:
-    """Turn percentages into numbers between 0 and 1, and note it."""
+    """Convert percentages to numbers between 0 and 1, and add a note."""
     columns = find_percentages(table, specified)
     if not columns:
         return table, ()
@@ -477,7 +478,7 @@ def _to_frame(source: Source) -> pd.DataFrame:
 
 
 def _read_file(path: Path, peculiarities: dict[str, None]) -> pd.DataFrame:
-    """Read a file; what is unusual in the format of a text table is added to `peculiarities`."""
+    """Read a file, and add unusual features of its text format to `peculiarities`."""
     import pandas as pd
 
     from fairtrial.data.frames import report_parquet_errors
@@ -545,7 +546,10 @@ def _select_condition(table: pd.DataFrame, roles: Roles, notes: Notes) -> pd.Dat
 
 
 def _drop_incomplete_rows(table: pd.DataFrame, roles: Roles, notes: Notes) -> pd.DataFrame:
-    """Remove rows with missing values, for all models; a column that is empty for a model or data set is not missing there."""
+    """Remove rows with missing values, for all models.
+
+    If a column is completely empty for a model or data set, its values do not count as missing there.
+    """
     keys = roles.list_columns("dataset", "model")
     incomplete = table[roles.list_columns(*REQUIRED_ROLES, "weight")].isna().any(axis=1)
     for column in dict.fromkeys(column for model_columns in roles.models for column in model_columns.columns):
@@ -574,7 +578,7 @@ def _keep_complete(table: pd.DataFrame, incomplete: pd.Series[Any], rows: pd.Ser
 
 
 def _drop_duplicates(table: pd.DataFrame, roles: Roles, notes: Notes) -> pd.DataFrame:
-    """Remove lines that repeat an earlier line of the same row exactly; without row ids, note lines that repeat exactly."""
+    """Remove lines that are exact duplicates. If no column identifies the rows, keep duplicates and add a note."""
     if roles.get("row") is None:
         if len(table) <= MAX_COMPARED_LINES:
             fractions = [column for column in table.columns if table[column].dtype.kind == "f"]
@@ -601,7 +605,7 @@ class EncodedColumn:
 
     @classmethod
     def from_column(cls, column: pd.Series[Any]) -> EncodedColumn:
-        """Encode a column; 1.0 becomes 1."""
+        """Encode a column. Whole numbers such as 1.0 become integers."""
         import pandas as pd
 
         codes, values = pd.factorize(column, use_na_sentinel=True)
@@ -654,8 +658,10 @@ class _SharedColumns:
         return encoded
 
     def _encode_labels(self, model: str, column: str, notes: Notes) -> EncodedColumn:
-        """Encode predicted labels. Adopt the spelling of the true labels if, for example, one column contains 1 and the other
-        True."""
+        """Encode predicted labels.
+
+        If the spelling differs from that of the true labels (True instead of 1), the spelling of the true labels is used.
+        """
         encoded = EncodedColumn.from_column(self.table[column])
         duplicates = find_duplicate_labels(encoded.texts, self.y_true.texts) if encoded.values else {}
         if not duplicates:
@@ -739,7 +745,7 @@ class _DatasetBuilder:
         return row_indices, np.arange(1, int(row_indices.max()) + 2).astype(object)
 
     def _list_model_inputs(self) -> list[tuple[str, ModelColumns, IntArray]]:
-        """List name, columns and lines (positions in `self.lines`) of each model."""
+        """List the name, the columns and the lines (positions in `self.lines`) of each model."""
         roles, all_indices = self.columns.roles, np.arange(len(self.lines))
         if roles.layout == "wide":
             return [(model_columns.name, model_columns, all_indices) for model_columns in roles.models]
@@ -799,8 +805,10 @@ class _DatasetBuilder:
         return predictions
 
     def _check_repeated_rows(self, row_indices: IntArray, repeat: IntArray, fold: IntArray, subject: Subject) -> None:
-        """Check that a model predicts each row once per repeat and fold. Without these columns, lines are repeated predictions
-        of a row, in file order."""
+        """Check that a model predicts each row once per repeat and fold.
+
+        If the file has no columns of repeats and folds, several lines of a row are repeated predictions, in file order.
+        """
         if (np.diff(row_indices) > 0).all():
             return
         roles = self.columns.roles
@@ -844,7 +852,7 @@ def _decode_values(codes: IntArray, encoded: EncodedColumn) -> npt.NDArray[Any]:
 def _require_agreement(
     row_indices: IntArray, values: npt.NDArray[Any], row_ids: npt.NDArray[Any], description: str, column: str, remedy: str
 ) -> npt.NDArray[Any]:
-    """Return the value of each row; it must be the same on all lines of the row."""
+    """Return one value per row, and check that all lines of a row have the same value."""
     row_values = np.empty(len(row_ids), dtype=values.dtype)
     row_values[row_indices[::-1]] = values[::-1]
     differs = row_values[row_indices] != values
@@ -873,7 +881,10 @@ def _check_weights(values: FloatArray, column: str, line_numbers: pd.Index[Any])
 
 @dataclass(frozen=True, eq=False)
 class PredictedScores:
-    """Scores of every class, their kind, and whether they come from a single column that is not a probability."""
+    """Scores of every class, and their kind.
+
+    `single_column` is true if the scores come from a single column that is not a probability.
+    """
 
     values: FloatArray
     kind: ScoreKind
@@ -890,12 +901,12 @@ def build_scores(
     subject: Subject,
     notes: Notes,
 ) -> PredictedScores | None:
-    """Build the scores of a model; None if it has none."""
+    """Build the scores of a model; None if the model has no scores."""
     scores_by_class = {
         name: _to_float_scores(table[column].iloc[lines], column, subject) for name, column in model_columns.scores
     }
     names = dict(model_columns.scores)
-    # A class that does not occur in a data set leaves its column empty there; a model without scores leaves all columns empty.
+    # A column is empty if its class does not occur in the data set. All columns are empty if the model has no scores.
     scores_by_class = {name: values for name, values in scores_by_class.items() if not np.isnan(values).all()}
     if not scores_by_class:
         return None
@@ -919,10 +930,10 @@ def build_scores(
 def resolve_labels(
     labels: IntArray | None, scores: PredictedScores | None, subject: Subject, notes: Notes, positive: int | None = None
 ) -> tuple[IntArray, LabelSource]:
-    """Return predicted classes, from the file or else from the scores, and their source.
+    """Return the predicted classes, and whether they come from the file or were derived from the scores.
 
-    If a model labels only some rows, the other rows count as abstentions (-1). With two classes, the positive one is predicted
-    if its probability is at least `USUAL_THRESHOLD`.
+    If only some rows of a model have labels, the other rows count as abstentions (-1). With two classes, the positive class is
+    predicted if its probability is at least `USUAL_THRESHOLD`.
     """
     if labels is not None and not (labels < 0).all():
         return labels, "file"
@@ -964,7 +975,7 @@ def _resolve_score_class(classes: list[str], positive: object, subject: Subject)
 def _build_binary_scores(
     values: FloatArray, class_index: int, column: str, ids: npt.NDArray[Any], subject: Subject
 ) -> PredictedScores:
-    """Derive the scores of the second of two classes from those of the first, or vice versa."""
+    """Build the scores of two classes from the scores of one of them."""
     is_probability = bool(((values >= 0) & (values <= 1)).all())
     if not is_probability and is_named_probability(column):
         line = int(np.argmax((values < 0) | (values > 1)))
@@ -993,7 +1004,10 @@ def _check_finite(values: FloatArray, column: str, row_ids: npt.NDArray[Any], su
 def _check_probabilities(
     scores: FloatArray, columns: Sequence[str], row_ids: npt.NDArray[Any], subject: Subject, notes: Notes
 ) -> tuple[FloatArray, bool]:
-    """Return scores and whether they are probabilities: between 0 and 1, with sum 1 (rescaled after rounding)."""
+    """Return the scores, and whether they are probabilities.
+
+    Probabilities lie between 0 and 1 and sum to 1 in each row. Probabilities are rescaled if rounding has changed the sums.
+    """
     is_named = all(is_named_probability(column) for column in columns)
     outside = (scores < 0) | (scores > 1)
     if outside.any():

@@ -1,4 +1,4 @@
-"""Statistics that a judgement is computed from: the protocols, and their implementation for rows in memory."""
+"""Statistics from which a judgement is computed: protocols, and their implementation for rows in memory."""
 
 from __future__ import annotations
 
@@ -67,13 +67,13 @@ MANY_ROWS = 50_000
 REDUCED_RESAMPLES = 200
 MAX_COUNT_RESAMPLES = 500
 
-# A z test with a bootstrap standard error may decide only with this many effective rows or clusters in each class.
+# A z test with a bootstrap standard error requires at least this many effective rows or clusters in each class.
 MIN_EFFECTIVE_UNITS = 200
 
 # With fewer clusters, bootstrap limits are too narrow.
 _MIN_BOOTSTRAP_CLUSTERS = 5
 
-# Beyond `MANY_ROWS` rows, a permutation test draws fewer swaps, and none if even the fewest useful ones would take too long.
+# Beyond `MANY_ROWS` rows, a permutation test draws fewer swaps. It is omitted if the minimum number would take too long.
 _USUAL_SWAPPED_ROWS, _MAX_SWAPPED_ROWS = 1 << 28, 1 << 31
 _MAX_MOVE_CELLS = 1 << 25
 
@@ -92,10 +92,10 @@ BINS = 4096
 
 _BATCH_SIZE, _JACKKNIFE_GROUPS = 250, 500
 
-# Blocks of rows of the jackknife of a subgroup.
+# Number of blocks of rows in the jackknife of a subgroup.
 _SUBGROUP_BLOCKS = 100
 
-# With fewer rows of a class, the limits of the jackknife are too narrow.
+# If a class has fewer rows, jackknife limits are too narrow.
 _MIN_JACKKNIFE_CASES = 20
 
 # Largest number of rows times blocks that the jackknife computes at once.
@@ -138,7 +138,7 @@ class ModelStatistics(Protocol):
 
     @property
     def distinct_rows(self) -> int:
-        """The number of rows, however often each is predicted."""
+        """The number of rows; a row that is predicted several times counts once."""
 
     @property
     def is_weighted(self) -> bool:
@@ -151,10 +151,10 @@ class ModelStatistics(Protocol):
         """Compute measures with intervals. A measure that cannot be computed is NaN, with the reason as a note."""
 
     def count_confusion(self) -> Confusion | None:
-        """Count (or sum the weights of) rows by codes of the true and the predicted class; None if there are no labels."""
+        """Count rows, or sum their weights, by true and predicted class; None if there are no labels."""
 
     def count_cluster_tables(self) -> FloatArray | None:
-        """Count the rows of each cluster by codes of the true and the predicted class; None without clusters or labels."""
+        """Count the rows of each cluster by true and predicted class; None without clusters or labels."""
 
     def sum_support(self) -> FloatArray:
         """Sum the weights of the rows of each class."""
@@ -163,7 +163,7 @@ class ModelStatistics(Protocol):
         """Count the rows of each class."""
 
     def count_effective_rows(self) -> FloatArray:
-        """Count the effective rows of each class and of the other classes, in two columns; see `count_effective_rows`."""
+        """Compute the effective number of rows of each class, and of all other classes, in two columns."""
 
     def compute_class_aucs(self) -> list[float]:
         """Compute the AUC of each class against the rest; NaN if there are no scores."""
@@ -172,7 +172,7 @@ class ModelStatistics(Protocol):
         """Tally the scores of a class; if rows are streamed, merge them into at most `max_scores` bins."""
 
     def calibrate(self, level: float) -> pd.DataFrame:
-        """Compute the calibration curve of the positive or most probable class; its rows are bins."""
+        """Compute the calibration curve of the positive or most probable class, with one row per bin."""
 
     def assess_probabilities(self, settings: JudgeSettings) -> ProbabilityAssessment | None:
         """Assess the probabilities of the positive or most probable class; None if that is impossible."""
@@ -181,7 +181,7 @@ class ModelStatistics(Protocol):
         """Count the rows of each subgroup that a column defines."""
 
     def select_subgroup(self, column: str, subgroup: str) -> ModelStatistics:
-        """Restrict the model to the rows of a subgroup; a streamed subgroup has only labels."""
+        """Restrict the model to the rows of a subgroup. If rows are streamed, the result has labels but no scores."""
 
     def estimate_subgroups(self, measure: Measure, column: str, subgroups: Sequence[str]) -> SubgroupValues | None:
         """Estimate a measure on each subgroup and on the rest of the rows; None if a streamed file cannot provide it."""
@@ -199,7 +199,7 @@ class PairStatistics(Protocol):
 
     @property
     def distinct_rows(self) -> int:
-        """The number of rows that both models predict, however often each is predicted."""
+        """The number of rows that both models predict; a row that is predicted several times counts once."""
 
     @property
     def units(self) -> int:
@@ -207,28 +207,28 @@ class PairStatistics(Protocol):
 
     @property
     def effective_units(self) -> tuple[float, float]:
-        """The effective number of rows or clusters, and the smallest one of a class; see `count_effective_rows`."""
+        """The effective number of rows or clusters, in total and in the class with the smallest number."""
 
     @property
     def is_weighted(self) -> bool:
         """Whether the paired predictions have weights."""
 
     def count_labels(self) -> FloatArray | None:
-        """Count rows by codes of the true class and of both predicted classes; None if a model has no labels."""
+        """Count rows by true class and both predicted classes; None if a model has no labels."""
 
     def compare_clustered_accuracies(self, level: float) -> Outcome:
         """Compare the accuracies of clustered rows; both models have labels."""
 
     def contrast_ranks(self) -> AucContrast | None:
-        """Contrast the AUCs; None if there are no scores of a positive class."""
+        """Compute the contrast of the AUCs; None if there are no scores of a positive class."""
 
     def resample_difference(self, measure: Measure, settings: JudgeSettings) -> Outcome | None:
-        """Bootstrap the difference in a measure for its interval; None if this is impossible."""
+        """Bootstrap an interval of the difference in a measure; None if this is impossible."""
 
     def permute_difference(self, measure: Measure, settings: JudgeSettings, resamples: int, fewest: int) -> Outcome | None:
-        """Run the permutation test of a measure; None if rows are not in memory or there are too many.
+        """Run the permutation test of a measure; None if rows are not in memory or there are too many rows.
 
-        If it would take too long, it draws fewer than `resamples` swaps, but at least `fewest`.
+        If the test would take too long, it draws fewer than `resamples` swaps, but at least `fewest`.
         """
 
     def compare_net_benefits(self, level: float) -> pd.DataFrame | None:
@@ -254,7 +254,7 @@ class FileStatistics(Protocol):
 
     @property
     def models(self) -> Sequence[ModelStatistics]:
-        """The models, each once per data set."""
+        """The models: one entry per data set and model."""
 
     @property
     def predictions(self) -> PredictionFile | None:
@@ -267,7 +267,7 @@ class FileStatistics(Protocol):
         """List what is omitted or computed differently because of weights, repeats or the size of the file."""
 
     def count_classes(self, unequal_datasets: Collection[str]) -> dict[str, dict[str, int]]:
-        """Count the rows of each class of each data set; models of `unequal_datasets` predict different rows."""
+        """Count the rows of each class in each data set; models of `unequal_datasets` predict different rows."""
 
     def count_predictions_per_row(self) -> dict[str, tuple[int, int]]:
         """Return, for each data set, the smallest and largest number of predictions per row and model."""
@@ -301,11 +301,11 @@ class JudgeSettings:
     binary_only: tuple[str, ...] = ()
 
     def limit_resamples(self, rows: int) -> int:
-        """Use fewer resamples if there are very many rows."""
+        """Return the number of resamples, reduced if there are very many rows."""
         return self.resamples if rows <= MANY_ROWS else min(self.resamples, REDUCED_RESAMPLES)
 
     def explain_unavailable(self, model: ModelStatistics, measure: Measure) -> str:
-        """Explain what a model lacks for a measure; empty if nothing is missing."""
+        """Explain which input of a measure is missing in a model; the text is empty if nothing is missing."""
         missing = model.find_missing_input(measure)
         if not missing and model.positive is None and measure.name in self.binary_only:
             missing = "a positive class"
@@ -326,18 +326,18 @@ def find_missing_input(measure: Measure, has_labels: bool, kind: ScoreKind | Non
 
 @dataclass(frozen=True)
 class PositiveClasses:
-    """The positive class of each data set that has one.
+    """The positive classes of the data sets of a file.
 
     Attributes
     ----------
     classes : mapping of str to (str, str)
-        Data set to its positive and its negative class.
+        Positive and negative class of each data set that has a positive class.
     specified : bool
         Whether the user chose the positive class.
     can_flip : bool
-        Whether another positive class would reverse the scores. It would not if the score columns name their classes.
+        Whether choosing another positive class would reverse the scores. If score columns name their classes, it would not.
     reasons : mapping of str to str
-        Data set to the reason for its positive class, if the user did not choose it.
+        Reason for the positive class of each data set; empty if the user chose the class.
     """
 
     classes: Mapping[str, tuple[str, str]]
@@ -391,7 +391,7 @@ class PositiveClasses:
 
     @property
     def remedy(self) -> str:
-        """Advice for the case that the scores belong to the other class."""
+        """Advice to the user if the scores seem to belong to the other class."""
         if not self.can_flip:
             return "check which class each score column belongs to"
         negatives = {negative for _, negative in self.classes.values()}
@@ -400,7 +400,7 @@ class PositiveClasses:
 
 @dataclass(frozen=True, eq=False)
 class InMemoryModel:
-    """A model on the rows of a data set, each used once: true and predicted class indices, scores of every class, weights.
+    """Predictions of a model on a data set: true and predicted class indices, scores of every class, and weights.
 
     A predicted label that is missing or not a class is ABSTAINED. `subgroups` contains the values of all rows of the data set.
     """
@@ -418,13 +418,13 @@ class InMemoryModel:
     subgroups: Mapping[str, npt.NDArray[Any]]
     clusters: IntArray | None = None
     answers: IntArray | None = None
-    """Number of each prediction among those of the same row; None if each row is predicted once."""
+    """Number of each prediction within its row; None if each row is predicted once."""
     dataset_weights: FloatArray | None = None
     """Weight of each row of the data set."""
 
     @classmethod
     def from_dataset(cls, dataset: DatasetPredictions, name: str, positive: int | None) -> InMemoryModel:
-        """Take all predictions of the model. Repeated predictions of a row form a cluster; all rows have the same weight."""
+        """Use all predictions of a model. Repeated predictions of a row form a cluster and share the weight of the row."""
         model = dataset.models[name]
         lines = np.lexsort((model.fold, model.repeat, model.row_indices)) if model.has_repeats else model.first_lines
         lines = _drop_unweighted_lines(lines, model.row_indices, dataset.weights)
@@ -452,7 +452,7 @@ class InMemoryModel:
         )
 
     def select_rows(self, selection: npt.NDArray[Any]) -> InMemoryModel:
-        """Select some of the rows (a mask or positions)."""
+        """Select rows by a mask or by their positions."""
         return replace(
             self,
             row_indices=self.row_indices[selection],
@@ -466,7 +466,7 @@ class InMemoryModel:
 
     @property
     def keys(self) -> IntArray:
-        """Key of each prediction: its row, and its number among those of the row."""
+        """Key of each prediction, computed from its row and its number within the row."""
         return self.row_indices if self.answers is None else self.row_indices * _MAX_ANSWERS + self.answers
 
     @property
@@ -476,7 +476,7 @@ class InMemoryModel:
 
     @property
     def distinct_rows(self) -> int:
-        """The number of rows, however often each is predicted."""
+        """The number of rows; a row that is predicted several times counts once."""
         return self.rows if self.answers is None else len(np.unique(self.row_indices))
 
     @property
@@ -486,7 +486,7 @@ class InMemoryModel:
 
     @property
     def y_score(self) -> FloatArray | None:
-        """Scores in the form that measures accept: of the positive class if there are two classes, else of each class."""
+        """Scores in the form that measures accept: of one class if there are two classes, otherwise of every class."""
         if self.scores is None or len(self.classes) > 2:
             return self.scores
         return np.ascontiguousarray(self.scores[:, 1 if self.positive is None else self.positive])
@@ -520,14 +520,14 @@ class InMemoryModel:
             )
 
     def count_confusion(self) -> Confusion | None:
-        """Count (or sum the weights of) rows by codes of the true and the predicted class; None if there are no labels."""
+        """Count rows, or sum their weights, by true and predicted class; None if there are no labels."""
         if self.y_pred is None:
             return None
         options = self.get_measure_options(self.has_unknown_labels)
         return Confusion.from_labels(self.y_true, self.y_pred, sample_weight=self.weights, **options)
 
     def count_cluster_tables(self) -> FloatArray | None:
-        """Count the rows of each cluster by codes of the true and the predicted class; None without clusters or labels."""
+        """Count the rows of each cluster by true and predicted class; None without clusters or labels."""
         if self.clusters is None or self.y_pred is None:
             return None
         k = len(self.classes) + 1
@@ -545,7 +545,7 @@ class InMemoryModel:
         return np.bincount(self.y_true, minlength=len(self.classes)).astype(np.float64)
 
     def count_effective_rows(self) -> FloatArray:
-        """Count the effective rows of each class and of the other classes, in two columns; see `count_effective_rows`."""
+        """Compute the effective number of rows of each class, and of all other classes, in two columns."""
         clusters = None if self.clusters is None else np.unique(self.clusters, return_inverse=True)[1]
         if clusters is None and self.weights is None:
             counts = self.count_classes()
@@ -579,7 +579,7 @@ class InMemoryModel:
         return tally_scores(self.y_true == code, np.ascontiguousarray(scores[:, code]), self.weights)
 
     def calibrate(self, level: float) -> pd.DataFrame:
-        """Compute the calibration curve of the positive or most probable class; its rows are bins."""
+        """Compute the calibration curve of the positive or most probable class, with one row per bin."""
         scores = np.empty((0, len(self.classes))) if self.scores is None else self.scores
         if self.positive is not None:
             outcome, probability = self.y_true == self.positive, scores[:, self.positive]
@@ -683,15 +683,16 @@ class InMemoryModel:
         return value, influence_by_row, weights * totals[cells[mask]]
 
     def _average_losses(self, losses: FloatArray, mask: npt.NDArray[np.bool_]) -> tuple[float, FloatArray, FloatArray]:
-        """Compute the mean loss of some rows, and the influence of each row."""
+        """Compute the mean loss on some rows, and the influence of each row."""
         chosen, weights = losses[mask], np.ones(int(mask.sum())) if self.weights is None else self.weights[mask]
         mean = float(np.average(chosen, weights=weights))
         return mean, (chosen - mean) * weights / weights.sum(), weights
 
     def _jackknife(self, measure: Measure, mask: npt.NDArray[np.bool_]) -> tuple[float, FloatArray, FloatArray]:
-        """Compute a measure of some rows, and the influence of blocks of rows, stored in the first row of each block.
+        """Compute a measure on some rows, and the influence of each block of rows.
 
-        There are no influences, and so no limits, if there are too many rows.
+        The influence of a block is stored at its first row. If there are too many rows, no influences are computed, so
+        there are no limits.
         """
         rows = np.flatnonzero(mask)
         value, influences = self.select_rows(rows).compute_value(measure), np.zeros(len(rows))
@@ -713,7 +714,7 @@ class InMemoryModel:
         return value, influences, weights
 
     def _compute_without(self, measure: Measure, block_index: IntArray, blocks: int) -> FloatArray:
-        """Compute a measure without the rows of each block."""
+        """Compute a measure repeatedly, each time without the rows of one block."""
         has_unknown = measure.facts.needs == "labels" and self.has_unknown_labels
         adapted_measure = allow_unknown_labels(measure) if has_unknown else measure
         step = max(1, _MAX_CELLS // len(block_index))
@@ -731,8 +732,8 @@ class InMemoryModel:
     def pair_with(self, other: InMemoryModel) -> InMemoryPair:
         """Pair two models on the rows that both predict.
 
-        If they predict a row several times, every prediction of one is paired with every prediction of the other. Predictions
-        are paired by their number if both models have the same number of them for every row; this gives the same results.
+        If a row is predicted several times, each prediction by one model is paired with each prediction by the other model. If
+        both models predict each row equally often, predictions are paired by their number, which gives the same results.
         """
         if self._has_same_keys(other):
             return InMemoryPair(self, other)
@@ -768,7 +769,10 @@ class InMemoryModel:
         ]
 
     def _has_closed_form(self, measure: Measure) -> bool:
-        """Whether limits are computed without resampling: proportions and AUCs of unweighted rows, calibration, net benefit."""
+        """Whether the limits of a measure are computed without resampling.
+
+        This is the case for proportions and AUCs of unweighted rows, calibration, and net benefit.
+        """
         if isinstance(measure, OutcomeMeasure):
             return True
         if self.weights is not None:
@@ -779,7 +783,7 @@ class InMemoryModel:
         return measure.name in ("auc", "gini") and is_binary
 
     def _omit_invalid_limits(self, interval: Interval) -> Interval:
-        """Omit meaningless bootstrap limits: those from very few clusters, or from resamples that do not vary."""
+        """Omit bootstrap limits that are meaningless because of very few clusters or resamples that do not vary."""
         if interval.method not in ("bca", "percentile"):
             return interval
         clusters = 0 if self.clusters is None else len(np.unique(self.clusters))
@@ -835,12 +839,12 @@ class InMemoryModel:
 
 
 def _drop_unweighted_lines(lines: IntArray, row_indices: IntArray, weights: FloatArray | None) -> IntArray:
-    """Drop predictions of rows with a weight of zero: they do not count as rows."""
+    """Drop predictions of rows with a weight of zero, because such rows do not count."""
     return lines if weights is None or weights.all() else lines[weights[row_indices[lines]] > 0]
 
 
 def simplify_weights(weights: FloatArray | None) -> FloatArray | None:
-    """Return the weights of rows; None if all weights except zeros are equal, because constant weights have no effect.
+    """Return the weights of rows; None if all positive weights are equal, because constant weights have no effect.
 
     >>> simplify_weights(np.array([2.0, 2.0, 0.0])) is None
     True
@@ -852,7 +856,9 @@ def simplify_weights(weights: FloatArray | None) -> FloatArray | None:
 
 
 def _cross_join(first: IntArray, second: IntArray) -> tuple[IntArray, IntArray]:
-    """Pair every prediction of a row by one model with every one by the other; both are sorted by row.
+    """Pair each prediction of a row by one model with each prediction of the row by the other model.
+
+    Both arrays must be sorted by row.
 
     >>> [part.tolist() for part in _cross_join(np.array([0, 0, 4]), np.array([0, 4, 4]))]
     [[0, 1, 2, 2], [0, 0, 1, 2]]
@@ -887,7 +893,7 @@ class InMemoryPair:
 
     @property
     def distinct_rows(self) -> int:
-        """The number of rows that both models predict, however often each is predicted."""
+        """The number of rows that both models predict; a row that is predicted several times counts once."""
         has_answers = self.first.answers is not None or self.second.answers is not None
         return len(np.unique(self.first.row_indices)) if has_answers else self.rows
 
@@ -898,7 +904,7 @@ class InMemoryPair:
 
     @cached_property
     def effective_units(self) -> tuple[float, float]:
-        """The effective number of rows or clusters, and the smallest one of a class; see `count_effective_rows`."""
+        """The effective number of rows or clusters, in total and in the class with the smallest number."""
         y_true = self.first.y_true
         if self.first.weights is None and self.first.clusters is None:
             counts = np.bincount(y_true)
@@ -909,7 +915,7 @@ class InMemoryPair:
         return count_effective_rows(weights, clusters), min(by_class, default=0.0)
 
     def count_labels(self) -> FloatArray | None:
-        """Count rows by codes of the true class and of both predicted classes; unknown labels have the last code."""
+        """Count rows by true class and both predicted classes; unknown labels have the last code."""
         labels = self.first.y_pred, self.second.y_pred
         if labels[0] is None or labels[1] is None:
             return None
@@ -930,7 +936,7 @@ class InMemoryPair:
         return mcnemar(self.first.y_true, self.first.y_pred, self.second.y_pred, level=level, cluster=self.first.clusters)
 
     def contrast_ranks(self) -> AucContrast | None:
-        """Contrast the AUCs; None if there are no scores of a positive class."""
+        """Compute the contrast of the AUCs; None if there are no scores of a positive class."""
         positive = self.first.positive
         if self.first.scores is None or self.second.scores is None or positive is None:
             return None
@@ -938,7 +944,7 @@ class InMemoryPair:
         return contrast_aucs(first, second, self.first.y_true == positive, self.first.clusters)
 
     def resample_difference(self, measure: Measure, settings: JudgeSettings) -> Outcome | None:
-        """Bootstrap the difference in a measure for its interval."""
+        """Bootstrap an interval of the difference in a measure."""
         adapted_measure, measure_options = self._adapt_measure(measure)
         options = {**measure_options, "sample_weight": self.first.weights}
         bound = [
@@ -997,7 +1003,11 @@ class InMemoryPair:
         return self.rows > MANY_ROWS and min(self.effective_units) >= MIN_EFFECTIVE_UNITS
 
     def permute_difference(self, measure: Measure, settings: JudgeSettings, resamples: int, fewest: int) -> Outcome | None:
-        """Run the permutation test of a measure; omitted if a bootstrap z test is valid, unless labels can be counted."""
+        """Run the permutation test of a measure.
+
+        With many rows, the test is omitted if a bootstrap z test is valid or if the test would take too long. It is never
+        omitted if counts of labels are sufficient.
+        """
         adapted_measure, options = self._adapt_measure(measure)
         clusters = self._read_clusters()
         can_count = measure.facts.needs == "labels" and self.first.weights is None and clusters is None
@@ -1038,7 +1048,7 @@ class InMemoryPair:
         return [Finding.of("permutation_omitted", limit=MANY_ROWS)] if is_omitted else []
 
     def _adapt_measure(self, measure: Measure) -> tuple[Measure, dict[str, Any]]:
-        """Return the measure and its options. These allow unknown labels if either model has any."""
+        """Return the measure and its options, adapted to unknown labels if either model has unknown labels."""
         has_unknown = measure.facts.needs == "labels" and (self.first.has_unknown_labels or self.second.has_unknown_labels)
         return (allow_unknown_labels(measure) if has_unknown else measure), self.first.get_measure_options(has_unknown)
 
@@ -1067,9 +1077,10 @@ def run_swaps(measure: Measure, swaps: LabelSwaps | RowSwaps, settings: JudgeSet
 def summarize_resamples(
     measure: Measure, estimate: float, values: FloatArray, rows: int, level: float, jackknife: FloatArray | None = None
 ) -> Outcome:
-    """Summarize resampled differences: limits (BCa with a jackknife, else percentiles) and their standard error.
+    """Summarize resampled differences by confidence limits and a standard error.
 
-    The p-value is that of a normal test with this standard error, which is valid only for very many rows.
+    Limits are BCa limits if jackknife values are given, otherwise percentile limits. The p-value comes from a z test with this
+    standard error, which is valid only for very many rows.
     """
     defined = values[~np.isnan(values)]
     limits, error = (float("nan"), float("nan")), float("nan")
@@ -1092,9 +1103,9 @@ def summarize_resamples(
 
 
 def _count_contributions(jackknife: FloatArray) -> float:
-    """Count the effective number of rows (or groups of rows) that contribute to the variance of a difference.
+    """Compute the effective number of rows (or groups of rows) that contribute to the variance of a difference.
 
-    It is (sum u^2)^2 / sum u^4 over the influences u, and small if few rows determine the result.
+    With influences u, this number is (sum u^2)^2 / sum u^4. The number is small if few rows determine the result.
     """
     influences = jackknife[np.isfinite(jackknife)]
     squares = (influences - influences.mean()) ** 2 if len(influences) else np.zeros(1)
@@ -1103,7 +1114,7 @@ def _count_contributions(jackknife: FloatArray) -> float:
 
 
 def compute_normal_p(estimate: float, error: float) -> float:
-    """Compute the two-sided p-value of an estimate that is normal with this standard error."""
+    """Compute the two-sided p-value of a normally distributed estimate with a given standard error."""
     from scipy.special import ndtr
 
     if estimate == 0:
@@ -1139,7 +1150,7 @@ class InMemoryModels:
         return findings
 
     def count_classes(self, unequal_datasets: Collection[str]) -> dict[str, dict[str, int]]:
-        """Count the rows of each class of each data set."""
+        """Count the rows of each class in each data set."""
         del unequal_datasets
         return {dataset.name: _count_classes(dataset) for dataset in self.predictions.datasets}
 
@@ -1159,8 +1170,10 @@ class InMemoryModels:
         return counts
 
     def compute_split_values(self, measure: Measure) -> list[SplitValue]:
-        """Compute a measure on each split of each data set, from the predictions of that split alone; none if there is only one
-        split."""
+        """Compute a measure on each split of each data set; the list is empty if there is only one split.
+
+        Each value uses only the predictions of its split.
+        """
         datasets = {dataset.name: dataset for dataset in self.predictions.datasets}
         if len({(model.dataset, *split) for model in self.models for split in _list_splits(datasets, model)}) < 2:
             return []
@@ -1175,7 +1188,7 @@ def _count_classes(dataset: DatasetPredictions) -> dict[str, int]:
 
 
 def _list_splits(datasets: Mapping[str, DatasetPredictions], model: InMemoryModel) -> list[tuple[int, int]]:
-    """List repeat and fold of each split of a model, in sort order."""
+    """List the repeat and the fold of each split of a model, in sort order."""
     predictions = datasets[model.dataset].models[model.name]
     repeat, fold = predictions.repeat, predictions.fold
     if len(repeat) and (repeat == repeat[0]).all() and (fold == fold[0]).all():
@@ -1207,14 +1220,16 @@ def _compute_split_values(dataset: DatasetPredictions, model: InMemoryModel, mea
 
 @dataclass(frozen=True)
 class CountIntervals:
-    """Computes measures with intervals from counts alone; there are no intervals for weighted counts."""
+    """Computation of measures and intervals from counts alone. Weighted counts give no intervals."""
 
     settings: JudgeSettings
     unweighted: bool = True
 
     def from_table(self, measure: Measure, table: Confusion) -> Interval:
-        """Compute a measure of labels, with Wilson's interval if it is a proportion, else with an interval from redrawn
-        tables."""
+        """Compute a measure of labels with an interval.
+
+        The interval of a proportion is Wilson's. Other intervals come from resampled tables.
+        """
         table, measure = prepare_table(measure, table), allow_unknown_labels(measure)
         with ignore_warnings():
             estimate = float(measure.of(table))  # type: ignore[attr-defined]
@@ -1231,10 +1246,10 @@ class CountIntervals:
             return self._resample(measure.name, estimate, table.table, compute)
 
     def from_tally(self, measure: Measure, tally: ScoreTally, coarse_tally: ScoreTally | None = None) -> Interval:
-        """Compute a measure of scores, with DeLong's or Newcombe's interval if it is an AUC, else with an interval from redrawn
-        bins.
+        """Compute a measure of scores with an interval.
 
-        `coarse_tally` is the same tally in bins, if it is available. It avoids binning the whole tally again.
+        The AUC has a score interval with DeLong's variance. Most other intervals come from resampled counts of bins.
+        `coarse_tally` is the same tally in bins; if it is given, the whole tally is not binned again.
         """
         with ignore_warnings():
             estimate = float(measure.of(tally))  # type: ignore[attr-defined]
@@ -1271,7 +1286,7 @@ class CountIntervals:
         return self._make("auc", estimate, closed.build_auc_estimate(tally).compute_limits(self.settings.level), "score")
 
     def _resample(self, name: str, estimate: float, cells: FloatArray, compute: Callable[[FloatArray], FloatArray]) -> Interval:
-        """Compute limits from redrawn counts: BCa as for rows in memory, or percentiles if there are very many rows."""
+        """Compute limits from resampled counts: BCa as for rows in memory, or percentiles if there are very many rows."""
         is_small = bool(cells.sum() <= MANY_ROWS)
         resamples = self.settings.resamples if is_small else min(self.settings.resamples, MAX_COUNT_RESAMPLES)
         values = np.concatenate([compute(drawn) for drawn in self._draw_counts(cells, resamples)])
@@ -1293,7 +1308,7 @@ class CountIntervals:
         return {}
 
     def _draw_counts(self, cells: FloatArray, resamples: int) -> Iterable[FloatArray]:
-        """Draw counts. The latest draws are stored, unless they are large, because several measures use the same cells."""
+        """Resample counts. Draws that are not too large are stored, because several measures use the same cells."""
         if cells.size * resamples > _MAX_STORED_COUNTS:
             return draw_counts(cells, resamples, self.settings.seed)
         latest = self._latest_draws.get("counts")
@@ -1310,14 +1325,16 @@ class CountIntervals:
 
 
 def omit_limits(interval: Interval, note: str) -> Interval:
-    """Remove the confidence limits of an interval; the note says why."""
+    """Remove the confidence limits of an interval, and give the reason as its note."""
     nan = float("nan")
     return replace(interval, low=nan, high=nan, method="", note=note)
 
 
 def draw_counts(cells: FloatArray, resamples: int, seed: int) -> Iterator[FloatArray]:
-    """Draw counts with replacement, batch by batch. This is equivalent to drawing rows, because the rows of a cell do not
-    differ."""
+    """Resample counts with replacement, batch by batch.
+
+    This is equivalent to resampling rows, because the rows of a cell do not differ.
+    """
     rng = np.random.default_rng(seed)
     flat = np.asarray(cells, dtype=np.float64).ravel()
     while resamples > 0:
@@ -1327,7 +1344,7 @@ def draw_counts(cells: FloatArray, resamples: int, seed: int) -> Iterator[FloatA
 
 
 def _compute_jackknife_counts(cells: FloatArray, seed: int) -> FloatArray:
-    """Leave out each row in turn, or each of 500 random groups of rows, as the bootstrap of rows does."""
+    """Leave out each row in turn, or each of 500 random groups of rows, as for rows in memory."""
     flat = np.asarray(cells, dtype=np.float64).ravel()
     rows = np.repeat(np.arange(len(flat)), np.round(flat).astype(np.intp))
     groups = min(len(rows), _JACKKNIFE_GROUPS)
@@ -1340,7 +1357,7 @@ def _compute_jackknife_counts(cells: FloatArray, seed: int) -> FloatArray:
 def make_table_function(
     measure: LabelMeasure, labels: tuple[int, ...], positive: int | None
 ) -> Callable[[FloatArray], FloatArray]:
-    """Make the function that computes a measure from tables of codes; the last code may be ABSTAINED."""
+    """Make a function that computes a measure from confusion tables, whose last label may be ABSTAINED."""
     adapted = allow_unknown_labels(measure)
 
     def compute(tables: FloatArray) -> FloatArray:
@@ -1350,7 +1367,7 @@ def make_table_function(
 
 
 def count_table_successes(measure: LabelMeasure, tables: Confusion) -> tuple[FloatArray, FloatArray] | None:
-    """Return numerators and denominators of a batch of tables; None if the measure is not a proportion of rows."""
+    """Return numerators and denominators of a measure for a batch of tables; None if it is not a proportion of rows."""
     if not measure.facts.proportion or (measure.facts.per_class and tables.positive is None):
         return None
     adapted: Any = allow_unknown_labels(measure)
@@ -1361,7 +1378,7 @@ def count_table_successes(measure: LabelMeasure, tables: Confusion) -> tuple[Flo
 def estimate_table_subgroups(
     measure: LabelMeasure, tables: FloatArray, labels: tuple[int, ...], positive: int | None
 ) -> SubgroupValues:
-    """Estimate a measure of labels from the counts of each subgroup by codes of the true and the predicted class."""
+    """Estimate a measure of labels from a confusion table of each subgroup."""
     with ignore_warnings():
         proportions = count_table_successes(measure, Confusion(tables, labels, positive))
         if proportions is not None:
@@ -1429,7 +1446,7 @@ def compute_losses(probabilities: FloatArray, y_true: IntArray, positive: int | 
 
 
 class WithUnknownLabels(LabelMeasure):
-    """A measure of labels for tables of codes; the last code may be ABSTAINED."""
+    """A measure of labels for confusion tables whose last label may be ABSTAINED."""
 
     def __init__(self, wrapped: LabelMeasure) -> None:
         super().__init__(wrapped.formula, wrapped.facts)
@@ -1445,7 +1462,7 @@ class WithUnknownLabels(LabelMeasure):
 
 
 def allow_unknown_labels(measure: Measure) -> Measure:
-    """Wrap a measure: predictions outside the classes count as errors.
+    """Wrap a measure so that predictions outside the classes count as errors.
 
     >>> from fairtrial.measures import get_measure
     >>> allow_unknown_labels(get_measure("recall"))([0, 1, 1, 1], [0, 1, 1, ABSTAINED], labels=[0, 1, ABSTAINED], positive=1)
@@ -1455,7 +1472,11 @@ def allow_unknown_labels(measure: Measure) -> Measure:
 
 
 def prepare_table(measure: Measure, table: Confusion) -> Confusion:
-    """Prepare a table for a measure: unknown labels count as a wrong class or, for other measures, as an additional label."""
+    """Prepare a table with unknown labels for a measure.
+
+    For balanced accuracy, for the G-mean and for class-wise measures of two classes, an unknown label counts as a wrong class.
+    For other measures, unknown labels are an additional class.
+    """
     is_mean_recall = measure.name in _MEANS_OF_RECALLS and registry[measure.name] is measure
     return (
         count_unknown_as_errors(table)
@@ -1470,12 +1491,12 @@ def prepare_class_table(table: Confusion) -> Confusion:
 
 
 def has_unknown_labels(table: Confusion) -> bool:
-    """Return whether the last code of a table stands for predictions outside the classes."""
+    """Return whether the last label of a table is ABSTAINED, which means predictions outside the classes."""
     return bool(table.labels[-1] == ABSTAINED)
 
 
 def count_unknown_as_errors(table: Confusion) -> Confusion:
-    """Count each unknown label as an error: as the class after the true one.
+    """Count each unknown label as an error, namely as a prediction of the class after the true class.
 
     >>> count_unknown_as_errors(Confusion([[3, 1, 2], [0, 4, 5], [0, 0, 0]], (0, 1, ABSTAINED))).table.tolist()
     [[3.0, 3.0], [5.0, 4.0]]

@@ -100,8 +100,8 @@ if TYPE_CHECKING:
 
 MEMORY = "512MB"
 
-# Up to this many rows of the rarer class, DeLong's test places scores exactly between their scores. If there are more rows, it
-# places scores between this many quantiles.
+# If the rarer class has at most this many rows, DeLong's test uses exact ranks. If it has more rows, scores are ranked relative
+# to this many quantiles of its scores.
 MAX_MARKS = 1 << 22
 
 _SAMPLE = 10_000
@@ -195,7 +195,7 @@ class StreamedFile:
         self.column_types = {column: kind for column, kind, *_ in self.fetch_rows("DESCRIBE lines")}
 
     def _select_scheme(self, scheme: str | None) -> None:
-        """Keep the lines of one resampling scheme, if the file was exported from a study with several."""
+        """Keep the lines of one resampling scheme if the file was exported from a study with several schemes."""
         column = quote_identifier(SCHEME_COLUMN)
         query = f"SELECT DISTINCT CAST({column} AS VARCHAR) FROM lines WHERE {column} IS NOT NULL"
         name = choose_scheme(scheme, self.column_types, lambda: [name for (name,) in self.fetch_rows(query)])
@@ -204,7 +204,7 @@ class StreamedFile:
             self._create_lines()
 
     def _convert_percentages(self, specified: Mapping[str, Any]) -> None:
-        """Turn percentages into numbers between 0 and 1, and note it."""
+        """Convert percentages to numbers between 0 and 1, and add a note."""
         sample = self._connection.execute(f"SELECT * FROM lines LIMIT {_SAMPLE}").df()
         percentages = find_percentages(sample, {role: value for role, value in specified.items() if value is not None})
         if percentages:
@@ -215,7 +215,7 @@ class StreamedFile:
             self.notes = (*self.notes, Finding.of("percentages", columns=tuple(percentages)))
 
     def _blank_missing_labels(self) -> None:
-        """Replace true labels that mean a missing label, e.g. ?, by NULL."""
+        """Replace markers of missing true labels, e.g. ?, by NULL."""
         column = self.roles.columns["y_true"]
         markers = ", ".join(map(quote_literal, self.roles.missing_labels))
         name = quote_identifier(column)
@@ -256,7 +256,7 @@ class StreamedFile:
         self.fetch_rows(f"CREATE OR REPLACE VIEW judged AS SELECT * FROM lines WHERE {self.row_filter}")
 
     def number_answers(self, keys: str, order: str) -> None:
-        """Number the lines of each key, in a table that spills to disk: repeated predictions of a row."""
+        """Number the repeated predictions of each row (lines with equal keys), in a table that spills to disk."""
         columns = ", ".join(map(quote_identifier, self.roles.used_columns))
         window = f"OVER (PARTITION BY {keys}"
         answers = f"row_number() {window} ORDER BY {order}) AS {_ANSWER}, count(*) {window}) AS {_ANSWERS}"
@@ -265,7 +265,7 @@ class StreamedFile:
         self.has_answers = True
 
     def build_missing_condition(self, column: str) -> str:
-        """Build the SQL condition that a cell is missing."""
+        """Build the SQL condition for a missing cell."""
         nan = f" OR isnan({quote_identifier(column)})" if self.column_types[column] in ("DOUBLE", "FLOAT") else ""
         return f"({quote_identifier(column)} IS NULL{nan})"
 
@@ -331,7 +331,7 @@ class StreamedFile:
         return f"read_csv([{path_list}], {options}{f', types = {{{text}}}' if text else ''})"
 
     def _guess_roles(self, specified: dict[str, Any], positive: object) -> Roles:
-        """Guess the roles from the first lines and one more line for each class."""
+        """Guess the roles of the columns from the first lines of the file and one added line for each class."""
         import pandas as pd
 
         specified = {**specified, "positive": positive}
@@ -341,7 +341,7 @@ class StreamedFile:
         try:
             column = guess_roles(sample, **specified).columns["y_true"]
         except InputError:
-            # The first lines may have one class only.
+            # The first lines may contain only one class.
             query = f"SELECT * FROM lines USING SAMPLE reservoir({_SAMPLE} ROWS) REPEATABLE (0)"
             sample = self._connection.execute(query).df()
             column = guess_roles(sample, **specified).columns["y_true"]
@@ -360,7 +360,7 @@ class StreamedFile:
         return roles
 
     def _is_row_id(self, roles: Roles) -> bool:
-        """Whether the guessed row ids are complete in the whole file, and repeat only in lines that repeat exactly."""
+        """Whether the guessed row ids have no missing values, and occur repeatedly only in exact duplicates of lines."""
         keys = ", ".join(map(quote_identifier, roles.list_columns(*_LINE_ROLES, "condition", "level")))
         missing = self.build_missing_condition(str(roles.get("row")))
         counts = f"count(*), count(*) FILTER (WHERE {missing}), count(DISTINCT ({keys},))"
@@ -373,7 +373,7 @@ class StreamedFile:
 
 @dataclass(frozen=True, eq=False)
 class StreamedModel:
-    """A model on some lines of the file, with SQL for true and predicted class indices and for scores.
+    """Predictions of a model on some lines of the file: SQL for true classes, predicted classes and scores.
 
     The counts of each scan of the file are cached, so each scan runs only once.
     """
@@ -390,7 +390,7 @@ class StreamedModel:
     scores: tuple[str, ...] | None
     kind: ScoreKind | None
     has_unknown_labels: bool = False
-    """Whether some predicted labels are not classes: their code is the number of classes."""
+    """Whether some predicted labels are not classes. The code of these labels is the number of classes."""
 
     @property
     def is_weighted(self) -> bool:
@@ -399,7 +399,7 @@ class StreamedModel:
 
     @cached_property
     def distinct_rows(self) -> int:
-        """The number of rows, however often each is predicted."""
+        """The number of rows; a row that is predicted several times counts once."""
         return self.streamed.count_rows(f"judged WHERE {self.where}") if self.streamed.file.has_answers else self.rows
 
     @property
@@ -408,7 +408,10 @@ class StreamedModel:
         return [format_label(label) for label in self.classes]
 
     def find_missing_input(self, measure: Measure) -> str:
-        """Name the input that a measure needs but the model lacks. From sums of probabilities, only means can be computed."""
+        """Name the input that a measure needs but the model lacks; empty if the measure can be computed.
+
+        A measure that cannot be computed from sums or counts needs "rows in memory".
+        """
         missing = find_missing_input(measure, self.label is not None, self.kind)
         is_mean = measure.name in MEAN_LOSSES
         is_tallied = isinstance(measure, OutcomeMeasure) and self.positive is not None
@@ -437,7 +440,7 @@ class StreamedModel:
         ]
 
     def count_cluster_tables(self) -> FloatArray | None:
-        """Count the rows of each cluster by codes of the true and the predicted class; None without clusters or labels."""
+        """Count the rows of each cluster by true and predicted class; None without clusters or labels."""
         if self.streamed.cluster is None or self.label is None:
             return None
         k = len(list_codes(len(self.classes), self.has_unknown_labels))
@@ -471,7 +474,7 @@ class StreamedModel:
 
     @cached_property
     def _cells(self) -> tuple[FloatArray, FloatArray]:
-        """Row counts and sums of weights by codes of the true and the predicted class; one column if there are no labels."""
+        """Numbers of rows and sums of weights by true and predicted class; a single column if there are no labels."""
         codes = list_codes(len(self.classes), self.has_unknown_labels)
         counts, sums = np.zeros((2, len(codes), len(codes) if self.label else 1))
         amount = self.streamed.amount
@@ -481,7 +484,7 @@ class StreamedModel:
         return counts, sums
 
     def count_confusion(self) -> Confusion | None:
-        """Count (or sum the weights of) rows by codes of the true and the predicted class; None if there are no labels."""
+        """Count rows, or sum their weights, by true and predicted class; None if there are no labels."""
         if self.label is None:
             return None
         return Confusion(self._cells[1], tuple(list_codes(len(self.classes), self.has_unknown_labels)), self.positive)
@@ -495,7 +498,7 @@ class StreamedModel:
         return np.asarray(self._cells[0].sum(axis=1)[: len(self.classes)])
 
     def count_effective_rows(self) -> FloatArray:
-        """Count the effective rows of each class and of the other classes, in two columns; see `count_effective_rows`."""
+        """Compute the effective number of rows of each class, and of all other classes, in two columns."""
         counts = self.count_classes()
         if self.streamed.cluster is None and not self.is_weighted:
             return np.column_stack([counts, counts.sum() - counts])
@@ -525,7 +528,7 @@ class StreamedModel:
         return {}
 
     def assess_probabilities(self, settings: JudgeSettings) -> ProbabilityAssessment | None:
-        """Assess the probabilities of the positive class; None if there are none, or if rows are weighted or clustered."""
+        """Assess the probabilities of the positive class; None without probabilities, or with weights or clusters."""
         if self.positive is not None and self.kind == "probability" and not self._binned_tallies:
             self._scan_scores([], settings)
         return None if self.positive is None else self._assessments.get(self.positive)
@@ -535,9 +538,9 @@ class StreamedModel:
         return {}
 
     def _scan_scores(self, measures: Sequence[Measure], settings: JudgeSettings) -> dict[str, Interval]:
-        """Compute measures of scores; keep the AUC of each class against the rest and binned tallies.
+        """Compute measures of scores, and store binned tallies and the AUC of each class against the rest.
 
-        Only one whole tally is in memory at a time.
+        Only one complete tally is in memory at a time.
         """
         by_measure: dict[str, list[Interval]] = {}
         for code in self._list_tally_classes():
@@ -578,7 +581,7 @@ class StreamedModel:
         )
 
     def _list_tally_classes(self) -> Sequence[int]:
-        """List the classes whose scores are tallied; one of two classes is sufficient."""
+        """List the classes whose scores are tallied; if there are two classes, one is sufficient."""
         if self.scores is None:
             return ()
         return [self.positive] if self.positive is not None and len(self.classes) == 2 else range(len(self.classes))
@@ -609,7 +612,10 @@ class StreamedModel:
         )
 
     def _compute_loss_intervals(self, counts: CountIntervals) -> dict[str, Interval]:
-        """Compute means with limits from sums and sums of squares. The loss is infinite if a true class has probability 0."""
+        """Compute Brier score and log loss with limits from sums and sums of squares.
+
+        The log loss is infinite if the true class of a row has probability 0.
+        """
         totals = np.zeros(5)
         for _, _, _, _, total, *parts, _ in self._loss_bins:
             totals += [float(total), *(float(part_sum or 0) for part_sum in parts)]
@@ -623,7 +629,7 @@ class StreamedModel:
         }
 
     def calibrate(self, level: float) -> pd.DataFrame:
-        """Compute the calibration curve of the positive or most probable class; its rows are bins."""
+        """Compute the calibration curve of the positive or most probable class, with one row per bin."""
         import pandas as pd
 
         lines = [
@@ -652,7 +658,7 @@ class StreamedModel:
         return [compute_clustered_wilson_limits(lines[:, 1], lines[:, 2], level) for lines in bins]
 
     def _build_probability_sql(self) -> tuple[str, str]:
-        """Build SQL for the predicted probability of a class, and for whether that class is the true one."""
+        """Build SQL for the probability of the positive or most probable class, and for whether it is the true class."""
         scores = self.scores or ()
         if self.positive is not None:
             return scores[self.positive], f"({self.y_true} = {self.positive})"
@@ -661,7 +667,7 @@ class StreamedModel:
     def _build_losses_sql(self) -> tuple[str, str]:
         """Build SQL for the contribution of each row to the Brier score and to the log loss (NULL if infinite).
 
-        With two classes, or with a given positive class, the contributions are those of the positive class against the rest.
+        If there is a positive class, it is compared with all other classes together.
         """
         scores, y_true = self.scores or (), self.y_true
         if self.positive is None:
@@ -693,7 +699,7 @@ class StreamedModel:
         return values if not self.is_weighted and self.streamed.cluster is None else omit_subgroup_limits(values)
 
     def _count_subgroup_cells(self, column: str) -> dict[str, FloatArray]:
-        """Sum the weights of each subgroup by codes of the true and the predicted class, in one scan."""
+        """Sum the weights of each subgroup by true and predicted class, in one scan."""
         if column not in self._subgroup_cells:
             codes = list_codes(len(self.classes), self.has_unknown_labels)
             cells = f"{quote_identifier(column)} AS g, {self.y_true} AS t, {self.label} AS l, {self.streamed.amount}"
@@ -734,7 +740,7 @@ class StreamedModel:
 
 
 def _average_classes(name: str, intervals: Sequence[Interval], level: float) -> Interval:
-    """Average over the classes, each against the rest. There is no interval, because counts per class do not provide one."""
+    """Average a measure over the classes, each against the rest. No interval can be computed from counts per class."""
     if len(intervals) == 1:
         return intervals[0]
     nan, mean = float("nan"), float(np.mean([interval.estimate for interval in intervals]))
@@ -759,7 +765,7 @@ class StreamedPair:
 
     @cached_property
     def _label_sums(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Numbers of rows, sums of weights and of their squares, by codes of the true and both predicted classes."""
+        """Numbers of rows, sums of weights and sums of squared weights, by true class and both predicted classes."""
         k = len(self.codes)
         cells, weights, squares = np.zeros((3, k, k, k))
         query = f"SELECT t, l1, l2, count(*), sum(w), sum(w * w) FROM {self.joined_sql} GROUP BY t, l1, l2"
@@ -769,7 +775,7 @@ class StreamedPair:
         return cells, weights, squares
 
     def count_labels(self) -> FloatArray | None:
-        """Count rows by codes of the true class and of both predicted classes; None if a model has no labels."""
+        """Count rows by true class and both predicted classes; None if a model has no labels."""
         return None if self.first.label is None or self.second.label is None else self._label_sums[0]
 
     @cached_property
@@ -781,7 +787,7 @@ class StreamedPair:
 
     @cached_property
     def distinct_rows(self) -> int:
-        """The number of rows that both models predict, however often each is predicted."""
+        """The number of rows that both models predict; a row that is predicted several times counts once."""
         if not self.streamed.file.has_answers:
             return int(self.rows)
         return int(self.streamed.file.fetch_rows(f"SELECT count(DISTINCT r) FROM {self.joined_sql}")[0][0])
@@ -793,7 +799,7 @@ class StreamedPair:
 
     @cached_property
     def effective_units(self) -> tuple[float, float]:
-        """The effective number of rows or clusters, and the smallest one of a class; see `count_effective_rows`."""
+        """The effective number of rows or clusters, in total and in the class with the smallest number."""
         lines = self.joined_sql
         if self.streamed.cluster is not None:
             lines = f"(SELECT c, t, sum(w) AS w FROM {self.joined_sql} GROUP BY c, t)"
@@ -811,7 +817,7 @@ class StreamedPair:
         return build_clustered_outcome(sums, sizes, level)
 
     def contrast_ranks(self) -> AucContrast | None:
-        """Contrast the AUCs; an approximate difference is replaced by that of the exact AUCs."""
+        """Compute the contrast of the AUCs, with exact AUCs if both models predict the same rows."""
         positive = self.first.positive
         if not self.first.scores or not self.second.scores or positive is None:
             return None
@@ -822,9 +828,9 @@ class StreamedPair:
         return replace(contrast, first=first, second=second)
 
     def resample_difference(self, measure: Measure, settings: JudgeSettings) -> Outcome | None:
-        """Bootstrap the difference in a measure of labels by redrawn counts; None for other measures and for clusters.
+        """Bootstrap the difference in a measure of labels by resampling counts; None for other measures and for clusters.
 
-        If rows are weighted, the total weight of each cell is drawn like a sum of the weights of its rows.
+        If rows are weighted, the total weight of each cell is also drawn at random, like a sum of the weights of its rows.
         """
         if not self._has_labels(measure) or self.streamed.cluster is not None:
             return None
@@ -842,7 +848,7 @@ class StreamedPair:
         return summarize_resamples(measure, estimate, values, self.distinct_rows, settings.level)
 
     def permute_difference(self, measure: Measure, settings: JudgeSettings, resamples: int, fewest: int) -> Outcome | None:
-        """Run the permutation test of a measure of labels on counts; None for other measures, weights and many clusters."""
+        """Run the permutation test of a measure of labels on counts; None for other measures, weights or many clusters."""
         del fewest
         if not self._has_labels(measure) or self.is_weighted:
             return None
@@ -854,12 +860,12 @@ class StreamedPair:
         return None if swaps is None else run_swaps(adapted_measure, swaps, settings, resamples, self.distinct_rows)
 
     def compare_net_benefits(self, level: float) -> pd.DataFrame | None:
-        """Return None, because the decisions of both models about each row are needed."""
+        """Return None, because the decisions of both models on each row are not in memory."""
         del level
         return None
 
     def _count_cluster_swaps(self, measure: Any) -> LabelSwaps | None:
-        """Count the predictions of each cluster by cells of the two confusion tables; None if there are too many clusters."""
+        """Count the predictions of each cluster in each cell of both confusion tables; None if there are too many clusters."""
         k = len(self.codes)
         if self.units * k * k > _MAX_CLUSTER_CELLS:
             return None
@@ -884,7 +890,7 @@ class StreamedPair:
         return None
 
     def list_limitations(self, measure: Measure) -> list[Finding]:
-        """Return nothing: the limitations of a streamed file are the same for all pairs."""
+        """Return an empty list, because the limitations of a streamed file are the same for all pairs."""
         del measure
         return []
 
@@ -931,7 +937,7 @@ class StreamedModels:
         return bool(self.file.fetch_rows(f"SELECT {keys} FROM judged GROUP BY ALL {unequal} LIMIT 1"))
 
     def count_rows(self, lines: str) -> int:
-        """Count the rows of some lines, however often each is predicted."""
+        """Count the distinct rows in a selection of lines."""
         row = quote_identifier(str(self.file.roles.get("row")))
         return int(self.file.fetch_rows(f"SELECT count(DISTINCT {row}) FROM {lines}")[0][0])
 
@@ -946,18 +952,20 @@ class StreamedModels:
         return [Finding.of("streamed_file"), *(Finding.of(kind) for kind, column in optional.items() if column is not None)]
 
     def compute_split_values(self, measure: Measure) -> list[SplitValue]:
-        """Return nothing: values of splits need rows in memory."""
+        """Return an empty list, because values of splits need rows in memory."""
         del measure
         return []
 
     def list_codes(self, model: StreamedModel) -> list[int]:
-        """List the codes of the labels of a data set, including a code for unknown labels if any of its models has such
-        labels."""
+        """List the codes of the labels in the data set of a model.
+
+        There is a code for unknown labels if any model on this data set has unknown labels.
+        """
         datasets = {other.dataset for other in self.models if other.has_unknown_labels}
         return list_codes(len(model.classes), model.dataset in datasets)
 
     def count_classes(self, unequal_datasets: Collection[str]) -> dict[str, dict[str, int]]:
-        """Count the rows of each class of each data set; in `unequal_datasets` only some models predict some rows."""
+        """Count the rows of each class in each data set; models of `unequal_datasets` predict different rows."""
         counts_by_dataset: dict[str, dict[str, int]] = {}
         for model in sorted(self.models, key=lambda item: item.rows):
             counts = model.count_classes()
@@ -972,7 +980,7 @@ class StreamedModels:
         return {dataset: counts_by_dataset[dataset] for dataset in dict.fromkeys(model.dataset for model in self.models)}
 
     def count_predictions_per_row(self) -> dict[str, tuple[int, int]]:
-        """Count the predictions of a row by the same model, for each data set: the smallest and the largest number."""
+        """Return, for each data set, the smallest and largest number of predictions per row and model."""
         datasets = dict.fromkeys(model.dataset for model in self.models)
         if not self.file.has_answers:
             return dict.fromkeys(datasets, (1, 1))
@@ -984,8 +992,8 @@ class StreamedModels:
         """Build SQL for the rows that both models predict; None if no column identifies the rows.
 
         Its columns are the row r, the true classes t and u, the predicted classes l1 and l2, the scores s1 and s2, the weight
-        w and the cluster c. If models predict rows several times, every prediction of one is paired with every prediction of
-        the other, or by their numbers if both predict every row equally often.
+        w and the cluster c. If a row is predicted several times, each prediction by one model is paired with each prediction by
+        the other model. If both models predict each row equally often, predictions are paired by their number.
         """
         column_lists = [_build_columns_sql(model, i) for i, model in enumerate((first, second), 1)]
         weight, cluster = self.weight or "1", self.cluster or "NULL"
@@ -1018,7 +1026,7 @@ class StreamedModels:
         return {format_label(value): value for (value,) in self.file.fetch_rows(query)}
 
     def _map_names_to_filters(self, role: str, where: str = "TRUE") -> dict[str, str]:
-        """Map the names of data sets or models to the SQL condition that selects their lines."""
+        """Map the name of each data set or model to the SQL condition that selects its lines."""
         column = self.file.roles.get(role)
         if column is None:
             return {ONLY_DATA_SET if role == "dataset" else ONLY_MODEL: where}
@@ -1073,7 +1081,7 @@ class StreamedModels:
         return raw_models
 
     def _read_labels(self, model_columns: ModelColumns, where: str, subject: Subject) -> dict[str, Any] | None:
-        """Map the labels of a model, spelled like the true labels, to their values; None if the model has no labels."""
+        """Map each predicted label, spelled like the true label, to its values in the file; None if there are no labels."""
         column = str(model_columns.label)
         labels = self._list_distinct_values(column, where)
         if labels:
@@ -1144,8 +1152,11 @@ class _RawModel:
 
 
 class _ScoreSummary(NamedTuple):
-    """Extremes of the score columns, the largest deviation of a sum from 1, the lines with a sum near 1, and the lines of
-    zeros."""
+    """Summary of the score columns of a model.
+
+    The summary contains the extreme scores, the largest deviation of the sum of a line from 1, and numbers of lines: with a sum
+    near 1, with only zeros, and in total.
+    """
 
     least: float
     most: float
@@ -1161,7 +1172,7 @@ class _ScoreSummary(NamedTuple):
 
 
 def _choose_lines(file: StreamedFile, notes: Notes) -> None:
-    """Check the columns that identify lines, and restrict `judged` to the same lines as in memory."""
+    """Check the columns that identify lines, and restrict `judged` to the lines that are used for files in memory."""
     _keep_one_condition(file, notes)
     if file.drop_missing:
         _drop_incomplete_rows(file, notes)
@@ -1175,7 +1186,7 @@ def _choose_lines(file: StreamedFile, notes: Notes) -> None:
 
 
 def _build_weight_sql(file: StreamedFile) -> str | None:
-    """Build SQL for the weight of a row; None if all weights of each data set are equal, because they have no effect."""
+    """Build SQL for the weight of a row; None if each data set has equal weights, because these have no effect."""
     column = file.roles.get("weight")
     if column is None:
         return None
@@ -1189,7 +1200,7 @@ def _build_weight_sql(file: StreamedFile) -> str | None:
 
 
 def _keep_weighted_lines(file: StreamedFile) -> None:
-    """Check the weights, and drop lines with a weight of zero: they do not count as rows."""
+    """Check the weights, and drop lines with a weight of zero, because they do not count as rows."""
     column = file.roles.get("weight")
     if column is None:
         return
@@ -1223,7 +1234,10 @@ def _check_complete(file: StreamedFile) -> None:
 
 
 def _drop_incomplete_rows(file: StreamedFile, notes: Notes) -> None:
-    """Remove rows with missing values, for all models; a column that is empty for a model or data set is not missing there."""
+    """Remove rows with missing values, for all models.
+
+    If a column is completely empty for a model or data set, its values do not count as missing there.
+    """
     roles = file.roles
     keys = _list_key_columns(file, "dataset", "model")
     predicted = list(dict.fromkeys(column for model_columns in roles.models for column in model_columns.columns))
@@ -1252,7 +1266,7 @@ def _drop_incomplete_rows(file: StreamedFile, notes: Notes) -> None:
 
 
 def _note_duplicates(file: StreamedFile, notes: Notes) -> None:
-    """Note lines that repeat an earlier line exactly, if no column identifies the rows."""
+    """Note exact duplicates of lines if no column identifies the rows."""
     lines = file.fetch_rows("SELECT count(*) FROM judged")[0][0]
     if file.roles.get("row") is not None or lines > MAX_COMPARED_LINES:
         return
@@ -1276,9 +1290,9 @@ def _keep_one_condition(file: StreamedFile, notes: Notes) -> None:
 
 
 def _number_predictions(file: StreamedFile, notes: Notes) -> None:
-    """Check that a model predicts a row once per repeat and fold, and number the predictions of each row.
+    """Check that each model predicts each row once per repeat and fold, and number the predictions of each row.
 
-    Without columns of repeats and folds, lines of a row are repeated predictions; their order does not matter.
+    If the file has no columns of repeats and folds, several lines of a row are repeated predictions, in any order.
     """
     keys, splits = ", ".join(_list_key_columns(file, "dataset", "model", "row")), _list_key_columns(file, "repeat", "fold")
     distinct = f"count(DISTINCT ({', '.join(splits)}))" if splits else "1"
@@ -1311,7 +1325,7 @@ def _note_numbered_predictions(file: StreamedFile, notes: Notes) -> None:
 
 
 def _drop_duplicate_lines(file: StreamedFile, notes: Notes) -> bool:
-    """Remove lines that repeat an earlier line of the same row exactly, if all repeated lines do; return whether they do."""
+    """Remove repeated lines of rows if all of them are exact duplicates; return whether they were removed."""
     keys = ", ".join(_list_key_columns(file, *_LINE_ROLES))
     lines, n_keys = file.fetch_rows(f"SELECT count(*), count(DISTINCT ({keys},)) FROM judged")[0]
     columns = ", ".join(map(quote_identifier, file.roles.used_columns))
@@ -1334,7 +1348,7 @@ def _keep_first_repeat(file: StreamedFile, notes: Notes) -> None:
 
 
 def _find_score_columns(file: StreamedFile, model_columns: ModelColumns, where: str, subject: Subject) -> dict[str | None, str]:
-    """Map each class to its column, for columns with scores on these lines. The column of an absent class is empty."""
+    """Map each class to its score column. Columns that are empty on these lines are left out."""
     if not model_columns.scores:
         return {}
     parts = [f"count(*) FILTER (WHERE NOT {file.build_missing_condition(column)})" for _, column in model_columns.scores]
@@ -1396,7 +1410,7 @@ def _build_scores_sql(
 
 
 def _build_single_column_scores(column: str, class_index: int, summary: _ScoreSummary, subject: Subject) -> StreamedScores:
-    """Derive the scores of the other of two classes, and labels if the scores have a threshold."""
+    """Derive the scores of both classes from a single column, and labels if the scores have a threshold."""
     is_probability = summary.least >= 0 and summary.most <= 1
     if not is_probability and is_named_probability(column):
         raise InputError(
@@ -1428,7 +1442,7 @@ def _summarize_scores(file: StreamedFile, columns: Sequence[str], where: str) ->
 
 
 def _are_probabilities(columns: Sequence[str], summary: _ScoreSummary, subject: Subject, notes: Notes) -> bool:
-    """Return whether scores of all classes are probabilities. Note sums that rounding has changed; these are rescaled."""
+    """Return whether the scores of all classes are probabilities. Note whether rounding makes rescaling necessary."""
     is_named = all(map(is_named_probability, columns))
     if summary.least < 0 or summary.most > 1:
         if is_named:
@@ -1455,12 +1469,12 @@ def _are_probabilities(columns: Sequence[str], summary: _ScoreSummary, subject: 
 
 
 def _cast_to_double(column: str) -> str:
-    """Build SQL for a cell as a number."""
+    """Build SQL that converts a column to numbers."""
     return f"CAST({quote_identifier(column)} AS DOUBLE)"
 
 
 def _build_argmax_sql(values: Sequence[str]) -> str:
-    """Build SQL for the class with the highest score (the first if several are equal)."""
+    """Build SQL for the class with the highest score; of several equal scores, the first is used."""
     most = f"greatest({', '.join(values)})"
     return "(CASE " + " ".join(f"WHEN {value} = {most} THEN {i}" for i, value in enumerate(values)) + " END)"
 
@@ -1503,7 +1517,7 @@ def _get_sort_key(values: dict[str, Any]) -> Any:
 
 
 def _merge_equal_scores(scores: npt.NDArray[Any], positive: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], ...]:
-    """Merge equal neighbours of sorted scores."""
+    """Merge equal scores of a sorted array, and count positives and negatives."""
     if not len(scores):
         return scores, scores, scores
     starts = np.flatnonzero(np.concatenate(([True], scores[1:] != scores[:-1])))
@@ -1513,7 +1527,7 @@ def _merge_equal_scores(scores: npt.NDArray[Any], positive: npt.NDArray[Any]) ->
 
 
 def _combine_tallies(batches: Iterator[tuple[npt.NDArray[Any], ...]], capacity: int, unweighted: bool) -> ScoreTally:
-    """Combine parts, in descending order of scores, into one tally; equal scores may extend over several parts."""
+    """Combine batches, in descending order of scores, into one tally. Equal scores can occur in several batches."""
     dtype = np.uint8 if unweighted else np.float64
     values: Any = np.empty(capacity)
     pos: Any = np.empty(capacity, dtype=dtype)
@@ -1545,11 +1559,12 @@ def _expand_dtype(counts: npt.NDArray[Any], incoming: npt.NDArray[Any]) -> npt.N
 
 
 def compute_rank_contrast(file: StreamedFile, lines: str, positive: int, clustered: bool = False) -> AucContrast:
-    """Contrast the AUCs of two models on the same rows; NaN if a class has no rows.
+    """Compute the contrast of the AUCs of two models on the same rows; NaN if a class has no rows.
 
     `lines` is SQL that gives true classes t, scores s1 and s2, and clusters c. The rows are written to a table that spills to
-    disk, so the models are joined only once. Only the scores of the rarer class are kept in memory. Every other score equals
-    one of them or lies between two of them. This gives the number of rows of one class below each row of the other class.
+    disk, so the models are joined only once. Only the scores of the rarer class are kept in memory. Each score of the other
+    class equals one of these scores or lies between two of them. This determines how many rows of one class have a lower score
+    than each row of the other class.
     """
     cluster = "dense_rank() OVER (ORDER BY c) - 1" if clustered else "0"
     file.fetch_rows(f"CREATE OR REPLACE TEMP TABLE met AS SELECT t = {positive} AS p, s1, s2, {cluster} AS c FROM {lines}")
@@ -1597,7 +1612,7 @@ def _compute_contrast(file: StreamedFile, clustered: bool) -> AucContrast:
 
 
 def _select_marks(file: StreamedFile, column: str, rare: str, rows: int) -> FloatArray:
-    """Find the distinct scores of the rarer class in ascending order; if there are too many rows, take equal steps."""
+    """Select the distinct scores of the rarer class in ascending order, or every k-th score if there are too many."""
     step, n_read = -(-rows // MAX_MARKS), 0
     parts: list[FloatArray] = []
     for (scores,) in file.fetch_batches(f"SELECT {column} FROM met WHERE {rare} ORDER BY {column}"):
@@ -1617,7 +1632,10 @@ def _are_all_marked(file: StreamedFile, marks: Sequence[FloatArray], rare: str) 
 
 
 class _SlotRows:
-    """The rows of the joined table by slots: slot 2i lies below mark i, and slot 2i + 1 lies on it."""
+    """The rows of the joined table, assigned to slots by their scores.
+
+    The marks are the selected scores of the rarer class. Slot 2i lies directly below mark i, and slot 2i + 1 is equal to it.
+    """
 
     def __init__(self, file: StreamedFile, marks: Sequence[FloatArray], clusters: int) -> None:
         self.file, self.marks, self.clusters = file, marks, clusters
@@ -1627,7 +1645,10 @@ class _SlotRows:
             yield [_find_slots(marks, scores) for marks, scores in zip(self.marks, batch, strict=True)], codes
 
     def count_below(self, which: str, below: Sequence[FloatArray] = ()) -> tuple[list[FloatArray], _PlacementSums]:
-        """Count twice the rows of a class below each slot (half of those in it), and sum their placements given `below`."""
+        """Return twice the number of rows of a class below each slot, and sum the placements of these rows.
+
+        Rows in the slot count one half. Placements are summed only if `below`, the counts of the other class, is given.
+        """
         counts, sums = [np.zeros(2 * len(marks) + 1) for marks in self.marks], _PlacementSums(self.clusters)
         for slots, codes in self._iter_slots(which):
             for count, slot in zip(counts, slots, strict=True):
@@ -1637,7 +1658,7 @@ class _SlotRows:
         return [_compute_twice_below(count) for count in counts], sums
 
     def sum_placements(self, which: str, below: Sequence[FloatArray]) -> _PlacementSums:
-        """Sum the two placements over the rows of a class; `below` comes from the other class."""
+        """Sum the placements by both models over the rows of a class; `below` contains the counts of the other class."""
         sums = _PlacementSums(self.clusters)
         for slots, codes in self._iter_slots(which):
             sums.add(below[0][slots[0]], below[1][slots[1]], codes)
@@ -1645,7 +1666,10 @@ class _SlotRows:
 
 
 class _PlacementSums:
-    """Moments of the placements of two models and of their difference, and sums of each cluster."""
+    """Moments of the placements by two models and of their difference, and sums over each cluster.
+
+    The placement of a row is (twice) the number of rows of the other class with a lower score.
+    """
 
     def __init__(self, clusters: int) -> None:
         self.moments = tuple(_RunningMoments() for _ in range(3))
@@ -1662,7 +1686,7 @@ class _PlacementSums:
             np.add.at(self.sizes, codes, 1.0)
 
     def compute_deviations(self, scale: float) -> FloatArray:
-        """Compute the sums of deviations of each cluster, divided by the number of rows and by `scale`."""
+        """Compute each cluster's sum of deviations from the mean, divided by the number of rows and by `scale`."""
         means = np.array([moments.mean for moments in self.moments])
         return np.asarray((self.sums - means[:, None] * self.sizes) / (scale * self.sizes.sum()))
 
@@ -1684,12 +1708,12 @@ class _RunningMoments:
         self.rows = rows
 
     def compute_mean_variance(self, scale: float) -> float:
-        """Compute the variance of the mean of values divided by `scale`; 0 for a single value."""
+        """Compute the variance of the mean after dividing all values by `scale`; 0 for a single value."""
         return self.squares / scale**2 / (self.rows - 1) / self.rows if self.rows > 1 else 0.0
 
 
 def _find_slots(marks: FloatArray, scores: FloatArray) -> IntArray:
-    """Find the slots of scores; sort them first, because sorted scores are looked up ten times faster."""
+    """Find the slot of each score. The scores are sorted first, because this makes the search ten times faster."""
     ascending = order_scores(scores)
     scores = scores[ascending]
     mark_index = np.searchsorted(marks, scores)
@@ -1699,8 +1723,10 @@ def _find_slots(marks: FloatArray, scores: FloatArray) -> IntArray:
 
 
 def _compute_twice_below(counts: FloatArray) -> FloatArray:
-    """Return twice the number of rows below each slot. Floats represent whole numbers exactly, so equal placements do not
-    differ."""
+    """Return twice the number of rows below each slot; rows in the slot count one half.
+
+    The doubled numbers are whole numbers, which floats represent exactly, so equal placements do not differ.
+    """
     doubled = np.cumsum(counts)
     doubled *= 2
     doubled -= counts

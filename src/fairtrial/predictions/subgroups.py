@@ -1,4 +1,4 @@
-"""Subgroups of a judgement: the measures of each subgroup, and its difference from the rest of the rows."""
+"""Subgroups of a judgement: the measures of each subgroup, and its gap (difference from the rest of the rows)."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _RATES = ("selection_rate", "recall", "fpr", "precision")
 def list_subgroups(models: Sequence[ModelStatistics], columns: Sequence[str], notes: Notes) -> dict[tuple[str, str], list[str]]:
     """List the subgroups of each data set and column.
 
-    A note reports columns with a single value or with too many values. The latter are left out.
+    Columns with a single value or too many values are noted. Columns with too many values are left out.
     """
     subgroups = {}
     for dataset in dict.fromkeys(model.dataset for model in models):
@@ -87,7 +87,7 @@ def build_subgroups(
 
 
 def _select_measures(models: Sequence[ModelStatistics], first: Sequence[Measure]) -> list[Measure]:
-    """Select the given measures, accuracy and, with a positive class, the rates. Omit those that cannot be computed."""
+    """Select the given measures, accuracy and, with a positive class, the rates. Omit measures that cannot be computed."""
     is_binary = all(model.positive is not None for model in models)
     names = ["accuracy", *(_RATES if is_binary else ())]
     chosen = [*first, *(measure for measure in map(get_measure, names) if measure not in first)]
@@ -108,7 +108,7 @@ def _build_subgroup_rows(
 
 
 def _describe_small_subgroup(model: ModelStatistics) -> str:
-    """Explain why a subgroup is too small; empty if it is large enough."""
+    """Explain why a subgroup is too small; the text is empty if the subgroup is large enough."""
     fewest = int(model.count_classes().min())
     if model.rows < MIN_SUBGROUP_ROWS:
         return render(Finding.of("small_subgroup", rows=model.rows))
@@ -121,10 +121,10 @@ def build_gaps(
     measures: Sequence[Measure],
     settings: JudgeSettings,
 ) -> pd.DataFrame:
-    """Build one row per data set, subgroup column, measure, model and subgroup, with the difference from the rest.
+    """Build the table of gaps, with one row per data set, subgroup column, measure, model and subgroup.
 
-    Limits and adjusted p-values cover all subgroups, columns, models and data sets. The first measure is the main one; those
-    of the other measures also cover all these measures together (Bonferroni).
+    Limits and p-values are adjusted over all subgroups, columns, models and data sets. The first measure is the main measure.
+    For all other measures together, limits and p-values are also adjusted for the number of these measures (Bonferroni).
     """
     import pandas as pd
 
@@ -179,7 +179,7 @@ def _find_missing_limits(gap: Gap, measure: Measure, obstacle: str) -> Finding |
 
 
 def find_gaps(gaps: pd.DataFrame, measure: str, level: float, alpha: float, if_independent: bool = False) -> Finding | None:
-    """Find which subgroups differ significantly from the rest in a measure; None if the measure has no gaps."""
+    """Find which subgroups differ significantly from the rest in a measure; None if no gap was computed."""
     lines = gaps[gaps["measure"] == measure]
     if not len(lines):
         return None
@@ -201,7 +201,7 @@ def find_gaps(gaps: pd.DataFrame, measure: str, level: float, alpha: float, if_i
 
 
 def find_other_gaps(gaps: pd.DataFrame, main: str, alpha: float, if_independent: bool = False) -> Finding | None:
-    """Find the worst significant gaps in measures other than the main one; None if there are none."""
+    """Find the worst significant gaps in measures other than the main measure; None if no gap is significant."""
     others = gaps[gaps["measure"] != main]
     lines = [line for line in _list_tested(others) if line["p_adjusted"] <= alpha]
     if not lines:
@@ -223,14 +223,17 @@ def find_other_gaps(gaps: pd.DataFrame, main: str, alpha: float, if_independent:
 
 
 def select_distinct_gaps(gaps: pd.DataFrame) -> pd.DataFrame:
-    """Select the gaps without mirror images: if two subgroups are compared with each other, only the gap of the first one."""
+    """Remove gaps that only repeat another gap with the opposite sign.
+
+    If a column has two subgroups, each is the rest of the other, and only the gap of the first is kept.
+    """
     has_mirror = _has_mirror(gaps) | (gaps.groupby(["dataset", "column"])["subgroup"].transform("nunique") == 2)
     mirrors = gaps[has_mirror]
     return gaps.drop(mirrors.index[mirrors.duplicated(_FAMILY)])
 
 
 def _has_mirror(gaps: pd.DataFrame) -> pd.Series[bool]:
-    """Return whether each gap has a mirror image: only two subgroups have a value, and each is the rest of the other.
+    """Return whether each gap has a mirror image, because only two subgroups have a value.
 
     A third subgroup may have no value, e.g. no recall without positives.
     """
@@ -240,9 +243,9 @@ def _has_mirror(gaps: pd.DataFrame) -> pd.Series[bool]:
 
 
 def _list_tested(gaps: pd.DataFrame) -> list[dict[Any, Any]]:
-    """List the tested gaps: those in which the subgroup is worse than the rest first, then by adjusted p-value.
+    """List the tested gaps. Gaps in which the subgroup is worse than the rest come first, sorted by adjusted p-value.
 
-    Of two gaps that are mirror images, only the first one is listed.
+    If two gaps are mirror images, only the first of them is listed.
     """
     tested: dict[tuple[str, ...], dict[Any, Any]] = {}
     lines = gaps.assign(has_mirror=_has_mirror(gaps))[gaps["p_adjusted"].notna()].to_dict("records")
@@ -253,14 +256,14 @@ def _list_tested(gaps: pd.DataFrame) -> list[dict[Any, Any]]:
 
 
 def _rate_gap(line: dict[Any, Any]) -> tuple[bool, float]:
-    """Rate a gap for sorting: whether the subgroup is not worse than the rest, and the adjusted p-value."""
+    """Build a sort key: first whether the subgroup is not worse than the rest, then the adjusted p-value."""
     facts = get_measure(line["measure"]).facts
     is_worse = facts.has_direction and (line["difference"] < 0) == (facts.direction == "max")
     return not is_worse, line["p_adjusted"]
 
 
 def _explain_untested(gaps: pd.DataFrame, measure: Measure) -> str:
-    """Explain why no gap in a measure can be tested: the most frequent reason."""
+    """Return the most frequent reason why no gap in a measure can be tested."""
     known = gaps[gaps["rows"] > 0]
     obstacle = str(known["obstacle"].value_counts(sort=True).index[0])
     line = known[known["obstacle"] == obstacle].iloc[0]

@@ -48,9 +48,9 @@ CONFUSION_COLUMNS = ("dataset", "model", "true", "predicted", "count", "rate", "
 OTHER_LABEL = "(other)"
 """Name of predicted labels that are not classes."""
 
-# With more cells, only those that occur are listed.
+# If a confusion matrix has more cells, only cells that are not empty are listed.
 _MAX_CELLS = 400
-# With more predicted classes, the console lists the most frequent errors.
+# If there are more predicted classes, the console lists only the most frequent errors.
 _MAX_CONSOLE_CLASSES, _MAX_ERRORS = 5, 5
 
 CALIBRATION_COLUMNS = ("dataset", "model", "class", "mean_predicted", "observed_frequency", "weight", "low", "high")
@@ -79,7 +79,7 @@ MAX_CURVE_POINTS = 2000
 
 
 def build_scores(models: Sequence[ModelStatistics], measures: Sequence[Measure], settings: JudgeSettings) -> pd.DataFrame:
-    """Build one row per model and measure, with intervals."""
+    """Build the table of scores, with one row per model and measure."""
     import pandas as pd
 
     lines = [line for model in models for line in build_score_rows(model, measures, settings)]
@@ -117,7 +117,7 @@ def build_classes(models: Sequence[ModelStatistics], level: float) -> pd.DataFra
 
 
 def _build_class_rows(model: ModelStatistics, level: float) -> list[dict[str, Any]]:
-    """Build the rows of one model. Confidence limits require row counts, so there are none for weighted rows."""
+    """Build the rows of one model. Weighted rows have no limits, because limits require row counts."""
     confusion = model.count_confusion()
     table = None if confusion is None else prepare_class_table(confusion)
     support, aucs, unweighted = model.sum_support(), model.compute_class_aucs(), not model.is_weighted
@@ -160,8 +160,8 @@ def _compute_rate(name: str, hits: float, total: float, level: float, unweighted
 def build_confusion(models: Sequence[ModelStatistics], level: float) -> pd.DataFrame:
     """Build one row per model, true class and predicted class: count, and rate within the true class with Wilson limits.
 
-    Rows with clusters or weights have limits for the effective number of rows. Predicted labels that are not classes form a
-    class of their own. If there are more than 400 cells, only those that occur are listed.
+    With clusters or weights, the limits are based on the effective number of rows. Predicted labels that are not classes form
+    a separate class. If there are more than 400 cells, only cells that are not empty are listed.
     """
     import pandas as pd
 
@@ -234,7 +234,7 @@ def _format_matrix(cells: pd.DataFrame, names: Sequence[str]) -> list[str]:
 
 
 def _format_errors(cells: pd.DataFrame) -> list[str]:
-    """Format the most frequent pairs of a true class and another predicted class."""
+    """Format the most frequent pairs of a true class and a wrong predicted class."""
     errors = cells[(cells["true"] != cells["predicted"]) & (cells["count"] > 0)]
     errors = errors.sort_values("count", ascending=False, kind="stable").head(_MAX_ERRORS)
     if errors.empty:
@@ -256,7 +256,10 @@ def _format_percent_limits(low: float, high: float) -> str:
 
 
 def build_calibration(models: Sequence[ModelStatistics], level: float) -> pd.DataFrame:
-    """Tabulate the mean predicted probability and the observed frequency of the positive or most probable class in ten bins."""
+    """Build the calibration curves: mean predicted probability and observed frequency in ten bins.
+
+    The curves refer to the positive class or, if there is no positive class, to the most probable class.
+    """
     import pandas as pd
 
     parts = []
@@ -310,8 +313,10 @@ def build_assessments(models: Sequence[ModelStatistics], settings: JudgeSettings
 
 
 def build_curves(models: Sequence[ModelStatistics]) -> dict[str, pd.DataFrame]:
-    """Build the points of each curve for each data set, model and class: the positive class, or each class if there are
-    several."""
+    """Build the points of each curve for each data set, model and class.
+
+    Only the positive class has curves. If there is no positive class, each class has curves.
+    """
     import pandas as pd
 
     parts: dict[str, list[pd.DataFrame]] = {}
@@ -327,7 +332,7 @@ def build_curves(models: Sequence[ModelStatistics]) -> dict[str, pd.DataFrame]:
 
 
 def _compute_curves(model: ModelStatistics, code: int) -> dict[str, pd.DataFrame]:
-    """Compute the curves of a class; none if no row or every row belongs to it."""
+    """Compute the curves of a class. The result is empty if no row, or every row, belongs to the class."""
     tally = model.tally(code, MAX_CURVE_POINTS)
     if not tally.positives or not tally.negatives:
         return {}
@@ -340,7 +345,7 @@ def _compute_curves(model: ModelStatistics, code: int) -> dict[str, pd.DataFrame
 
 
 def rank_models(scores: pd.DataFrame, dataset: str, main: str | Measure) -> list[str]:
-    """Rank the models of a data set by the main measure, best first; those without a value come last."""
+    """Rank the models of a data set by the main measure, best first. Models without a value come last."""
     measure = get_measure(main)
     main_scores = scores[(scores["dataset"] == dataset) & (scores["measure"] == measure.name)]
     lower_is_better = measure.facts.direction == "min"

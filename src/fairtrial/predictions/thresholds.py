@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_FLOOR, Context
-from html import escape
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from fairtrial._json import format_document
 from fairtrial._narrative import name_argument, name_place, render, render_all
 from fairtrial._text import (
     format_count,
+    format_html_block,
     format_html_table,
     format_interval,
     format_number,
@@ -67,11 +67,11 @@ class ThresholdChoice:
     rows, positives : int
         Number of cases and of positive cases.
     threshold, low, high : float
-        The threshold, and confidence limits of the best threshold in the population. Infinity means above all scores, and
-        minus infinity below all scores, so that every case is predicted positive.
+        The threshold, and confidence limits of the best threshold in the population. Infinity is above all scores, so no case
+        is predicted positive. Minus infinity is below all scores, so every case is predicted positive.
     estimates : mapping of str to Interval
-        Cost per 1,000 cases (for costs only), recall, precision and alert rate on new cases, estimated by cross-fitting (for
-        an alert budget, on the same rows).
+        Cost per 1,000 cases (for costs only), recall, precision and alert rate on new cases. The values are estimated
+        by cross-fitting or, for an alert budget, on the same rows.
     current : float or None
         The current threshold; None if there is none.
     current_estimates : mapping of str to Interval
@@ -79,15 +79,15 @@ class ThresholdChoice:
     saving : Interval or None
         Proportion of the current cost that is saved; None if there are no costs or no current threshold.
     next_lower : float
-        The next lower score, or minus infinity. All thresholds above it, up to the chosen one, predict the same labels.
+        The next lower score, or minus infinity. All thresholds above this score, up to the chosen one, give the same labels.
     alternatives : mapping of str to Interval
-        For costs: cost per 1,000 cases of alerting "nobody" and "everybody".
+        For costs: cost per 1,000 cases if "nobody" or "everybody" is predicted positive.
     differences : mapping of str to Outcome
         For costs: test of the cost at the threshold minus the cost of each alternative; empty if there are too few cases.
     current_differences : mapping of str to Outcome
         The same tests for the current threshold; empty if there is none.
     folds : int
-        Number of folds of cross-fitting; 0 if there was none.
+        Number of folds of cross-fitting; 0 without cross-fitting.
     """
 
     dataset: str
@@ -109,7 +109,7 @@ class ThresholdChoice:
 
     @property
     def label(self) -> str:
-        """The threshold as text. Applied to the scores, the printed number predicts the same labels as the exact threshold."""
+        """The threshold as text. The printed number gives the same labels as the exact threshold."""
         return format_threshold(self.threshold, self.next_lower)
 
     @property
@@ -166,8 +166,8 @@ class ThresholdResult:
     table : DataFrame
         Threshold table: one row per model, threshold and measure, with the numbers of true and false positives and negatives.
     pairs : DataFrame
-        For costs and several models: difference in cost per 1,000 cases (first minus second) on common rows, its
-        interval (simultaneous over all pairs, Bonferroni), and the p-value adjusted over all pairs (Holm).
+        For costs and several models: difference in cost per 1,000 cases (first minus second) on common rows, with interval and
+        p-value. Intervals are simultaneous (Bonferroni), and p-values are adjusted (Holm), over all pairs.
     curves : DataFrame
         For costs: cost per 1,000 cases at many thresholds, with pointwise limits.
     positives : PositiveClasses
@@ -177,7 +177,7 @@ class ThresholdResult:
     notes : tuple of Finding
         Notes on the data, and reasons why estimates are undefined.
     read_as : str
-        The role of each column that was used.
+        Description of the roles of the columns that were used.
 
     Examples
     --------
@@ -360,7 +360,7 @@ class ThresholdResult:
         return [*lines, "", *foot_lines, *self._format_notes()]
 
     def _describe_method(self) -> Finding:
-        """Describe how results were estimated, with the smallest and the largest number of folds and rows of the models."""
+        """Describe how results were estimated, with the range of the numbers of folds and rows of the models."""
         fewest, most = (choose(choice.rows for choice in self.choices) for choose in (min, max))
         rows = format_count(most, "row") if fewest == most else f"{fewest:,} to {format_count(most, 'row')}"
         if self.goal.kind == "alerts":
@@ -375,7 +375,7 @@ class ThresholdResult:
         return [line for note in self.notes for line in wrap_item(render(note, "model"), "!")]
 
     def _format_models(self) -> list[str]:
-        """Format the results of all models, each with a line of confidence limits, and the costs of the alternatives."""
+        """Format the results of each model with a line of confidence limits, and the costs of the alternatives."""
         several = len({choice.dataset for choice in self.choices}) > 1
         names = list(self.choices[0].estimates)
         rows = [[*(["data set"] if several else []), "model", "threshold", *(_HEADERS[name] for name in names)]]
@@ -394,7 +394,7 @@ class ThresholdResult:
         return format_table(rows, left=2 if several else 1)
 
     def _format_table(self, thresholds: Sequence[float]) -> list[str]:
-        """Format counts and measures of each model at each of the thresholds that are in its threshold table."""
+        """Format the counts and measures of each model at the requested thresholds that are in its threshold table."""
         lines: list[str] = []
         table = self.table[self.table["threshold"].isin([float(value) for value in thresholds])]
         several = self.table["dataset"].nunique() > 1
@@ -420,7 +420,7 @@ class ThresholdResult:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>" + format_html_table(self.frame())
+        return format_html_block(str(self)) + format_html_table(self.frame())
 
 
 _OWN_NAMES = {"alert_rate": "alert rate", "cost": "cost per 1,000 cases"}
@@ -434,7 +434,7 @@ def _format_estimates(estimates: Mapping[str, Interval]) -> list[str]:
 
 
 def _format_limits(name: str, interval: Interval) -> str:
-    """Format limits for the console; those of recall and precision have two digits, to keep lines short."""
+    """Format limits for the console. Limits of recall and precision have two digits, to keep lines short."""
     if np.isnan(interval.low):
         return ""
     scale = PER_CASES if name == "alert_rate" else 1
@@ -444,7 +444,7 @@ def _format_limits(name: str, interval: Interval) -> str:
 
 
 def _format_range(choice: ThresholdChoice) -> str:
-    """Format the limits of the threshold for the console, with two digits if they differ then."""
+    """Format the limits of the threshold for the console, with two digits if the rounded limits differ."""
     if np.isnan(choice.low):
         return ""
     if np.isinf(choice.low):
@@ -458,8 +458,8 @@ def _format_range(choice: ThresholdChoice) -> str:
 def format_threshold(threshold: float, next_lower: float | None = None) -> str:
     """Format a threshold.
 
-    With the next lower score, the threshold is rounded down with enough digits to stay above that score. Then the printed
-    number predicts the same labels as the exact threshold. Without it, the threshold is rounded to 3 digits.
+    If the next lower score is given, the threshold is rounded down with enough digits to stay above that score. The printed
+    number then gives the same labels as the exact threshold. Otherwise, the threshold is rounded to 3 digits.
 
     >>> format_threshold(0.18347), format_threshold(float("inf"))
     ('0.183', 'above all scores')
@@ -506,7 +506,7 @@ def choose_threshold(
     positive: object = None,
     **roles: Any,
 ) -> ThresholdResult:
-    """Choose the score threshold from which a case is predicted positive.
+    """Choose the score at or above which a case is predicted positive.
 
     Pass exactly one goal: `costs`, `recall`, `precision` or `alerts`. A case is predicted positive if its score is at least the
     threshold. The threshold is always a score in the file, or infinity if no case should be predicted positive.
@@ -516,12 +516,12 @@ def choose_threshold(
     source : path, list of paths, dataframe or PredictionFile
         Predictions with scores for a positive class, as for `judge`. All rows are read into memory.
     costs : (float, float), optional
-        Costs of a false positive and a false negative. The threshold with the lowest cost is chosen; in case of ties, the
-        highest one.
+        Costs of a false positive and a false negative. The threshold with the lowest cost is chosen. If several thresholds have
+        the same cost, the highest is chosen.
     recall : float, optional
-        Minimum recall. The highest threshold that reaches it is chosen.
+        Minimum recall. The highest threshold that reaches this recall is chosen.
     precision : float, optional
-        Minimum precision. The lowest threshold that reaches it is chosen.
+        Minimum precision. The lowest threshold that reaches this precision is chosen.
     alerts : float, optional
         Maximum number of alerts (positive predictions) per 1,000 cases. The lowest threshold within this budget is chosen.
     current : float, optional
@@ -538,7 +538,7 @@ def choose_threshold(
         Number of bootstrap resamples in the threshold table (default 2000), and the seed of folds and resamples (default 0).
     positive : label, optional
         The positive class, as in `judge`.
-    **roles
+    **roles : str, list or mapping, optional
         Columns, as in `judge`: y_true, model, scores, dataset, row, weight, cluster, and `drop_missing`.
 
     Returns
@@ -555,8 +555,8 @@ def choose_threshold(
     -----
     On the rows used to choose the threshold, its estimated cost is too low. Therefore, the estimates come from cross-fitting
     with 10 folds, or fewer if a class has fewer cases: each fold is predicted at the threshold chosen on the other folds.
-    Folds keep clusters together. A threshold for an alert budget does not depend on the true labels. Its results are
-    estimated on the same rows.
+    Clusters are not divided between folds. A threshold for an alert budget does not depend on the true labels. Therefore, its
+    results are estimated on the same rows.
 
     Examples
     --------
@@ -606,7 +606,7 @@ def choose_threshold(
 
 
 def _list_problems(cases: Sequence[ScoredCases], goal: Goal) -> list[Finding]:
-    """List problems of the goal and the clusters. If no model reaches the precision, an error is raised."""
+    """List problems with the goal and the clusters. If no model reaches the precision, an error is raised."""
     problems = []
     if goal.kind == "alerts" and goal.value < 1:
         problems.append(Finding.of("threshold_small_budget", value=goal.value, budget=PER_CASES * goal.value))
@@ -711,7 +711,7 @@ def _check_current(cases: ScoredCases, current: float | None) -> float | None:
 
 
 def _list_thresholds(cases: ScoredCases, thresholds: Sequence[float] | None, defaults: Sequence[float | None]) -> list[float]:
-    """List the thresholds of the table, highest first: those requested, or nine thresholds and the defaults."""
+    """List the thresholds of the table, highest first: the requested ones, or nine thresholds and the defaults."""
     if thresholds is not None:
         values = [thresholds] if isinstance(thresholds, (int, float)) else list(thresholds)
         if not values:
@@ -728,7 +728,7 @@ def _list_thresholds(cases: ScoredCases, thresholds: Sequence[float] | None, def
 def _choose(
     cases: ScoredCases, goal: Goal, chosen: int, current: float | None, settings: JudgeSettings, problems: list[Finding]
 ) -> ThresholdChoice:
-    """Estimate cost, recall, precision and alert rate of one model at the chosen threshold, which has this index."""
+    """Estimate cost, recall, precision and alert rate of a model at the threshold with the index `chosen`."""
     if chosen < 0:
         problems.append(Finding.of("threshold_no_alerts", model=cases.model))
     alert = cases.cross_fit(goal, settings.seed)
@@ -764,7 +764,7 @@ def _choose(
 def _compare_alternatives(
     cases: ScoredCases, goal: Goal, alert: FloatArray | None, on_same_rows: FloatArray, current: float | None, level: float
 ) -> tuple[dict[str, Interval], dict[str, Outcome], dict[str, Outcome]]:
-    """Estimate the costs of alerting nobody and everybody, and test the chosen and the current threshold against each."""
+    """Estimate the costs of alerting nobody and everybody; test the chosen and the current threshold against both."""
     if goal.kind != "costs":
         return {}, {}, {}
     alerts = {name: np.full(len(cases.index), flag) for name, flag in ALTERNATIVES.items()}
@@ -894,9 +894,9 @@ def _test_costs(both: Sequence[ScoredCases], alerts: Sequence[FloatArray | None]
 
 
 def _combine(outcome: Outcome, other: Outcome) -> Outcome:
-    """Combine the test at cross-fitted thresholds with the one at thresholds chosen on all rows; see `_estimate_chosen`.
+    """Combine the tests at cross-fitted thresholds and at thresholds chosen on all rows; see `_estimate_chosen`.
 
-    The p-value is the larger one, or 1 if the differences have opposite signs. The interval includes both intervals.
+    The larger p-value is used, or 1 if the differences have opposite signs. The interval includes both intervals.
     """
     effect, second = outcome.effect, other.effect
     assert effect is not None
@@ -907,11 +907,11 @@ def _combine(outcome: Outcome, other: Outcome) -> Outcome:
 
 
 def _compare_costs(models: Sequence[InMemoryModel], goal: Goal, settings: JudgeSettings) -> pd.DataFrame:
-    """Compare the costs of all pairs of models of a data set on common rows, each model at its own cross-fitted threshold.
+    """Compare the costs of all pairs of models of each data set on common rows.
 
-    A second test compares the models at the thresholds chosen on all rows. The larger p-value of the two tests is reported, or
-    1 if their differences have opposite signs. The interval includes the intervals of both tests. P-values are adjusted over
-    all pairs (Holm), and intervals are simultaneous (Bonferroni).
+    Each model is used at its own cross-fitted threshold. A second test uses the thresholds chosen on all rows. The larger
+    p-value of the two tests is reported, or 1 if their differences have opposite signs. The interval includes the intervals of
+    both tests. P-values are adjusted over all pairs (Holm), and intervals are simultaneous (Bonferroni).
     """
     import pandas as pd
 

@@ -16,7 +16,7 @@ LabelSource = Literal["file", "probabilities", "scores", "threshold", "none"]
 
 LABEL_NOTES = ("labels_from_probabilities", "labels_from_scores", "labels_from_signs", "no_labels")
 
-# Rounding each probability to two digits may move the sum by this much per class.
+# If probabilities are rounded to two digits, their sum can change by this much per class.
 ROUNDING_TOLERANCE = 0.005 + 1e-9
 
 EXACT_TOLERANCE = 1e-5
@@ -25,7 +25,7 @@ EXACT_TOLERANCE = 1e-5
 SCHEME_COLUMN = "resampling"
 
 USUAL_THRESHOLD = 0.5
-"""The probability from which a row of two classes is predicted positive by default."""
+"""With two classes, a row is predicted positive by default if its probability is at least this threshold."""
 
 # Up to this many unknown labels of a model are noted one by one.
 _MAX_UNKNOWN_NOTES = 3
@@ -37,7 +37,7 @@ def suggest_y_true() -> str:
 
 
 class Subject(NamedTuple):
-    """The model that a message is about, and its data set if the file contains several.
+    """The model that a message is about, and its data set if the file contains several data sets.
 
     >>> str(Subject("tree", "iris"))
     "model 'tree' on 'iris'"
@@ -54,9 +54,10 @@ _NOBODY = Subject("")
 
 
 class Notes:
-    """Collects findings about what was repaired or assumed; findings of one kind about several models are merged into one.
+    """Collection of findings about what was repaired or assumed.
 
-    A merged finding has a tuple `models` if it is about models, and a tuple `datasets` if it is about only some data sets.
+    Findings that differ only in the model are merged. A merged finding has a tuple `models` if it is about models, and a tuple
+    `datasets` if it is about only some data sets.
 
     >>> notes = Notes()
     >>> for name in ("tree", "rule"):
@@ -86,8 +87,7 @@ class Notes:
         return self.merge()
 
     def merge(self, with_datasets: bool = True) -> tuple[Finding, ...]:
-        """Merge findings of one kind about models with the same data sets. The data set is not named if the file contains only
-        one."""
+        """Merge findings that differ only in the model. Data sets are named only if `with_datasets` is true."""
         merged = []
         for finding, by_model in self._entries.items():
             groups: dict[tuple[str, ...], list[str]] = {}
@@ -104,7 +104,7 @@ class Notes:
 
 
 def check_labels(true_labels: Sequence[Any]) -> None:
-    """Check that true values are labels, not numbers with a fractional part."""
+    """Check that the true labels are classes, not numbers with a fractional part."""
     fraction = next((label for label in true_labels if isinstance(label, float)), None)
     if fraction is not None:
         raise InputError(
@@ -122,7 +122,7 @@ def check_classes(true_labels: Sequence[str], where: str) -> None:
 
 
 def check_predicted(true_labels: Sequence[str], predicted: Sequence[str], subject: Subject, notes: Notes) -> None:
-    """Compare predicted with true labels: note unknown labels, and reject misspelled ones."""
+    """Compare predicted with true labels: note unknown labels, and reject misspelled labels."""
     unknown = [label for label in predicted if label not in true_labels]
     if unknown and len(unknown) == len(predicted):
         raise InputError(
@@ -152,7 +152,10 @@ def check_predicted(true_labels: Sequence[str], predicted: Sequence[str], subjec
 
 
 def _is_shifted(true_labels: Sequence[str], predicted: Sequence[str]) -> bool:
-    """Whether all labels are whole numbers, and there are two classes or all predicted labels are shifted by one."""
+    """Whether predicted labels seem to be the true classes under other codes, e.g. 1 and 2 instead of 0 and 1.
+
+    All labels must be whole numbers. There must be two classes, or all predicted labels must be shifted by one.
+    """
     if not all(label.removeprefix("-").isdigit() for label in (*true_labels, *predicted)):
         return False
     codes, predicted_codes = ({int(label) for label in labels} for labels in (true_labels, predicted))
@@ -160,9 +163,10 @@ def _is_shifted(true_labels: Sequence[str], predicted: Sequence[str]) -> bool:
 
 
 def choose_positive(texts: Sequence[str], scored_class: str | None) -> tuple[int | None, str]:
-    """Choose the index of the positive class of two, and give the reason; None if there are more classes.
+    """Choose which of two classes is positive, and give the reason; None if there are more classes.
 
-    `scored_class` is the class that score columns name. Else a usual name decides, else the sort order.
+    The class named by the score columns (`scored_class`) is positive. If score columns name no class, the class with a usual
+    name is positive. If no name is usual, the second class in sort order is positive.
 
     >>> choose_positive(["fraud", "legit"], None), choose_positive(["a", "b"], "a"), choose_positive(["a", "b"], None)
     ((0, 'inferred from its name'), (0, 'named by the score columns'), (1, 'second in sort order'))
@@ -176,7 +180,7 @@ def choose_positive(texts: Sequence[str], scored_class: str | None) -> tuple[int
 
 
 def resolve_positive_index(texts: Sequence[str], positive: object, dataset: str, scored_class: str | None = None) -> int | None:
-    """Find the index of the positive class: the given one, else the one that `choose_positive` chooses."""
+    """Return the index of the class `positive`. If it is None, `choose_positive` chooses the class."""
     if positive is None:
         return choose_positive(texts, scored_class)[0]
     if str(positive) not in texts:
@@ -187,12 +191,15 @@ def resolve_positive_index(texts: Sequence[str], positive: object, dataset: str,
 
 
 def choose_condition(conditions: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
-    """Choose one of several conditions, whose first entry is the name: the unperturbed one, else the first in sort order."""
+    """Choose the unperturbed condition or, if there is none, the first condition in sort order.
+
+    The first entry of each condition is its name.
+    """
     return min(conditions, key=lambda condition: (str(condition[0]) != "clean", *map(str, condition)))
 
 
 def choose_scheme(scheme: str | None, columns: Collection[str], list_schemes: Callable[[], Iterable[Any]]) -> str | None:
-    """Choose the resampling scheme of an export (column `resampling`) that is judged. Return None if there is no choice.
+    """Choose which resampling scheme of an exported study is judged. Return None if there is no choice.
 
     The schemes of a study predict the same rows, so a file with several schemes must be restricted to one.
     """
@@ -224,17 +231,17 @@ def note_duplicate_labels(duplicates: Mapping[str, str], subject: Subject, notes
 
 
 def note_dropped_rows(rows: int, total: int, notes: Notes) -> None:
-    """Note how many incomplete rows were removed; refuse to remove all."""
+    """Note how many incomplete rows were removed. Raise an error if no row is left."""
     if rows == total:
         raise InputError(f"the file must contain complete rows, got missing values in all {total:,} rows: fill the cells")
     notes.add("dropped_missing", rows=rows, total=total)
 
 
 def note_duplicated_lines(lines: int, distinct_lines: int, distinct_scores: int, notes: Notes) -> None:
-    """Note lines that occur more than once, unless their numbers are so coarse that equal lines are to be expected.
+    """Note lines that occur more than once, unless numbers are so coarse that equal lines are expected.
 
-    `distinct_scores` counts the different combinations of all columns of fractional numbers. If there are few, or if equal
-    combinations occur in lines that differ elsewhere, equal lines may be different rows.
+    `distinct_scores` is the number of different combinations of values in the columns of fractional numbers. If it is small,
+    or if lines with the same combination differ in other columns, equal lines may be different rows.
     """
     coincidences = distinct_lines - distinct_scores
     is_fine = distinct_scores >= 0.99 * distinct_lines and distinct_scores >= lines / 4
@@ -243,7 +250,7 @@ def note_duplicated_lines(lines: int, distinct_lines: int, distinct_scores: int,
 
 
 def note_missing_labels(n_missing: int, rows: int, subject: Subject, notes: Notes) -> None:
-    """Note how many rows a model leaves without a label."""
+    """Note for how many rows a model has no predicted label."""
     if n_missing:
         notes.add("missing_labels", subject, missing=n_missing, rows=rows)
 

@@ -1,6 +1,6 @@
 """Values of a study that several sections and checks share: the verdict, the declaration and the learners.
 
-Slow values are computed once and then cached.
+Values that take long to compute are cached.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ def get_cached(results: Results, key: object, compute: Callable[[], T]) -> T:
 def compute_verdict(
     results: Results, measure: str | None = None, condition: ConditionFacts | None = None
 ) -> tuple[Verdict | None, str]:
-    """Compute a verdict and return it with an empty text. If there is no verdict, return None and the reason.
+    """Compute a verdict. Return it with an empty text or, if there is no verdict, return None and the reason.
 
-    By default, the measure is that of the study's verdict, and the condition is the main one.
+    The defaults are the measure of the study's verdict and the main condition.
     """
     condition_facts = condition or get_main_condition(results)
 
@@ -93,7 +93,7 @@ def _explain_by_values(results: Results, measure: str, condition: ConditionFacts
 
 
 def _explain_by_failures(condition_trials: pd.DataFrame, succeeded: list[str]) -> str:
-    """Explain why failed trials leave nothing to compare. Return an empty text if something is left."""
+    """Explain why failed trials make a comparison impossible. Return an empty text if they do not."""
     if len(succeeded) == 1:
         return f"Only {succeeded[0]} succeeded, so there is no comparison."
     bad = condition_trials[mask_failed(condition_trials) & condition_trials["learner"].isin(succeeded).to_numpy()]
@@ -108,7 +108,7 @@ def _explain_by_failures(condition_trials: pd.DataFrame, succeeded: list[str]) -
 
 
 def get_declared_section(results: Results, section: str) -> Mapping[str, Any]:
-    """Get a section of the study's declaration. It is empty if it is not declared."""
+    """Get a section of the study's declaration. Return an empty mapping if the section is not declared."""
     declared = results.archive.declaration.get(section)
     return declared if isinstance(declared, Mapping) else {}
 
@@ -124,7 +124,7 @@ def select_condition(frame: pd.DataFrame, condition: ConditionFacts) -> pd.DataF
 
 
 def unwrap_estimator(learner: LearnerFacts) -> tuple[str, Mapping[str, Any]]:
-    """Get the class and the parameters of the estimator, without its preprocessing."""
+    """Get the class and the parameters of a learner's estimator, without its preprocessing."""
     inner = learner.parameters.get("learner")
     if isinstance(inner, Mapping) and "class" in inner:
         return str(inner["class"]), dict(inner.get("parameters") or {})
@@ -132,17 +132,17 @@ def unwrap_estimator(learner: LearnerFacts) -> tuple[str, Mapping[str, Any]]:
 
 
 def has_only_predictions(results: Results) -> bool:
-    """Whether only predictions are known. This is the case for models from a file, which have no estimator class."""
+    """Return whether the results contain only predictions. Models from a file have no estimator class."""
     return all(not learner.class_name for learner in results.archive.learners)
 
 
 def get_resampling_scheme(results: Results) -> str:
-    """Get the declared resampling scheme. It is empty if there is none."""
+    """Get the name of the declared resampling scheme. Return an empty text if no scheme is declared."""
     return str(get_declared_section(results, "resampling").get("scheme", ""))
 
 
 def select_best_learners(results: Results, count: int) -> list[str]:
-    """Select the learners with the best mean ranks by the measure of the verdict, in the order of the study."""
+    """Select the `count` learners with the best mean ranks in the measure of the verdict. Keep the order of the study."""
     names = [learner.name for learner in results.archive.learners]
     if len(names) <= count:
         return names

@@ -1,4 +1,4 @@
-"""Charts on a page: their colours follow the theme, their width follows the column, and they are drawn before a script runs."""
+"""Adapt charts to the page of a report: theme colours, the width of the column, and drawings that need no script."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def to_vega_lite(figure: Figure) -> dict[str, Any]:
 
 
 def adapt_to_page(chart: Mapping[str, Any], size: str) -> dict[str, Any]:
-    """Adapt a chart to the page: theme colours, no title (the caption has it), and a width that fills its column."""
+    """Give a chart the colours of the page's theme and the width of its column. Remove its title, which is in the caption."""
     adapted = {name: part for name, part in _replace_colours(dict(chart)).items() if name not in ("$schema", "title")}
     adapted["config"] = _merge(dict(adapted.get("config") or {}), _THEME)
     if can_fill_column(chart):
@@ -104,14 +104,14 @@ def adapt_to_page(chart: Mapping[str, Any], size: str) -> dict[str, Any]:
 
 
 def can_fill_column(chart: Mapping[str, Any]) -> bool:
-    """Return whether the width of a chart can change: it has one panel and its columns have no fixed step."""
+    """Return whether the width of a chart can change. This requires a single panel and columns without a fixed step."""
     encodings = [layer.get("encoding", {}) for layer in (chart, *chart.get("layer", ()))]
     is_single = ("mark" in chart or "layer" in chart) and not any({"row", "column", "facet"} & set(part) for part in encodings)
     return is_single and not isinstance(chart.get("width"), dict)
 
 
 def draw_svg(chart: Mapping[str, Any], key: str) -> str:
-    """Draw a chart as a short SVG element for the page. `key` makes its ids unique."""
+    """Draw a chart as a compact SVG element for the page. `key` makes its ids unique."""
     import vl_convert
 
     svg: str = vl_convert.vegalite_to_svg(dict(chart), vl_version=read_vega_lite_version())
@@ -129,16 +129,16 @@ def _round_coordinate(number: re.Match[str]) -> str:
 
 
 def read_vega_lite_version() -> str:
-    """Read the version of Vega-Lite that altair uses, as vl_convert writes it."""
+    """Read the version of Vega-Lite that altair uses, in the notation of vl_convert."""
     import altair
 
     return "_".join(altair.SCHEMA_VERSION.split(".")[:2])
 
 
 def _replace_colours(part: Any, coloured: bool = False) -> Any:
-    """Replace colours by style variables, and name the fields of tooltips.
+    """Replace colours by style variables, and give the fields of tooltips their display names.
 
-    Quantitative scales keep their colours, because they interpolate them.
+    Quantitative scales keep their colours, because Vega-Lite interpolates between these colours.
     """
     if isinstance(part, str):
         return f"var({COLOURS[part.lower()]})" if coloured and part.lower() in COLOURS else part
@@ -163,7 +163,7 @@ def _replace_colours(part: Any, coloured: bool = False) -> Any:
 
 
 def _name_fields(tooltip: Any) -> Any:
-    """Name the fields of a tooltip as the tables of the page name their columns."""
+    """Give the fields of a tooltip the names that the columns have in the tables of the page."""
     if not isinstance(tooltip, list):
         return tooltip
     return [entry | {"title": _TITLES.get(title := entry.get("title", entry.get("field", "")), title)} for entry in tooltip]
@@ -175,7 +175,7 @@ def _get_mark(layer: Mapping[str, Any]) -> str:
 
 
 def _is_shaded(layer: Mapping[str, Any]) -> bool:
-    """Return whether a layer is a coloured background that stays as light as on paper, so text on it must stay dark."""
+    """Return whether a layer is a background that stays light in the dark theme. Text on it must then stay dark."""
     encoding, mark = layer.get("encoding", {}), layer.get("mark")
     shade, kind = encoding.get("color") or encoding.get("fill") or {}, _get_mark(layer)
     if kind == "area" and isinstance(mark, dict) and mark.get("color"):

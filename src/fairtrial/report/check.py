@@ -1,7 +1,8 @@
-"""Methodology checks: numbered questions about the source of a report. Each states why it matters and offers a remedy.
+"""Methodology checks: numbered questions about the results in a report.
 
-Modules in `fairtrial.report.checks` register checks. Another package can add checks by naming its module in the entry-point
-group `fairtrial.checks`. Import from `fairtrial.report.checks`, which re-exports these names.
+Each check explains why a problem matters and how to fix it. Modules in `fairtrial.report.checks` register checks. Another
+package can add checks by naming its module in the entry-point group `fairtrial.checks`. Import these names from
+`fairtrial.report.checks`, which re-exports them.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class CheckFinding:
     noun : str
         "learner" or "model".
     by_scheme : dict
-        Findings with this outcome by the resampling schemes for which they hold, if a study has several and they differ.
+        Findings by resampling scheme, for the schemes with this outcome. Empty if all schemes have the same finding.
 
     Examples
     --------
@@ -70,14 +71,14 @@ class CheckFinding:
 
     @property
     def text(self) -> str:
-        """The finding as a sentence. If it differs between resampling schemes, name the schemes."""
+        """The finding as a sentence. If the findings of several resampling schemes differ, the sentence names the schemes."""
         if not self.by_scheme:
             return render(self.finding, self.noun)
         return " ".join(f"With {join_names(names)}: {render(part, self.noun)}" for names, part in self.by_scheme.items())
 
 
 class CheckAnswer(NamedTuple):
-    """The return value of a check function: the outcome, the key of the text that applies, and the values of the text."""
+    """The return value of a check function: its outcome, and the key and values of the text that describes the outcome."""
 
     outcome: Outcome
     text: str
@@ -89,18 +90,18 @@ class CheckAnswer(NamedTuple):
 def report_raised(
     text: str = "raised", *, details: pd.DataFrame | None = None, formats: Mapping[str, str] | None = None, **values: Any
 ) -> CheckAnswer:
-    """Report that a check is raised.
+    """Report that a check found a problem.
 
     Parameters
     ----------
     text : str, default "raised"
-        Key of the text of the check that applies.
+        Key in `Check.texts` of the text that describes the outcome.
     details : pandas.DataFrame, optional
         Table of the numbers behind the check.
     formats : dict, optional
-        Number formats of the columns of `details`, e.g. ``{"ratio": "{:.1f}"}``.
+        Number formats of the columns of `details`, such as ``{"ratio": "{:.1f}"}``.
     **values
-        Values that the text contains.
+        Values that are inserted into the text.
 
     Returns
     -------
@@ -115,14 +116,14 @@ def report_raised(
 
 
 def report_passed(text: str = "passed", **values: Any) -> CheckAnswer:
-    """Report that a check found nothing.
+    """Report that a check found no problem.
 
     Parameters
     ----------
     text : str, default "passed"
-        Key of the text of the check that applies.
+        Key in `Check.texts` of the text that describes the outcome.
     **values
-        Values that the text contains.
+        Values that are inserted into the text.
 
     Returns
     -------
@@ -142,9 +143,9 @@ def report_not_applicable(text: str = "not applicable", **values: Any) -> CheckA
     Parameters
     ----------
     text : str, default "not applicable"
-        Key of the text of the check that applies.
+        Key in `Check.texts` of the text that describes the outcome.
     **values
-        Values that the text contains.
+        Values that are inserted into the text.
 
     Returns
     -------
@@ -160,12 +161,12 @@ def report_not_applicable(text: str = "not applicable", **values: Any) -> CheckA
 
 @dataclass(eq=False)
 class Check:
-    """A numbered check with its documentation. Numbers never change.
+    """A methodology check with its documentation. The number of a check never changes.
 
     Attributes
     ----------
     number : str
-        Capital letters and three digits, e.g. "FT002".
+        Capital letters and three digits, such as "FT002".
     title : str
         Short title.
     looks_for : str
@@ -183,7 +184,7 @@ class Check:
     serves : tuple of {"study", "judgement", "comparison"}
         Kinds of reports to which the check applies.
     affects_answer : bool
-        Whether the answer itself mentions the check if it is raised, because it may change the conclusion.
+        Whether the answer at the top of a report mentions the check if it is raised, because it may change the conclusion.
 
     Examples
     --------
@@ -212,11 +213,11 @@ class Check:
 
     @property
     def table(self) -> str:
-        """Key of the table that contains the numbers of the check."""
+        """Key of the table that contains the numbers behind the check."""
         return f"checks-{self.number.lower()}"
 
     def __call__(self, results: Any) -> CheckFinding:
-        """Run the check on results, a judgement or a verdict. A study is checked with each of its resampling schemes."""
+        """Run the check on results, a judgement or a verdict. A study is checked once for each resampling scheme."""
         source = _get_source(results)
         sources = source.split_by_scheme()
         if sources:
@@ -301,9 +302,9 @@ _results: WeakKeyDictionary[Any, tuple[CheckResult, ...]] = WeakKeyDictionary()
 
 
 def run_checks(results: Any, checks: Iterable[Check | str] | None = None) -> tuple[CheckResult, ...]:
-    """Run checks on results, and sort them by outcome (raised checks first) and number.
+    """Run checks on results. Return the findings sorted by outcome (raised first) and number.
 
-    A check that raises an exception is reported as failed to run, so no check can prevent a report.
+    If a check raises an exception, its outcome is "failed to run", and the other checks still run.
 
     Parameters
     ----------
@@ -341,7 +342,7 @@ def run_checks(results: Any, checks: Iterable[Check | str] | None = None) -> tup
 def list_answer_warnings(results: Any) -> list[CheckResult]:
     """Run the checks that affect the answer, and list those that are raised.
 
-    FT008 is not among them: the answer itself says that nothing can be decided.
+    FT008 (too few data sets) is not listed, because the answer itself says that nothing can be decided.
 
     Parameters
     ----------
@@ -389,7 +390,7 @@ def _run_check(current_check: Check, source: ReportSource) -> CheckFinding:
 
 
 def _join_findings(findings: Mapping[str, CheckFinding]) -> CheckFinding:
-    """Join the findings of several resampling schemes: the most serious outcome, and the schemes that have it."""
+    """Combine the findings of several resampling schemes. Keep only the schemes with the most serious outcome."""
     outcome = min((finding.outcome for finding in findings.values()), key=OUTCOMES.index)
     serious = {name: finding for name, finding in findings.items() if finding.outcome == outcome}
     names_by_text: dict[str, list[str]] = {}
@@ -404,7 +405,7 @@ def _join_findings(findings: Mapping[str, CheckFinding]) -> CheckFinding:
 
 
 def _join_details(findings: Mapping[str, CheckFinding]) -> pd.DataFrame | None:
-    """Join the numbers behind the findings of several resampling schemes, in a frame with a column for the scheme."""
+    """Combine the numbers behind the findings of several resampling schemes. If they differ, add a column for the scheme."""
     import pandas as pd
 
     frames = {name: finding.details for name, finding in findings.items() if finding.details is not None}

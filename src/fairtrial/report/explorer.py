@@ -22,9 +22,9 @@ DEFAULT = {"threshold": "0.5", "cost": "1"}
 
 @dataclass(frozen=True)
 class OperatingCounts:
-    """The numbers of true and false positives of a model at each of `THRESHOLDS`, and of all positives and negatives.
+    """Counts of true and false positives of a model at each of `THRESHOLDS`, and total counts of both classes.
 
-    A row is predicted positive if its score is at least the threshold. If rows have weights, the numbers are sums of weights.
+    A row is predicted positive if its score is at least the threshold. If rows have weights, the counts are sums of weights.
     """
 
     tp: tuple[float, ...]
@@ -33,7 +33,7 @@ class OperatingCounts:
     negatives: float
 
     def compute_cost(self, index: int, costs: tuple[float, float]) -> float:
-        """Compute the cost per 1,000 cases at the threshold with this index. `costs` are those of an FP and an FN."""
+        """Compute the cost per 1,000 cases at a threshold, given by its index. `costs` is the result of `parse_cost`."""
         cost = costs[0] * self.fp[index] + costs[1] * (self.positives - self.tp[index])
         return 1000 * cost / (self.positives + self.negatives)
 
@@ -49,9 +49,9 @@ class ExploredDataset:
 
 @dataclass(frozen=True)
 class Explorer:
-    """The data sets whose thresholds can be explored, the model that is selected first, and whether rows have weights.
+    """The threshold explorer: its data sets, the model that is selected first, and whether rows have weights.
 
-    `note` says how the numbers are estimated.
+    `note` explains how the numbers are estimated.
     """
 
     datasets: Mapping[str, ExploredDataset]
@@ -102,7 +102,7 @@ def parse_cost(text: str) -> tuple[float, float]:
 
 
 def _describe_operating_point(dataset: ExploredDataset, selected: Mapping[str, str]) -> dict[str, Any]:
-    """Describe the confusion matrix and the sentence at the selected threshold. The script of the page does the same."""
+    """Describe the confusion matrix and the sentence at the selected threshold. The page's script computes the same values."""
     model = selected["model"] if selected["model"] in dataset.models else next(iter(dataset.models))
     counts, index = dataset.models[model], THRESHOLDS.index(float(selected["threshold"]))
     costs = parse_cost(selected["cost"])

@@ -1,4 +1,4 @@
-"""Write charts to files, single tables, the figures and tables of a report, and the files of a comparison."""
+"""Write figures and tables to files: single figures, or all figures and tables of a report or a comparison."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def save(chart: Any, path: str | Path, *, width: float | None = None) -> Path:
     path : str or path
         File with the suffix .svg, .png (double resolution), .pdf, .html (interactive, offline) or .json (Vega-Lite).
     width : float, optional
-        Largest width on paper in millimetres, for .svg, .pdf and .png (300 dots per inch). Axis labels are at most 9 pt high.
+        Maximum width on paper in millimetres, for .svg, .pdf and .png (300 dots per inch). Axis labels are at most 9 pt high.
         Default: one point per pixel.
 
     Returns
@@ -147,7 +147,7 @@ def write_figures(sections: Sequence[Section], folder: str | Path, formats: str 
     Returns
     -------
     list of pathlib.Path
-        The paths of the files. Each file is named after the key of its figure, e.g. `curves-roc-iris.svg`.
+        The paths of the files. Each file is named after the key of its figure, such as `curves-roc-iris.svg`.
 
     Examples
     --------
@@ -171,7 +171,7 @@ def write_figures(sections: Sequence[Section], folder: str | Path, formats: str 
 
 
 def _copy_with_title(figure: Figure) -> Any:
-    """Copy the chart, and use the title of the figure, which names the data set."""
+    """Copy the chart of a figure, and give it the title of the figure, which names the data set."""
     import altair as alt
 
     chart = figure.chart.copy(deep=["title"])
@@ -199,7 +199,7 @@ def write_tables(sections: Sequence[Section], folder: str | Path, formats: str |
     Returns
     -------
     list of pathlib.Path
-        The paths of the files. Each file is named after the key of its table, e.g. `scores-means.csv`.
+        The paths of the files. Each file is named after the key of its table, such as `scores-means.csv`.
 
     Examples
     --------
@@ -269,10 +269,10 @@ def _get_direction(table: ReportTable) -> Better | None:
 def write_comparison(verdict: Verdict, folder: str | Path, formats: str | Iterable[str] = ("svg",)) -> list[Path]:
     """Write the scores, tests, tables and figures of a verdict into a folder.
 
-    `scores.csv`, `pairs.csv` and `ranks.csv` contain the numbers, `margins.csv` the decisions at a margin, and `posteriors.csv`
-    the Bayesian tests of several pairs, if requested. `table.tex` (booktabs) and `table.md` contain a table for papers, and
-    `verdict.txt` contains the text. The figures are `critical-difference`, `ranks` and `pairs` and, if there is a posterior,
-    `simplex` or `density`.
+    `scores.csv`, `pairs.csv` and `ranks.csv` contain the numbers. If requested, `margins.csv` contains the decisions at a
+    margin, and `posteriors.csv` the Bayesian tests of several pairs. `table.tex` (booktabs) and `table.md` contain a table for
+    papers, and `verdict.txt` contains the verdict as text. The figures are `critical-difference`, `ranks` and `pairs`. If
+    there is a posterior, `simplex` or `density` is added.
 
     Parameters
     ----------
@@ -309,7 +309,7 @@ def write_comparison(verdict: Verdict, folder: str | Path, formats: str | Iterab
 
 
 def format_comparison_files(verdict: Verdict) -> dict[str, str]:
-    """Format the text files of a comparison by name."""
+    """Format the text files of a comparison. Map the name of each file to its content."""
     table = build_table(verdict, "scores")
     return {
         "scores.csv": format_csv(build_score_frame(verdict), index=True),
@@ -342,12 +342,12 @@ class PaperTable:
     options: Mapping[str, Any]
 
     def to_latex(self) -> str:
-        """Format the table in LaTeX, for the package booktabs.
+        """Format the table as LaTeX code that uses the package booktabs.
 
         Returns
         -------
         str
-            A tabular without a caption.
+            A tabular environment without a caption.
         """
         return to_latex(self.frame, **self.options)
 
@@ -383,13 +383,14 @@ def build_table(
     results : Results, Judgement or Verdict
         Results of a study, a judgement of predictions, or a comparison of scores.
     name : {"scores", "ranks", "pairs", "wins"}
-        "scores": mean and standard deviation over the splits of each data set, the best mean of each row in bold, the mean
-        ranks, and marks for learners that differ significantly from the baseline. "ranks": the rank of each learner on each
+        "scores": means and standard deviations over the splits of each data set, and mean ranks. The best mean of each row is
+        bold, and learners that differ significantly from the baseline are marked. "ranks": the rank of each learner on each
         data set. "pairs": all comparisons with adjusted p-values. "wins": wins, ties and losses of each pair.
     baseline : str, optional
-        Learner that the others are compared with. Default: the control of the comparison, else the best learner.
+        Learner with which the others are compared. Default: the control of the comparison or, without one, the best learner.
     digits : int, optional
-        Number of decimal places of the scores. Default: those of the data, at most three with standard deviations, else four.
+        Number of decimal places of the scores. Default: as many as the data have, but at most four (three with standard
+        deviations).
     **options
         Only for the results of a study: measure, condition, level, positive and alpha, as in `Results.verdict`.
 
@@ -444,7 +445,7 @@ def build_table(
 
 
 def _omit_failed(table: PaperTable, means: pd.DataFrame) -> PaperTable:
-    """Omit the scores that a policy assigned to failed trials. They have no mean in `means`."""
+    """Remove the scores that the failure policy assigned to failed trials. These scores are missing in `means`."""
     succeeded = means.reindex(index=table.frame.index, columns=table.frame.columns).notna()
     if succeeded.to_numpy().all():
         return table
@@ -459,7 +460,7 @@ def _omit_failed(table: PaperTable, means: pd.DataFrame) -> PaperTable:
 
 
 def _build_scores(verdict: Verdict, baseline: str | None, digits: int | None) -> PaperTable:
-    """Build the scores of each data set: mean, standard deviation over splits, marks at the mean ranks."""
+    """Build the table of means and standard deviations over the splits of each data set, with marks at the mean ranks."""
     import pandas as pd
 
     scores = cast("Scores", verdict.scores)
@@ -489,7 +490,7 @@ def _build_scores(verdict: Verdict, baseline: str | None, digits: int | None) ->
 
 
 def _build_ranks(verdict: Verdict, baseline: str | None, digits: int | None) -> PaperTable:
-    """Build the rank of each learner on each data set, with marks at the mean ranks."""
+    """Build the table of the ranks on each data set, with marks at the mean ranks."""
     ranks = verdict.ranks().rename_axis(index=verdict.unit)
     options = {
         "better": "min",
@@ -503,7 +504,7 @@ def _build_ranks(verdict: Verdict, baseline: str | None, digits: int | None) -> 
 
 
 def _build_pairs(verdict: Verdict, baseline: str | None, digits: int | None) -> PaperTable:
-    """Build all comparisons, or those with the baseline."""
+    """Build the table of all comparisons or, if there is a baseline, of the comparisons with it."""
     pairs = _select_pairs(verdict.pairs(), baseline)
     columns = ["first", "second", "difference", "p_adjusted", "wins", "ties", "losses", "outcome"]
     note = _format_note(verdict, "differences of means, first minus second")
@@ -511,7 +512,7 @@ def _build_pairs(verdict: Verdict, baseline: str | None, digits: int | None) -> 
 
 
 def _build_wins(verdict: Verdict, baseline: str | None) -> PaperTable:
-    """Build the matrix of wins, ties and losses, best learner first. CSV has one row per pair."""
+    """Build the matrix of wins, ties and losses, best learner first. The CSV file has one row per pair."""
     import pandas as pd
 
     learners = [name for name in verdict.order if baseline is None or name != baseline]
@@ -532,7 +533,7 @@ def _build_wins(verdict: Verdict, baseline: str | None) -> PaperTable:
 
 
 def _build_judgement_table(judgement: Judgement, name: str, baseline: str | None, digits: int | None) -> PaperTable:
-    """Build the scores or the pairs of a judgement, which compares models on the rows of each data set."""
+    """Build the table of scores or pairs of a judgement, which compares models on the rows of each data set."""
     main = judgement.scores[judgement.scores["measure"] == judgement.main]
     models, datasets = list(dict.fromkeys(main["model"])), list(dict.fromkeys(main["dataset"]))
     if baseline is not None:
@@ -584,7 +585,10 @@ def _start_note(verdict: Verdict, content: str) -> list[str]:
 
 
 def _format_note(verdict: Verdict, content: str) -> str:
-    """Name the measure, the condition, the content, the deciding test, why nothing can be decided, and what was left out."""
+    """Format the note below a table: measure, condition, content, test, significance level and exclusions.
+
+    If nothing can be decided, the note explains why.
+    """
     sentences = [*_start_note(verdict, content), capitalize(render(verdict.test_result))]
     pairs = "" if verdict.posthoc is None else f"pairs by {get_display_name(verdict.posthoc.method)}, "
     sentences.append(capitalize(f"{pairs}alpha = {verdict.alpha:.15g}."))
@@ -614,7 +618,7 @@ def mark_learners(verdict: Verdict, baseline: str | None = None) -> dict[str, Ma
 
 
 def check_targets(page: Path | None, figures: Path | None, formats: str, tables: Path | None) -> None:
-    """Raise an error if the page, a folder or a format cannot be written. Nothing is created."""
+    """Raise an error if the page, a folder or a format cannot be written. The check creates no files."""
     if page is not None:
         check_page_path(page)
     if figures is not None:
@@ -643,7 +647,7 @@ def check_text_path(path: Path) -> Path:
 
 
 def write_text(path: Path, text: str) -> Path:
-    """Write a text file. An existing file is replaced only when the new one is complete."""
+    """Write a text file. An existing file is replaced only when the new file is complete."""
     with write_atomically(path) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
     return path
@@ -661,7 +665,7 @@ def check_picture_path(path: Path) -> None:
 
 
 def _check_folder(folder: Path) -> None:
-    """Raise an error if the folder cannot be created or written to. Nothing is created."""
+    """Raise an error if the folder cannot be created or written to. The check creates no folder."""
     if folder.exists() and not folder.is_dir():
         raise InputError(f"folder must be a folder, got the file {str(folder)!r}: choose another folder")
     nearest = next((parent for parent in (folder, *folder.parents) if parent.exists()), folder)

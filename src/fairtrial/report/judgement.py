@@ -1,4 +1,4 @@
-"""Helper functions for the sections of a judgement: data sets, models, counts, and the frames of two tables."""
+"""Helper functions for the report on a judgement: its data sets, models, counts, and tables of measures and tests."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def get_direction(measure: str) -> str:
 
 
 def build_facts_frame(judgement: Judgement) -> pd.DataFrame:
-    """Build the frame of the counts, the confidence level and the significance level of the judgement."""
+    """Build a frame with the counts, the confidence level and the significance level of a judgement."""
     import pandas as pd
 
     facts: dict[str, Any] = {
@@ -84,26 +84,30 @@ def drop_single_dataset(frame: pd.DataFrame, several: bool) -> pd.DataFrame:
 
 
 def build_measures_frame(judgement: Judgement) -> pd.DataFrame:
-    """Build the frame of the table of all measures. Its rows are those of `judgement.scores`."""
+    """Build the table of all measures, with one row for each row of `judgement.scores`."""
     return drop_single_dataset(judgement.scores, len(list_datasets(judgement)) > 1)
 
 
 def rank_judged_models(judgement: Judgement, dataset: str, measure: str = "") -> list[str]:
-    """Sort the models on a data set by a measure (default: the main one), best first. Models without a value come last."""
+    """Sort models by a measure on a data set, best first. Models without a value come last.
+
+    The default is the main measure.
+    """
     return rank_models(judgement.scores, dataset, measure or judgement.main)
 
 
 def list_tested_measures(judgement: Judgement) -> list[str]:
-    """List the main measure and the other measures in which pairs of models were tested and which have scores."""
+    """List the main measure, then the other measures that have scores and paired tests."""
     tested = set(map(str, judgement.tests["measure"]))
     scored = dict.fromkeys(map(str, judgement.scores["measure"]))
     return [judgement.main, *(name for name in scored if name in tested and name != judgement.main)]
 
 
 def order_pairs_best_first(judgement: Judgement, measure: str = "") -> pd.DataFrame:
-    """Put the model with the better value of a measure (default: the main one) first in each pair, without `outcome`.
+    """Reorder each pair of models so that the model with the better value of a measure comes first.
 
-    The limits `low` and `high` are simultaneous over all pairs.
+    The default is the main measure. The result has no column `outcome`. The confidence limits `low` and `high` are simultaneous
+    over all pairs.
     """
     pairs = judgement.pairs.drop(columns="outcome")
     if measure not in ("", judgement.main):
@@ -117,9 +121,9 @@ def _take_simultaneous_limits(pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def build_tests_frame(judgement: Judgement) -> pd.DataFrame:
-    """Build the frame of the table of all tests; its rows are those of `judgement.tests`.
+    """Build the table of all paired tests, with one row for each row of `judgement.tests`.
 
-    The primary test of a pair has the adjusted p-value, the outcome and the note of the pair.
+    The row of a primary test shows the adjusted p-value, the decision and the note of its pair.
     """
     tests = _take_simultaneous_limits(order_best_first(_add_decisions(judgement), judgement.scores, judgement.main))
     table = tests.assign(
@@ -147,7 +151,7 @@ def build_tests_frame(judgement: Judgement) -> pd.DataFrame:
 
 
 def _add_decisions(judgement: Judgement) -> pd.DataFrame:
-    """Add to each test whether it is significant. Replace the adjusted p-value and note of the primary test by the pair's."""
+    """Add a column `significant`. Each primary test gets the adjusted p-value and the note of its pair."""
     keys, tests = ["dataset", "first", "second"], judgement.tests
     pairs = tests[keys].merge(judgement.pairs, on=keys, how="left").set_axis(tests.index)
     p_adjusted = tests["p_adjusted"].where(~tests["primary"], pairs["p_adjusted"])

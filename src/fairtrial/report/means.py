@@ -35,11 +35,11 @@ def compute_level_means(
     alpha: float = 0.05,
     **options: Any,
 ) -> pd.DataFrame:
-    """Compute the mean and its interval for each condition and learner.
+    """Compute the mean score and its confidence interval for each condition and learner.
 
-    With several data sets, the mean and its t interval are taken over the data sets on which every learner has a score under
-    all conditions. With one data set, they are taken over the splits that all learners share, and the variance is corrected for
-    the overlap of training sets (Nadeau & Bengio 2003).
+    With several data sets, the t interval is over data sets. Data sets on which a learner has no score under a condition are
+    left out. With one data set, the interval is over the splits that all learners share. Its variance is corrected for the
+    overlap of training sets (Nadeau & Bengio 2003).
     """
     import pandas as pd
 
@@ -91,14 +91,17 @@ def _average_over_splits(
 
 
 def compute_test_fraction(results: Results, dataset: str, splits: list[tuple[int, int]]) -> float:
-    """Compute the mean fraction of test rows over splits (repeat, fold). It is NaN without splits or training rows."""
+    """Compute the mean fraction of test rows over splits, given as pairs of repeat and fold.
+
+    It is NaN if there are no splits or no training rows.
+    """
     return stacking.compute_test_fraction(results.archive, dataset, splits) if splits else float("nan")
 
 
 def _compute_mean_interval(
     values: FloatArray, test_fraction: float, alpha: float, measure: Measure
 ) -> tuple[float, float, float]:
-    """Compute the mean and its limits, truncated to the range of the measure. Fewer than two values give NaN limits."""
+    """Compute the mean and its limits, truncated to the range of the measure. For fewer than two values, limits are NaN."""
     mean = float(values.mean()) if len(values) else float("nan")
     if len(values) < 2 or not np.isfinite(values).all():
         return mean, float("nan"), float("nan")
@@ -112,7 +115,7 @@ _KEYS = ["measure", "dataset", "condition", "level", "learner"]
 
 
 def compute_scores(results: Results, measures: Sequence[str]) -> tuple[pd.DataFrame, list[Finding]]:
-    """Compute the scores of the measures, and find out why some of them are undefined or cannot be computed."""
+    """Compute scores in the given measures. Also return findings on scores that are undefined or cannot be computed."""
     import pandas as pd
 
     try:
@@ -144,10 +147,10 @@ def _collect_scores(results: Results, measures: list[str]) -> tuple[pd.DataFrame
 def average_by_dataset(results: Results, scores: pd.DataFrame) -> pd.DataFrame:
     """Average scores over splits, with 95 % intervals, for each measure, data set, condition and learner.
 
-    Because training sets overlap, the variance of the mean over J splits is (1 / J + f / (1 - f)) times that of the scores,
-    where f is the fraction of test rows. There are J - 1 degrees of freedom (Nadeau & Bengio 2003). As in `Results.wide`, the
-    splits are those that all learners share. The mean is NaN if a trial failed. The limits are also NaN if there is only one
-    split.
+    The variance of the mean over J splits is (1 / J + f / (1 - f)) times the variance of the scores, because training sets
+    overlap. Here, f is the fraction of test rows. There are J - 1 degrees of freedom (Nadeau & Bengio 2003). As in
+    `Results.wide`, only splits that all learners share are used. The mean is NaN if a trial failed. The limits are also NaN if
+    there is only one split.
     """
     grouped = keep_shared_splits(scores).groupby(_KEYS, sort=False, observed=True, dropna=False)
     means = grouped.agg(mean=("value", "mean"), var=("value", "var"), splits=("value", "count")).reset_index()
@@ -163,7 +166,7 @@ def average_by_dataset(results: Results, scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def _compute_dataset_test_fraction(results: Results, dataset: str) -> float:
-    """Compute the mean fraction of test rows over the splits of a data set. It is NaN without training rows."""
+    """Compute the mean fraction of test rows over the splits of a data set. It is NaN if there are no training rows."""
     trials = results.scored_trials()
     fold_keys = trials[trials["dataset"] == dataset].drop_duplicates(["repeat", "fold"])
     return compute_test_fraction(
@@ -189,8 +192,8 @@ def _clip_limits(measures: Sequence[str], mean: FloatArray, half_width: FloatArr
 def average_over_datasets(results: Results, dataset_means: pd.DataFrame) -> pd.DataFrame:
     """Average scores over data sets, with 95 % t intervals, for each measure, condition and learner.
 
-    With a single data set, the mean and interval are those of `average_by_dataset`. The column `data sets` counts the data sets
-    with a mean.
+    With a single data set, the mean and interval are those of `average_by_dataset`. The column `data sets` is the number of
+    data sets that have a mean.
     """
     import pandas as pd
 

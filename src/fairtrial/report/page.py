@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 # Text of a missing value.
 MISSING_TEXT = "–"  # noqa: RUF001
-# Minimum numbers of rows at which a table can be filtered, is collapsed, and is built only when it is opened.
+# A table with more rows than this can be filtered, is collapsed, and is built only when it is opened.
 _FILTER, _FOLD, _LATER = 8, 12, 40
 
 
@@ -92,7 +92,9 @@ def with_index(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def build_cell(value: Any, number_format: str = "") -> dict[str, Any]:
-    """Build the text of a cell and, for a number, the value used for sorting and download ("" if it is missing).
+    """Build the text of a cell and, for a number, the value used for sorting and download.
+
+    The value of a missing number is "".
 
     >>> build_cell(1234567)["text"], build_cell(0.123456)["text"], build_cell(True)["text"], build_cell(float("nan"))["value"]
     ('1,234,567', '0.1235', 'yes', '')
@@ -127,7 +129,7 @@ def _format_plain_value(value: Any) -> str:
 
 
 def _mark_best(cells: list[dict[str, Any]], direction: str) -> None:
-    """Mark the best cells of a row. As with ranks, values that differ only by rounding errors count as equal."""
+    """Mark the best cells of a row. Values that differ only by rounding errors count as equal, as in ranking."""
     numeric_cells = [line_cell for line_cell in cells if line_cell["value"] not in (None, "")]
     if len(numeric_cells) > 1:
         values = np.array([float(line_cell["value"]) for line_cell in numeric_cells])
@@ -158,7 +160,7 @@ def _encode_texts(values: list[Any]) -> dict[str, Any] | list[Any]:
 
 
 def _pack_lines(lines: list[list[dict[str, Any]]], count: int) -> dict[str, Any]:
-    """Pack the rows for the script that builds the table: the distinct texts of each column, the numbers and the best cells."""
+    """Pack rows for the script that builds the table: the distinct texts and numbers of each column, and the best cells."""
     columns = []
     for index in range(count):
         cells = [line[index] for line in lines]
@@ -179,10 +181,10 @@ def render(
     learners: Mapping[str, str] | None = None,
     selected: Mapping[str, str] | None = None,
 ) -> str:
-    """Render the page as text.
+    """Render the page of a report as HTML text.
 
     `written_on` is the date. `learners` maps the names that can be highlighted to their colours. `selected` maps selectors to
-    the values that are selected first; the default is the first value of each.
+    the values that are selected first. By default, the first value of each selector is selected.
 
     >>> "<title>&lt;b&gt;</title>" in render([], "<b>")
     True
@@ -238,7 +240,7 @@ SELECTORS = {"measure": "Measure", "condition": "Condition", "dataset": "Data se
 
 
 def _collect_selectors(sections: Sequence[Section]) -> dict[str, list[str]]:
-    """Collect the values of each selector in the order of `SELECTORS`, then of the page."""
+    """Collect the values of each selector. Selectors that are not in `SELECTORS` come last."""
     values: dict[str, dict[str, None]] = {name: {} for name in SELECTORS}
     for section in sections:
         for part in section.walk():
@@ -249,7 +251,7 @@ def _collect_selectors(sections: Sequence[Section]) -> dict[str, list[str]]:
     return {name: list(texts) for name, texts in values.items() if texts}
 
 
-# Texts of links to questions, so that all of them fit on one line.
+# Short texts for the links to questions, so all links fit on one line.
 _LINKS = {
     "question-where": "Where is it worse?",
     "question-threshold": "Threshold and cost",
@@ -261,7 +263,7 @@ _LINKS = {
 
 
 def _group_by_question(sections: Sequence[Section]) -> list[tuple[str, str, list[Section]]]:
-    """Group sections by question, in the order of `QUESTIONS`. Sections without one are shown alone, before the checks."""
+    """Group sections by question, in the order of `QUESTIONS`. A section without a question has its own group."""
     groups = [
         (f"question-{key}", title, [section for section in sections if section.question == key])
         for key, title in QUESTIONS.items()
@@ -290,7 +292,7 @@ def _check_keys(sections: Sequence[Section]) -> None:
 
 @dataclass(frozen=True)
 class _Describer:
-    """Describe sections for the template. Figures that are visible at first are drawn."""
+    """Convert sections to values for the page template. Only figures that are visible at first are drawn."""
 
     charts: Mapping[str, dict[str, Any]]
     state: Mapping[str, str]
@@ -326,7 +328,7 @@ class _Describer:
         return {"text": sentence.text, **self.choice(sentence.when)}
 
     def slider(self, section: Section) -> dict[str, Any] | None:
-        """Describe the slider of a section: its selector, its values and the selected one."""
+        """Describe the slider of a section: its selector, its values and the selected value."""
         if section.slider is None:
             return None
         name, values = section.slider
@@ -336,12 +338,12 @@ class _Describer:
         return described | {"index": index, "text": values[index]}
 
     def explorer(self, explorer: Explorer | None) -> dict[str, Any] | None:
-        """Describe the explorer, with its default view."""
+        """Describe the threshold explorer with its default view."""
         described = None if explorer is None else explorer.describe(self.state)
         return None if described is None else described | {"data": _dump_json(described["data"])}
 
     def section(self, section: Section, without: Sequence[Figure] = ()) -> dict[str, Any]:
-        """Describe a section without some of its figures."""
+        """Describe a section, without the figures in `without`."""
         is_answer = section.question == "answer"
         return {
             "key": section.key,
@@ -384,13 +386,13 @@ class _Describer:
         }
 
     def choice(self, when: Mapping[str, str]) -> dict[str, Any]:
-        """Describe for which values of the selectors a part is visible, and whether it is hidden at first."""
+        """Describe the selector values for which a part of the page is visible, and whether it is hidden at first."""
         hidden = any(self.state.get(name) != value for name, value in when.items())
         return {"when": json.dumps(dict(when)) if when else "", "hidden": hidden, "selectors": ",".join(when)}
 
     @staticmethod
     def group(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Group adjacent alternatives; a selector shows one of them."""
+        """Group adjacent items whose visibility depends on the same selectors."""
         groups = groupby(items, key=lambda item: item["selectors"])
         return [{"selectors": selectors, "items": list(members)} for selectors, members in groups]
 
@@ -409,7 +411,7 @@ def _split_findings(section: Section) -> tuple[list[Sentence], tuple[Sentence, .
 
 
 def _select_lead_figures(section: Section) -> list[Figure]:
-    """Select the figures that stay visible: those marked as such, else the first one and its alternatives."""
+    """Select the figures that stay visible: all lead figures or, if there are none, the first figure and its alternatives."""
     figures = [figure for part in section.walk() for figure in part.figures]
     marked = [figure for figure in figures if figure.lead]
     return marked or [
@@ -427,7 +429,7 @@ def _has_content(section: Mapping[str, Any]) -> bool:
 def _pack_charts(
     page_charts: Mapping[str, dict[str, Any]], charts: Mapping[str, dict[str, Any]], figures: Sequence[Figure]
 ) -> dict[str, Any]:
-    """Pack the charts for the script that draws them, and the frames that it saves as CSV. Charts share equal settings."""
+    """Pack the charts, and the frames that can be saved as CSV, for the script of the page. Store equal settings once."""
     configs = list({json.dumps(chart["config"]): chart["config"] for chart in page_charts.values()}.values())
     packed = {
         key: chart
@@ -443,13 +445,13 @@ def _pack_charts(
 
 
 def _list_frame_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """List the rows of a frame as values of JSON. An index without a name that numbers the rows is left out."""
+    """Convert the rows of a frame to JSON values. An unnamed index that only numbers the rows is left out."""
     plain = frame if frame.index.name is None and list(frame.index) == list(range(len(frame))) else frame.reset_index()
     return [{str(name): _to_json(value) for name, value in row.items()} for row in plain.to_dict("records")]
 
 
 def _to_json(value: Any) -> Any:
-    """Convert a value to JSON, which has neither NaN nor infinity."""
+    """Convert a value to a JSON value. Undefined and infinite numbers become None."""
     if isinstance(value, (bool, np.bool_)):
         return "yes" if value else "no"
     if isinstance(value, (int, float, np.number)):
@@ -458,12 +460,12 @@ def _to_json(value: Any) -> Any:
 
 
 def _compress(text: str) -> str:
-    """Compress a text for a page. The script of the page unpacks it."""
+    """Compress a text for a page. The script of the page decompresses it."""
     return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
 
 
 def _dump_json(value: Any) -> Any:
-    """Write JSON that cannot close the script element around it."""
+    """Format a value as JSON that cannot end the script element that contains it."""
     from markupsafe import Markup
 
     text = json.dumps(value, separators=(",", ":"), allow_nan=False)
@@ -525,7 +527,7 @@ def _compress_vega() -> str:
 def _build_vega_script() -> str:
     """Bundle Vega, Vega-Lite (in the version that altair uses) and vega-embed into one script with private names.
 
-    Bundling takes seconds and much memory, so the script is cached in a file next to the compiled modules of this package.
+    Bundling takes several seconds and much memory, so the script is cached in a file next to this package's compiled modules.
     """
     import vl_convert
 
@@ -533,12 +535,12 @@ def _build_vega_script() -> str:
     file = Path(__file__).with_name("__pycache__") / f"vega-{vl_version}-{version('vl-convert-python')}.zlib"
     try:
         return zlib.decompress(file.read_bytes()).decode()
-    except (OSError, zlib.error):  # not cached, or not completely
+    except (OSError, zlib.error):  # there is no complete cache file
         bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=vl_version)
     bundle = bundle.replace("\r\n", "\n").replace("</script", "<\\/script")
     script = f"(() => {{ {bundle}\n}})();"
     if not sys.dont_write_bytecode:
-        with suppress(OSError):  # a folder that cannot be written has no cache
+        with suppress(OSError):  # in a read-only folder, nothing is cached
             file.parent.mkdir(exist_ok=True)
             part = file.with_suffix(f".{os.getpid()}")
             part.write_bytes(zlib.compress(script.encode(), 9))

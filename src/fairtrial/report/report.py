@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def write_report(results: Reportable, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
     """Write a report as one self-contained HTML file and return its path.
 
-    An existing file is replaced after the new page is complete.
+    An existing file is replaced only when the new page is complete.
 
     Parameters
     ----------
@@ -77,12 +77,12 @@ def write_files(
     formats: str = "svg",
     tables: Path | None = None,
 ) -> dict[Path, int | None]:
-    """Write the page, and write figures and tables into folders. Each is written only if its path is given.
+    """Write the page to a file, and the figures and tables to folders. Outputs without a path are not written.
 
     Returns
     -------
     dict
-        The written paths. A folder is mapped to its number of files, and the page to None.
+        Maps the path of each folder to its number of files, and the path of the page to None.
     """
     check_targets(page, figures, formats, tables)
     if page is None and figures is None and tables is None:
@@ -111,7 +111,7 @@ def _return_memory() -> None:
 
 @dataclass(frozen=True)
 class _PageHeading:
-    """The default title of a page, its line of provenance, the learners to highlight, and what is selected first."""
+    """The default title and subtitle of a page, its learners that can be highlighted, and its initially selected values."""
 
     title: str
     subtitle: str
@@ -153,13 +153,13 @@ def build_sections(results: Reportable) -> list[Section]:
 
     Parameters
     ----------
-    results : Results, Judgement or Verdict
-        Results of a study, a judgement or a verdict.
+    results : Results, Judgement, GateResult, ThresholdResult or Verdict
+        Results of a study, a judgement, a decision, a threshold or a verdict.
 
     Returns
     -------
     list of Section
-        The sections that apply.
+        The sections that apply to these results.
 
     Examples
     --------

@@ -7,8 +7,8 @@ entry-point group `fairtrial.sections`:
     def build_calibration_section(source): ...
 
 The function takes the source of the report (`fairtrial.report.source.ReportSource`) and returns a `Section` or None. A page
-groups its sections by the question that they answer (`QUESTIONS`). The first sentence and the lead figures of the first section
-of a question are visible; everything else is collapsed.
+groups its sections by the question that they answer (`QUESTIONS`). For each question, the page shows the first sentence and the
+lead figures of the first section. Everything else is collapsed.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ class Number:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence, with the inserted names (of data sets, learners or measures) and numbers.
+    """A sentence, with the names (of data sets, learners or measures) and the numbers in it.
 
-    `when` maps selectors of the page, e.g. `{"measure": "AUC"}`, to the values for which the sentence is visible.
+    `when` maps selectors of the page to the values for which the sentence is visible, such as `{"measure": "AUC"}`.
     """
 
     text: str
@@ -132,11 +132,11 @@ def build_sentence(template: str, **parts: Any) -> Sentence:
 
 @dataclass(frozen=True, eq=False)
 class ReportTable:
-    """A frame with a key, a title and number formats.
+    """A table of a report: a frame with a key, a title and number formats.
 
-    `formats` maps columns to formats, e.g. `"{:.3f}"`. If `best` is "max" or "min", the best cell of each row is printed in
-    bold; if it is None, no cell is. `long` tables can be filtered and are initially collapsed. `when` maps selectors of the
-    page, e.g. `{"measure": "AUC"}`, to the values for which the table is visible.
+    `formats` maps columns to formats such as `"{:.3f}"`. If `best` is "max" or "min", the largest or smallest number of each
+    row is bold. If `long` is true, the page collapses a table with more than 12 rows. `when` maps selectors of the page to the
+    values for which the table is visible, such as `{"measure": "AUC"}`.
     """
 
     key: str
@@ -153,8 +153,8 @@ class ReportTable:
 class Figure:
     """A chart with a key, a title and an alternative text that describes it.
 
-    `lead` figures stay visible when their section is collapsed; if no figure of a section is one, the first figure is. `size`
-    is the width: the whole column, half of it, or one of several small multiples. `when` is as in `ReportTable`.
+    Figures with `lead` stay visible when their section is collapsed. If a section has none, its first figure stays visible.
+    `size` is the width: the whole column, half of it, or one of several small multiples. `when` is as in `ReportTable`.
     """
 
     key: str
@@ -180,10 +180,10 @@ class Highlight:
 class Section:
     """A section of a report. Its parts, in reading order, are sentences, figures, tables, code, notes and subsections.
 
-    The first sentence, or its alternatives for the values of a selector, states what was found. `code` is preformatted text,
-    e.g. a file or a command. `when` is as in `ReportTable`. `question` is the key of the question that the section answers, or
-    empty. `explorer` is shown above the lead figures if the section is the first one of its question, and so is `slider`: a
-    selector of the page and its values.
+    The first sentence states the main result. It can have alternatives for the values of a selector. `code` is preformatted
+    text, e.g. a file or a command. `when` is as in `ReportTable`. `question` is the key of the question that the section
+    answers, or empty. `slider` is a selector of the page and its values. `slider` and `explorer` are shown above the lead
+    figures, but only in the first section of a question.
     """
 
     key: str
@@ -226,15 +226,16 @@ QUESTIONS = {
 
 ShownSchemes = Literal["first", "all", "none"]
 ReportKind = Literal["study", "judgement", "comparison", "gate", "threshold"]
-"""The kinds of reports: on the results of a study, a judgement, a comparison of scores, a decision, or a threshold."""
+"""Kinds of reports: on a study, a judgement, a comparison of scores, a decision, or a threshold."""
 
 
 @dataclass(eq=False)
 class SectionBuilder:
-    """A function that builds a section, with the key, title and order of the section and the kinds of reports that contain it.
+    """A function that builds a section, with the section's key, title and order, and the kinds of reports that contain it.
 
-    The function takes the `ReportSource` and returns None if the section does not apply. `schemes` states which resampling
-    schemes of a study the section shows: the first, all, or none. A section of a study with several schemes notes this.
+    The function takes the `ReportSource` and returns a `Section`, or None if the section does not apply. `schemes` states which
+    resampling schemes of a study the section shows: the first, all, or none. If a study has several schemes, a note lists the
+    schemes that the section shows.
     """
 
     key: str
@@ -271,7 +272,7 @@ def section(
 ) -> Callable[[BuildFunction], BuildFunction]:
     """Register the function that builds a section for the given kinds of reports.
 
-    `question` is a key of `QUESTIONS`; a section without a question is shown on its own. Sections are sorted by `order`.
+    `question` is a key of `QUESTIONS`. A section without a question is shown on its own. Sections are sorted by `order`.
     """
 
     def register(function: BuildFunction) -> BuildFunction:

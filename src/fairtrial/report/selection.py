@@ -1,4 +1,4 @@
-"""Selection of data set, condition, learners, repeat and positive class for figures and sections."""
+"""Select the data set, condition, learners, repeat and positive class for figures and sections."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ _LONGEST_KEY = 80
 
 @dataclass(frozen=True)
 class Selection:
-    """The selected part of a study. None leaves the choice to the figure, e.g. all data sets or the main condition.
+    """The selected part of a study.
 
-    `positive` is a class, or a mapping of data sets to classes.
+    None means the default of the figure, such as all data sets or the main condition. `positive` is a class, or a mapping of
+    data sets to classes.
 
     >>> Selection(dataset="iris", level=0.2)
     Selection(dataset='iris', condition=None, level=0.2, learner=None, repeat=None, positive=None)
@@ -70,13 +71,16 @@ class Selection:
 
 
 def get_main_condition(results: Results) -> ConditionFacts:
-    """Get the main condition: `clean`, or the first condition if the study has no clean one."""
+    """Get the main condition: `clean`, or the first condition if the study has no condition `clean`."""
     conditions = results.archive.conditions
     return next((condition for condition in conditions if condition.name == CLEAN), conditions[0])
 
 
 def choose_positive_class(results: Results, facts: DataFacts) -> Any:
-    """Choose the positive class: the declared class, else the second of two sorted classes or the rarest of several."""
+    """Choose the positive class of a data set.
+
+    It is the declared class. If no class is declared, it is the second of two sorted classes, or the rarest of more classes.
+    """
     declared = results.archive.declaration.get("data")
     dataset_declaration = declared.get(facts.name) if isinstance(declared, Mapping) else None
     declared_positive = dataset_declaration.get("positive") if isinstance(dataset_declaration, Mapping) else None
@@ -101,9 +105,9 @@ ROUNDING = 1e-6  # so 30 clusters of equal size are not rounded down to 29
 
 
 def count_tested_classes(results: Results, facts: DataFacts, condition: ConditionFacts, positive: object) -> tuple[int, int]:
-    """Count the test rows of the class and of the other classes in the first repeat under this condition.
+    """Count the test rows of the positive class and of the other classes in the first repeat under a condition.
 
-    If rows are grouped or repeated, effective rows are counted and rounded down.
+    If rows are clustered or repeated, the effective numbers of rows are returned, rounded down.
     """
     trials = results.scored_trials()
     selected_trials = trials[(trials["dataset"] == facts.name) & (trials["status"] == "ok") & mask_condition(trials, condition)]
@@ -118,7 +122,11 @@ def count_tested_classes(results: Results, facts: DataFacts, condition: Conditio
 
 
 def list_changed_conditions(results: Results, *, test_only: bool) -> dict[str, list[ConditionFacts]]:
-    """List the conditions that change only the test set, or all others except clean and training sizes, by name and level."""
+    """Group the conditions that change data by name, sorted by level.
+
+    If `test_only` is true, list the conditions that change only the test set. Otherwise, list all other conditions, but neither
+    the clean condition nor training sizes.
+    """
     conditions_by_name: dict[str, list[ConditionFacts]] = {}
     for condition in results.archive.conditions:
         if condition.name == CLEAN or is_train_size(condition):
@@ -129,7 +137,7 @@ def list_changed_conditions(results: Results, *, test_only: bool) -> dict[str, l
 
 
 def with_levels(frame: pd.DataFrame, conditions: Iterable[ConditionFacts]) -> pd.DataFrame:
-    """Set the level of conditions without a level to NaN."""
+    """Set the level to NaN for conditions that have no level."""
     names_without_level = [condition.name for condition in conditions if isnan(get_level(condition))]
     return frame.assign(level=frame["level"].where(~frame["condition"].astype(object).isin(names_without_level)))
 

@@ -1,6 +1,6 @@
-"""The source of a report: the results of a study, a judgement or gate of predictions, or a verdict on a table of scores.
+"""The source of a report: a study, a judgement, a gate, a threshold, or a verdict on a table of scores.
 
-Sections, checks and figures all use the protocol `ReportSource`. `describe_source` chooses the implementation by type.
+Sections, checks and figures all use the class `ReportSource`. `describe_source` chooses the subclass by the type of results.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from fairtrial.significance.verdict import Verdict
 from fairtrial.study.results.results import Results
 from fairtrial.study.results.selection import format_condition
 
-# As many learners as figures have colours.
+# Number of colours in a figure.
 _MOST_COLOURS = 20
 
 
@@ -50,7 +50,7 @@ class ReportSource(ABC):
     @property
     @abstractmethod
     def identity(self) -> Any:
-        """The object of the report. Computed values are cached under this key."""
+        """The object that is reported. It is the key under which computed values are cached."""
 
     @property
     @abstractmethod
@@ -60,7 +60,7 @@ class ReportSource(ABC):
     @property
     @abstractmethod
     def verdict(self) -> Verdict | None:
-        """The comparison over data sets or splits, or None if there is none."""
+        """The comparison over data sets or splits. None if there is no such comparison."""
 
     @property
     @abstractmethod
@@ -69,12 +69,12 @@ class ReportSource(ABC):
 
     @property
     def selected(self) -> dict[str, str]:
-        """The values of the page's selectors that are selected first."""
+        """The initially selected values of the page's selectors."""
         return {"measure": format_measure_name(self.measure)} if self.measure else {}
 
     @property
     def rankings(self) -> tuple[Ranking, ...]:
-        """The ranking on each data set, computed from its rows. Empty if the comparison is only over data sets."""
+        """The ranking on each data set, computed from its rows. Empty if learners are compared only over data sets."""
         return ()
 
     @property
@@ -83,7 +83,7 @@ class ReportSource(ABC):
         return {}
 
     def to_results(self) -> Results | None:
-        """Return the results from which figures are drawn, or None if there are none."""
+        """Return the results from which figures are drawn. Return None if such results are not available."""
         return None
 
     def get_results(self) -> Results:
@@ -107,11 +107,11 @@ class ReportSource(ABC):
         return self._refuse("the result of choose_threshold")
 
     def describe_schemes(self, selection: ShownSchemes) -> str | None:
-        """Name the resampling schemes that a section shows. Return None if there is only one."""
+        """Name the resampling schemes that a section shows. Return None if there is only one scheme."""
         return None
 
     def split_by_scheme(self) -> Mapping[str, ReportSource]:
-        """Split the source by resampling scheme. The mapping is empty if there is only one."""
+        """Split the source by resampling scheme. The mapping is empty if there is only one scheme."""
         return {}
 
     def _refuse(self, needed: str) -> NoReturn:
@@ -171,7 +171,7 @@ class StudySource(ReportSource):
 
     @property
     def learners(self) -> list[str]:
-        """The names of the learners. If there are more than colours, the best come first, so each of them has its own."""
+        """The names of the learners. If there are more learners than colours, the best learners come first."""
         names = [learner.name for learner in self.results.archive.learners]
         best = select_best_learners(self.get_results(), _MOST_COLOURS)
         return [*best, *(name for name in names if name not in set(best))]
@@ -209,14 +209,14 @@ class StudySource(ReportSource):
         return self.results
 
     def describe_schemes(self, selection: ShownSchemes) -> str | None:
-        """Name the resampling schemes that a section shows. Return None if the study has only one."""
+        """Name the resampling schemes that a section shows. Return None if the study has only one scheme."""
         schemes = self.results.schemes
         if len(schemes) == 1:
             return None
         return f"Resampling scheme: {schemes[0]}." if selection == "first" else f"Resampling schemes: {join_names(schemes)}."
 
     def split_by_scheme(self) -> Mapping[str, ReportSource]:
-        """Split the source by resampling scheme. The mapping is empty if the study has only one."""
+        """Split the source by resampling scheme. The mapping is empty if the study has only one scheme."""
         schemes = self.results.schemes
         return {name: StudySource(self.results.for_resampling(name)) for name in schemes} if len(schemes) > 1 else {}
 
@@ -232,7 +232,7 @@ class JudgementSource(ReportSource):
 
     @property
     def title(self) -> str:
-        """The name of the file of predictions."""
+        """A title with the name of the judged file."""
         return f"Judgement of {self.judgement.source}"
 
     @property
@@ -263,7 +263,7 @@ class JudgementSource(ReportSource):
 
     @property
     def rankings(self) -> tuple[Ranking, ...]:
-        """The answer for each data set."""
+        """The ranking of the models on each data set."""
         return self.judgement.findings
 
     @property
@@ -272,7 +272,7 @@ class JudgementSource(ReportSource):
         return self.judgement.class_counts
 
     def to_results(self) -> Results | None:
-        """Return the predictions as results, if they are in memory and have no weights."""
+        """Return the predictions as results. Return None if they are not in memory or if rows have weights."""
         if self.judgement.predictions is None or self.judgement.roles.get("weight"):
             return None
         return Results(self.judgement.archive)
@@ -282,7 +282,7 @@ class JudgementSource(ReportSource):
         return self.judgement
 
     def figure_options(self) -> dict[str, Any]:
-        """Return the positive class, if one was given for all data sets."""
+        """Return the positive class as an option, if the same class was specified for all data sets."""
         positives = self.judgement.positives
         labels = {label for label, _ in positives.classes.values()}
         return {"positive": labels.pop()} if len(labels) == 1 and positives.specified else {}
@@ -317,7 +317,7 @@ class ComparisonSource(ReportSource):
 
     @property
     def measure(self) -> str:
-        """The measure of the scores, if it is registered."""
+        """The measure of the scores. Empty if it is not registered."""
         return "" if self.comparison.measure is None else self.comparison.measure
 
     @property
@@ -342,7 +342,7 @@ class GateSource(ReportSource):
 
     @property
     def title(self) -> str:
-        """The candidates and the baseline."""
+        """A question that names the candidates and the baseline."""
         candidates = dict.fromkeys(comparison.candidate for comparison in self.result.comparisons)
         return f"May {join_names(candidates)} replace {self.result.comparisons[0].baseline}?"
 
@@ -369,7 +369,7 @@ class GateSource(ReportSource):
 
     @property
     def verdict(self) -> None:
-        """There is no comparison over data sets."""
+        """None, because there is no comparison over data sets."""
 
     def get_gate(self) -> GateResult:
         """Return the result."""
@@ -387,7 +387,7 @@ class ThresholdSource(ReportSource):
 
     @property
     def title(self) -> str:
-        """The name of the file."""
+        """A title with the name of the file."""
         return f"Threshold for {self.result.source}"
 
     @property
@@ -408,12 +408,12 @@ class ThresholdSource(ReportSource):
 
     @property
     def measure(self) -> str:
-        """There is no main measure."""
+        """An empty text, because there is no main measure."""
         return ""
 
     @property
     def verdict(self) -> None:
-        """There is no comparison over data sets."""
+        """None, because there is no comparison over data sets."""
 
     def get_thresholds(self) -> ThresholdResult:
         """Return the result."""

@@ -56,23 +56,23 @@ def to_latex(
     caption: str = "",
     label: str = "",
 ) -> str:
-    r"""Format a table of scores in LaTeX, for the package booktabs.
+    r"""Format a table of scores as LaTeX code that uses the package booktabs.
 
-    The best score of each row is bold. The last rows contain the mean and the mean rank. Dashes represent missing scores, and
-    means and mean ranks that are undefined because of missing scores.
+    The best score of each row is bold. The last rows contain the mean and the mean rank. A dash stands for a missing
+    score, or for a mean or mean rank that is undefined because scores are missing.
 
     Parameters
     ----------
     scores : pandas.DataFrame
         Scores with data sets as rows and learners as columns. If `better` is None, any frame is accepted.
     better : {"max", "min"} or None, default "max"
-        Whether larger or smaller scores are better. None prints the cells of any frame unchanged.
+        Whether larger or smaller scores are better. If None, nothing is bold, and no summary rows or marks are added.
     digits : int, optional
-        Number of decimal places. Default: those of the data, at most four.
+        Number of decimal places. Default: as many as the data have, but at most four.
     mean_ranks : mapping or pandas.Series, optional
         Mean rank of each learner. Default: computed from the scores.
     marks : mapping of str to {"better", "worse"}, optional
-        Learners that differ significantly from `reference`.
+        Learners that are significantly better or worse than `reference`.
     reference : str, optional
         Learner to which `marks` refers.
     note : str, optional
@@ -80,7 +80,7 @@ def to_latex(
     deviations : pandas.DataFrame, optional
         Standard deviations, with the rows and columns of `scores`. Scores then have at most three decimal places by default.
     summary : sequence of {"Mean", "Mean rank"}, default ("Mean", "Mean rank")
-        Rows below the scores. If it is empty, `marks` are placed in the rows of scores.
+        Rows below the scores. If there are none, `marks` are placed in the rows of scores.
     caption, label : str, optional
         Caption and label. If either is given, the table is a float.
 
@@ -145,20 +145,20 @@ def to_markdown(
 ) -> str:
     """Format a table of scores in Markdown.
 
-    The best score of each row is bold. The last rows contain the mean and the mean rank. Dashes represent missing scores.
+    The best score of each row is bold. The last rows contain the mean and the mean rank. A dash stands for a missing score.
 
     Parameters
     ----------
     scores : pandas.DataFrame
         Scores with data sets as rows and learners as columns. If `better` is None, any frame is accepted.
     better : {"max", "min"} or None, default "max"
-        Whether larger or smaller scores are better. None prints the cells of any frame unchanged.
+        Whether larger or smaller scores are better. If None, nothing is bold, and no summary rows or marks are added.
     digits : int, optional
-        Number of decimal places. Default: those of the data, at most four.
+        Number of decimal places. Default: as many as the data have, but at most four.
     mean_ranks : mapping or pandas.Series, optional
         Mean rank of each learner. Default: computed from the scores.
     marks : mapping of str to {"better", "worse"}, optional
-        Learners that differ significantly from `reference`.
+        Learners that are significantly better or worse than `reference`.
     reference : str, optional
         Learner to which `marks` refers.
     note : str, optional
@@ -166,7 +166,7 @@ def to_markdown(
     deviations : pandas.DataFrame, optional
         Standard deviations, with the rows and columns of `scores`. Scores then have at most three decimal places by default.
     summary : sequence of {"Mean", "Mean rank"}, default ("Mean", "Mean rank")
-        Rows below the scores. If it is empty, `marks` are placed in the rows of scores.
+        Rows below the scores. If there are none, `marks` are placed in the rows of scores.
 
     Returns
     -------
@@ -211,20 +211,18 @@ def to_text(
 ) -> str:
     """Format a table of scores as text for the console. A star marks the best score of each row.
 
-    Parameters are those of `to_markdown`.
-
     Parameters
     ----------
     scores : pandas.DataFrame
         Scores with data sets as rows and learners as columns. If `better` is None, any frame is accepted.
     better : {"max", "min"} or None, default "max"
-        Whether larger or smaller scores are better. None prints the cells of any frame unchanged.
+        Whether larger or smaller scores are better. If None, nothing is bold, and no summary rows or marks are added.
     digits : int, optional
-        Number of decimal places. Default: those of the data, at most four.
+        Number of decimal places. Default: as many as the data have, but at most four.
     mean_ranks : mapping or pandas.Series, optional
         Mean rank of each learner. Default: computed from the scores.
     marks : mapping of str to {"better", "worse"}, optional
-        Learners that differ significantly from `reference`.
+        Learners that are significantly better or worse than `reference`.
     reference : str, optional
         Learner to which `marks` refers.
     note : str, optional
@@ -232,7 +230,7 @@ def to_text(
     deviations : pandas.DataFrame, optional
         Standard deviations, with the rows and columns of `scores`. Scores then have at most three decimal places by default.
     summary : sequence of {"Mean", "Mean rank"}, default ("Mean", "Mean rank")
-        Rows below the scores. If it is empty, `marks` are placed in the rows of scores.
+        Rows below the scores. If there are none, `marks` are placed in the rows of scores.
 
     Returns
     -------
@@ -290,7 +288,7 @@ _Row = tuple[str | None, list[_TableCell]]
 
 @dataclass(frozen=True)
 class _Sheet:
-    """The content of a table, independent of the output format. A row without a name has no cell for the name."""
+    """The content of a table, independent of the output format. If a row has no name, it has no cell for a name."""
 
     head: list[str]
     right: list[bool]
@@ -369,7 +367,7 @@ def _check_deviations(deviations: Any, values: FloatArray) -> FloatArray:
 
 
 def _choose_digits(values: FloatArray, most_digits: int) -> int:
-    """Choose the number of decimal places: as in the data, but at most `most_digits` unless all numbers are small."""
+    """Choose the number of decimal places: as many as the data have, but at most `most_digits` unless all numbers are small."""
     defined = values[np.isfinite(values)]
     decimals, largest = count_decimals(defined), float(np.abs(defined).max(initial=0.0))
     most = max(most_digits, most_digits - 1 - int(np.floor(np.log10(largest)))) if largest > 0 else most_digits
@@ -383,7 +381,7 @@ def _build_number_cells(
     marks: Sequence[Mark | Literal[""]] | None = None,
     deviations: FloatArray | None = None,
 ) -> list[_TableCell]:
-    """Build cells of numbers, with the smallest `sign * value` in bold. Ties are determined as for ranks."""
+    """Build cells of numbers, with the smallest `sign * value` in bold. Values that tie in ranking are all bold."""
     defined = np.isfinite(values)
     ranks = np.full(len(values), np.inf)
     if defined.any():
@@ -449,7 +447,7 @@ def _join_latex_row(cells: list[str]) -> str:
 
 
 def _escape_latex(text: str) -> str:
-    """Escape the special characters of LaTeX, and brackets and stars, which LaTeX would interpret after a line break."""
+    """Escape the special characters of LaTeX, and also brackets and stars, which have a meaning after a line break."""
     escaped = "".join(_LATEX_ESCAPES.get(sign, sign) for sign in " ".join(text.split()))
     return re.sub("-(?=-)", "-{}", escaped)
 
@@ -487,13 +485,13 @@ def _format_markdown_cell(cell: _TableCell) -> str:
 
 
 def _format_text_cell(cell: _TableCell) -> tuple[str, str]:
-    """Format a cell as its text and the signs after it."""
+    """Return the text of a cell and the symbols that follow it."""
     text = " ".join(cell.text.split()) + (f" \N{PLUS-MINUS SIGN} {cell.deviation}" if cell.deviation else "")
     return text, "*" * cell.bold + (_MARKDOWN_MARKS[cell.mark] if cell.mark else "")
 
 
 def _align_text_column(cells: Sequence[tuple[str, str]], right: bool) -> list[str]:
-    """Pad the cells of a column to the same width. Signs after a number do not move the number."""
+    """Pad the cells of a column to the same width. The symbols after a number do not shift it."""
     from rich.cells import cell_len
 
     signs_width = max(len(signs) for _, signs in cells)
@@ -506,7 +504,7 @@ def _align_text_column(cells: Sequence[tuple[str, str]], right: bool) -> list[st
 
 
 def count_decimals(values: FloatArray) -> int | None:
-    """Count the decimal places of the numbers. Return None if the numbers are not rounded."""
+    """Count the decimal places of the numbers. Return None if there are more than 11."""
     scale = max(1.0, float(np.abs(values).max(initial=0.0)))
     for decimals in range(12):
         if np.abs(values - np.round(values, decimals)).max(initial=0.0) <= 1e-14 * scale:

@@ -44,12 +44,12 @@ TOO_ALIKE = "too alike"
 
 @dataclass(frozen=True, eq=False)
 class Leaks:
-    """Number of test rows with a duplicate of the same class (`duplicates`) or of another class (`conflicts`) in the training
-    set.
+    """Numbers of test rows that have a duplicate in the training set, for each split.
 
-    The expected numbers are means over random stratified folds of the same sizes; they are NaN for splits that are not
-    examined. p is the proportion of these folds with at least as many duplicates. `n_drawn` is the number of these folds: 0 if
-    no two rows are equal.
+    `duplicates` counts duplicates of the same class, and `conflicts` counts duplicates of another class. The expected numbers
+    are means over random stratified folds of the same sizes. They are NaN for splits that are not examined. A p-value is the
+    proportion of random partitions with at least as many duplicates or conflicts. `n_drawn` is the number of random partitions,
+    which is 0 if no two rows are equal.
     """
 
     duplicates: IntArray
@@ -62,7 +62,7 @@ class Leaks:
 
 
 def count_leaks(layout: SplitLayout, n_permutations: int, rng: np.random.Generator) -> Leaks:
-    """Count equal rows across training and test sets.
+    """Count the test rows that equal a training row.
 
     >>> from fairtrial.resampling.layout import read_layout
     >>> layout = read_layout([([0, 1], [2, 3]), ([2, 3], [0, 1])], ([[1.0], [2.0], [1.0], [2.0]], ["a", "b", "a", "a"]))
@@ -88,7 +88,9 @@ def count_leaks(layout: SplitLayout, n_permutations: int, rng: np.random.Generat
 
 
 def find_equal_rows(values: FloatArray) -> tuple[IntArray, IntArray]:
-    """Find the rows that equal another row in all attributes (missing equals missing), with the number of their group.
+    """Find the rows that equal another row in all attributes, and number the groups of equal rows.
+
+    Missing values are equal to each other.
 
     >>> rows, groups = find_equal_rows(np.array([[1.0, np.nan], [2.0, 3.0], [1.0, np.nan]]))
     >>> rows.tolist(), groups.tolist()
@@ -119,7 +121,7 @@ def _count_arrangements(
 def _count_by_chance(
     layout: SplitLayout, rows: IntArray, groups: IntArray, n_permutations: int, rng: np.random.Generator
 ) -> tuple[IntArray, IntArray]:
-    """Count duplicates in random stratified folds: the sides are permuted within each class."""
+    """Count duplicates in random stratified folds. To draw them, rows are permuted within each class."""
     sides = layout.compute_sides()
     affordable = _MAX_LEAK_WORK // max(1, len(rows) * sides.shape[1])
     n_drawn = max(_MIN_PERMUTATIONS, min(n_permutations, _MAX_PERMUTATIONS, affordable))
@@ -176,7 +178,7 @@ def _find_shifted(layout: SplitLayout, shift_tests: Sequence[ShiftTest], alpha: 
 
 
 def _get_severity(layout: SplitLayout) -> tuple[Level, str]:
-    """Return level and remark: shift is a fault, except between groups, where it is expected."""
+    """Return the level and the remark of a shift finding. Shift is a fault unless the splits separate groups."""
     return ("note", "group_shift") if is_grouped(layout.splits.scheme) else ("fault", "unintended_shift")
 
 
@@ -252,7 +254,7 @@ def _find_similar(similarity_tests: Sequence[SimilarityTest], alpha: float) -> I
 class Audit:
     """Result of an audit of splits.
 
-    Data frames count folds from 0, like splits; texts count them from 1.
+    Data frames and splits count folds from 0, but texts count folds from 1.
 
     Attributes
     ----------
@@ -261,7 +263,7 @@ class Audit:
     n_rows : int
         Number of rows.
     alpha : float
-        Probability that random stratified folds raise any finding of shift.
+        Probability that an audit of random stratified folds reports any shift.
     n_permutations : int
         Number of random stratified partitions for the tests of shift.
     findings : tuple of AuditFinding
@@ -300,13 +302,14 @@ class Audit:
         return tuple(finding for finding in self.findings if finding.level == "fault")
 
     def frame(self) -> pd.DataFrame:
-        """Return all numbers, one row per check, split, class and attribute.
+        """Return all numbers, with one row per check, split, class and attribute.
 
         Returns
         -------
         DataFrame
-            `value`; `expected`, and the limits `low` and `high` of 95 % of random stratified folds; `p` of the single test and
-            `p_adjusted` for all tests together. Counts have no limits and no p.
+            `value` is the observed value, and `expected` is the mean over random stratified folds. The limits `low` and `high`
+            contain 95 % of the values of random stratified folds. `p` is the p-value of the single test, and `p_adjusted` is
+            adjusted for all tests together. Counts have no limits and no p-values.
         """
         import pandas as pd
 
@@ -316,7 +319,7 @@ class Audit:
         return combined.astype({"repeat": "Int64", "fold": "Int64"})
 
     def table(self) -> pd.DataFrame:
-        """Return one row per split: its counts, and the smallest adjusted p of each kind of shift."""
+        """Return one row per split: counts and the smallest adjusted p-value of each kind of shift."""
         import pandas as pd
 
         coverage, leak_counts = self._coverage, self._leaks
@@ -426,17 +429,17 @@ def audit(
     Parameters
     ----------
     splits : Splits, splitter, or iterable of (train, test)
-        Splits to audit. A splitter is frozen first; pairs contain indices or masks.
+        Splits to audit. If a splitter is given, its splits are drawn first. Pairs contain indices or masks.
     dataset : Dataset or tuple (X, y)
-        Data set to which the splits belong. y may be None.
+        Data set to which the splits belong. y can be None.
     n_permutations : int, default 499
-        Number of random stratified partitions of the same sizes to compare with.
+        Number of random stratified partitions, of the same sizes, with which the splits are compared.
     random_state : int, default 0
         Seed of the permutations.
     alpha : float, default 0.05
-        Probability that random stratified folds raise any finding of shift.
+        Probability that an audit of random stratified folds reports any shift.
     max_rows : int, default 1000
-        Larger classes are sampled for the tests of shift.
+        Maximum number of rows per class in the tests of shift. Larger classes are sampled.
 
     Returns
     -------

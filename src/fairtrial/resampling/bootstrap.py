@@ -16,17 +16,17 @@ from fairtrial.resampling.splitters import number_by_appearance
 
 @scheme("bootstrap", cite="Efron & Tibshirani 1997")
 class Bootstrap(Splitter):
-    """Bootstrap samples as training sets; the rows not drawn (about 36.8 %) are the test set.
+    """Bootstrap samples as training sets, with the rows not drawn (about 36.8 %) as test sets.
 
-    Each sample is a repeat. A sample that leaves no row out is drawn again. The mean error over these splits is pessimistic
-    because a training set contains only 63.2 % of the rows; `estimate` corrects this bias.
+    Each sample is a repeat. A sample that leaves no row out is drawn again. The mean error over these splits is pessimistic,
+    because a training set contains only about 63.2 % of the rows. `estimate` corrects this bias.
 
     Parameters
     ----------
     n_splits : int, default 200
         Number of bootstrap samples.
     stratify : bool, default False
-        Draw within each class; each training set then contains all classes.
+        Draw within each class, so each training set contains all classes.
     random_state : int, Generator, SeedSequence or RandomState, optional
         Seed. An integer gives the same splits on every call. Default: random.
 
@@ -61,7 +61,7 @@ class Bootstrap(Splitter):
         Parameters
         ----------
         X, y, groups : object, optional
-            Data, as in `split`; most splitters do not need them.
+            Data, as in `split`. Most splitters do not need them.
 
         Returns
         -------

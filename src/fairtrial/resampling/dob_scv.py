@@ -1,8 +1,8 @@
 """Distribution optimally balanced stratified cross-validation (Moreno-Torres et al. 2012; Lopez et al. 2014).
 
-Distances are standardized Euclidean, or HEOM if any value is nominal or missing. HEOM, the heterogeneous Euclidean-overlap
-metric (Wilson & Martinez 1997), sums squares: the difference between numbers relative to their range, 1 if nominal values
-differ, and 1 if a value is missing.
+Distances are standardized Euclidean, or HEOM if any value is nominal or missing. HEOM is the heterogeneous Euclidean-overlap
+metric (Wilson & Martinez 1997). A squared distance is the sum of the squared differences of all columns. The difference of two
+numbers is divided by the range of the column. The difference is 1 if nominal values differ or a value is missing.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ROUGH_BITS = 24
 
 @dataclass(frozen=True, eq=False)
 class EncodedCases:
-    """Cases as points; squared distances are sums over the columns, computed by the kind of each column."""
+    """Cases as points. A squared distance is a sum over the columns, and each kind of column has its own formula."""
 
     points: FloatArray
     kinds: npt.NDArray[np.int8]
@@ -36,17 +36,17 @@ class EncodedCases:
 
 @dataclass(frozen=True, eq=False)
 class KeelCases:
-    """Cases in the form in which KEEL compares them."""
+    """Cases in the form that the distance of the software KEEL needs."""
 
     points: FloatArray
     weights: FloatArray
-    """Standard deviations of numeric columns; -1 for nominal columns."""
+    """Standard deviations of numeric columns, and -1 for nominal columns."""
     proportions: FloatArray
     """Proportions of the classes among the cases with a nominal value, of shape (columns, codes, classes)."""
 
 
 def split_rows_by_class(codes: IntArray) -> list[IntArray]:
-    """Return the sorted rows of each class; classes are in order of appearance.
+    """Return the sorted rows of each class, with the classes in order of appearance.
 
     >>> [rows.tolist() for rows in split_rows_by_class(np.array([1, 1, 0, 1]))]
     [[0, 1, 3], [2]]
@@ -57,7 +57,7 @@ def split_rows_by_class(codes: IntArray) -> list[IntArray]:
 
 
 def as_cases(X: Any) -> EncodedCases:
-    """Return standardized numbers, or the input of HEOM if values are nominal or missing.
+    """Convert a table to points: standardized numbers, or the input of HEOM if values are nominal or missing.
 
     >>> as_cases([[1.0, 7.0], [3.0, 7.0]]).points.tolist()
     [[0.0], [2.0]]
@@ -72,7 +72,10 @@ def as_cases(X: Any) -> EncodedCases:
 
 
 def as_keel_cases(X: Any, classes: IntArray) -> KeelCases:
-    """Return the input of KEEL's distance: numeric differences *times* the standard deviation, nominal values by class."""
+    """Convert a table to the input of KEEL's distance.
+
+    KEEL *multiplies* numeric differences by the standard deviation. It compares nominal values by their class proportions.
+    """
     table = _check_finite(read_columns(X))
     values, nominal = table.values, table.nominal
     weights = np.array([-1.0 if nominal[j] else _compute_present_deviation(values[:, j]) for j in range(values.shape[1])])
@@ -118,9 +121,9 @@ def _make_cases(columns: list[FloatArray], kinds: list[int], n: int) -> EncodedC
 
 
 def _scale_column(column: FloatArray, spread: Callable[[FloatArray], float]) -> FloatArray:
-    """Subtract the minimum and divide by the spread; missing values stay missing.
+    """Subtract the minimum and divide by the spread. Missing values stay missing.
 
-    The factor is rounded down to 24 bits. Equal steps between integers then stay exactly equal, and ties remain ties.
+    The factor is rounded down to 24 bits, so equal steps between integers stay exactly equal and ties are preserved.
     """
     largest = np.nanmax(np.abs(column))
     if not 1e-100 < largest < 1e100:  # squares must not underflow or overflow
@@ -145,11 +148,11 @@ def _compute_present_deviation(column: FloatArray) -> float:
 
 @scheme("db-scv", cite="Zeng & Martinez 2000")
 class DBSCV(FoldSplitter):
-    """Distribution-balanced stratified folds, dealt along a walk through each class.
+    """Distribution-balanced stratified folds, assigned along a walk through each class.
 
     The walk starts at a random case of the class and continues with the nearest case not yet visited. Consecutive cases are
-    assigned to consecutive folds, even from one class to the next. Fold sizes therefore differ by at most one, in total and
-    within each class. Distances are those of `DOBSCV`.
+    assigned to consecutive folds, also at the transition to the next class. Fold sizes therefore differ by at most one, in
+    total and within each class. `DOBSCV` uses the same distances.
 
     Parameters
     ----------
@@ -186,17 +189,19 @@ class DOBSCV(FoldSplitter):
     """Distribution optimally balanced stratified folds: near neighbours are in different folds.
 
     A random unassigned case of a class and its `n_splits - 1` nearest unassigned neighbours of the same class form a group.
-    Each member is assigned to a different fold, until no case is left. Distances are standardized Euclidean, or HEOM if a value
-    is nominal or missing; ties are broken by row. Estimates for independent cases are slightly optimistic.
+    The members of a group are assigned to different folds. This is repeated until no case is left. Distances are standardized
+    Euclidean, or HEOM if a value is nominal or missing. Ties are broken by row number. If the cases are independent, estimates
+    are slightly optimistic.
 
     Parameters
     ----------
     n_splits : int, default 5
         Number of folds.
     assign : {"shuffled", "literal", "keel"}, default "shuffled"
-        "shuffled" assigns the members of each group to the folds in random order; sizes differ by at most one. "literal"
-        assigns the first case to fold 1 and its neighbours to folds 2, 3, ... by distance, as published; outliers accumulate in
-        fold 1. "keel" is "literal" as implemented in KEEL, with its distance and without neighbours at distance zero.
+        "shuffled" assigns the members of each group to the folds in random order, and fold sizes differ by at most one.
+        "literal" follows the publication: the first case is assigned to fold 1, and its neighbours to folds 2, 3, ... by
+        distance. Outliers then accumulate in fold 1. "keel" is "literal" as implemented in the software KEEL, with its own
+        distance and without neighbours at distance zero.
     random_state : int, Generator, SeedSequence or RandomState, optional
         Seed. An integer gives the same splits on every call. Default: random.
 
@@ -219,7 +224,7 @@ class DOBSCV(FoldSplitter):
     def _assign_folds(self, rows: SplitterInput, rng: np.random.Generator) -> IntArray:
         classes = split_rows_by_class(rows.require_classes("DOBSCV"))
         check_class_sizes(rows, self.n_splits, "DOBSCV")
-        # Because the order is random, the next case without a fold is a random case.
+        # Because the order is random, the next unassigned case is a random case.
         seeds = [rng.permutation(len(members)) for members in classes]
         if self.assign == "keel":
             return assign_keel_folds(rows, classes, seeds, self.n_splits)
@@ -234,7 +239,7 @@ class DOBSCV(FoldSplitter):
 
 
 def assign_keel_folds(rows: SplitterInput, classes: list[IntArray], seeds: list[IntArray], n_splits: int) -> IntArray:
-    """Assign each row to the fold of its position in its group, with groups as in KEEL."""
+    """Form groups as in KEEL. The position of a row in its group determines the fold of the row."""
     cases = as_keel_cases(rows.X, rows.require_classes("DOBSCV"))
     folds = np.empty(rows.n, np.intp)
     for members, order in zip(classes, seeds, strict=True):
@@ -252,16 +257,16 @@ def assign_keel_folds(rows: SplitterInput, classes: list[IntArray], seeds: list[
 
 
 def assign_literal_folds(counts: list[int], n_splits: int, rng: np.random.Generator) -> IntArray:
-    """Assign each member, class after class, to the fold of its position in its group."""
+    """Assign the members of all groups to folds. The position of a member in its group determines its fold."""
     del rng  # this assignment is not random
     return np.concatenate([np.arange(count) % n_splits for count in counts])
 
 
 def assign_shuffled_folds(counts: list[int], n_splits: int, rng: np.random.Generator) -> IntArray:
-    """Assign the members of each full group, class after class, to all folds in random order.
+    """Assign the members of each full group to different folds in random order.
 
-    The remaining cases of a class are assigned to the next folds in turn, in random order. Finally the folds are renumbered at
-    random.
+    The remaining cases of a class, in random order, are assigned to the next folds in turn. Finally, the folds are renumbered
+    at random.
     """
     blocks, turn = [], 0
     for count in counts:

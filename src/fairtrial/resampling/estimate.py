@@ -8,7 +8,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -25,7 +24,7 @@ from fairtrial._check import (
     check_whole_number,
     encode_labels,
 )
-from fairtrial._text import format_count, format_interval, format_percentage
+from fairtrial._text import format_count, format_html_block, format_interval, format_percentage
 from fairtrial.errors import InputError, LearnerError, SuspectInputWarning
 from fairtrial.resampling.bootstrap import Bootstrap
 from fairtrial.resampling.splits import Split, count_rows
@@ -54,14 +53,14 @@ def estimate(
 ) -> ErrorEstimates:
     """Estimate the expected loss of a learner on new cases by the bootstrap.
 
-    One run computes all estimates; `method` selects the main one:
+    One run computes all estimates. `method` selects the main estimate:
 
-    - "632+": "632" with a weight that depends on the overfitting (Efron & Tibshirani 1997);
-    - "632": 0.368 resubstitution + 0.632 leave-one-out bootstrap (Efron 1983);
-    - "632-e0": 0.368 resubstitution + 0.632 E0, a common variant;
+    - "632+": like "632", but with a weight that depends on overfitting (Efron & Tibshirani 1997);
+    - "632": 0.368 times resubstitution plus 0.632 times leave-one-out bootstrap (Efron 1983);
+    - "632-e0": 0.368 times resubstitution plus 0.632 times E0, a common variant;
     - "loo-bootstrap": mean loss of each case over the samples without it, averaged over cases (Efron & Tibshirani 1997);
-    - "e0": mean loss of each sample on the cases left out, averaged over samples;
-    - "e0-pooled": mean of all losses on cases left out (Efron 1983);
+    - "e0": mean loss on the cases that a sample leaves out, averaged over samples;
+    - "e0-pooled": mean of all losses on left-out cases (Efron 1983);
     - "resubstitution": mean loss on the training cases, which is optimistic.
 
     Parameters
@@ -78,7 +77,7 @@ def estimate(
         Error rate for classes, squared or absolute error for numbers, or a function of true and predicted values that returns
         one loss per case.
     stratify : bool, default False
-        Draw within each class, for learners that need all classes.
+        Draw within each class, for learners that need all classes in the training set.
     level : float, default 0.95
         Confidence level.
     n_jobs : int, optional
@@ -94,7 +93,7 @@ def estimate(
     -----
     Standard errors use the delta method of Efron & Tibshirani, corrected for the finite number of samples. The standard errors
     of .632 and .632+ treat the predictions on the training cases as fixed. If the leave-one-out bootstrap exceeds the
-    no-information rate, .632+ is 0.632 times the former plus 0.368 times the latter.
+    no-information rate, .632+ is 0.632 times the leave-one-out bootstrap plus 0.368 times the no-information rate.
 
     Examples
     --------
@@ -144,7 +143,7 @@ _LOSSES: dict[str, Loss] = {"error": _compute_error_loss, "squared": _compute_sq
 
 
 def _read_y_true(X: Any, y: Any, loss: object) -> npt.NDArray[Any]:
-    """Check the true values: classes for the error rate, numbers for the other named losses."""
+    """Check the true values, which must be classes for the error rate, and numbers for the other named losses."""
     y_true = check_column("y", y)
     check_same_length(X=np.empty(count_rows(X)), y=y_true)
     if loss == "error":
@@ -157,7 +156,7 @@ def _read_y_true(X: Any, y: Any, loss: object) -> npt.NDArray[Any]:
 def _compute_losses(
     learner: Any, X: Any, y: Any, y_true: npt.NDArray[Any], bootstrap_splits: list[Split], loss: Loss, n_jobs: int | None
 ) -> FloatArray:
-    """Compute the loss on each case left out of each bootstrap sample; 0 elsewhere."""
+    """Compute the loss on each case that a bootstrap sample leaves out. The losses of other cases are 0."""
     from sklearn.utils.parallel import Parallel, delayed
 
     descriptions = [f"bootstrap sample {number}" for number in range(len(bootstrap_splits))]
@@ -226,7 +225,7 @@ class Estimate:
 class ErrorEstimates:
     """All bootstrap estimates of one run.
 
-    `value`, `standard_error`, `low` and `high` are those of the main method.
+    `value`, `standard_error`, `low` and `high` refer to the main method.
 
     Attributes
     ----------
@@ -243,7 +242,8 @@ class ErrorEstimates:
     overfitting : float
         Relative overfitting rate, from 0 (none) to 1.
     weight : float
-        Weight of the out-of-bag losses in .632+; 0.368 of it belongs to the no-information rate if the losses exceed that rate.
+        Weight of the out-of-bag losses in .632+. If these losses exceed the no-information rate, 0.368 of the weight is applied
+        to the no-information rate instead.
     monte_carlo_error : float
         Standard deviation of the leave-one-out bootstrap over different random samples. More resamples reduce it.
 
@@ -303,12 +303,12 @@ class ErrorEstimates:
         return "\n".join([*lines, f"{rates}, weight {self.weight:.4f}, Monte Carlo error {self.monte_carlo_error:.4f}"])
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+        return format_html_block(str(self))
 
 
 @dataclass(frozen=True, eq=False)
 class NoInformation:
-    """No-information rate: mean loss over all pairs of a true value and a prediction.
+    """No-information rate: the mean loss over all pairs of a true value and a prediction.
 
     Attributes
     ----------
@@ -402,7 +402,7 @@ def out_of_bag_estimates(
     losses : array-like of shape (samples, n)
         Loss of the learner trained on each bootstrap sample, for each case.
     counts : array-like of shape (samples, n)
-        How often each case occurs in each sample. Only losses with count 0 are used.
+        How often each case occurs in each sample. Only the losses of cases with count 0 are used.
     resubstitution : array-like of shape (n,)
         Loss of the learner trained on all cases, for each case.
     no_information : float or NoInformation
@@ -477,8 +477,8 @@ def _check_tables(losses: npt.ArrayLike, counts: npt.ArrayLike, resubstitution: 
 class _OutOfBagLosses:
     """Means of the losses on left-out cases, and the influence of each case on the mean over cases.
 
-    `influence` is the nonparametric delta method (Efron & Tibshirani 1997). `noise` is the part of its sum of squares that is
-    due to the finite number of samples. `plain_influence` ignores the effect of a case as a training case.
+    `influence` is computed by the nonparametric delta method (Efron & Tibshirani 1997). `noise` is the part of its sum of
+    squares that is due to the finite number of samples. `plain_influence` ignores that a case affects the training of learners.
     """
 
     per_case: float
@@ -507,7 +507,7 @@ class _OutOfBagLosses:
         count_deviations, run_means = N - N.mean(axis=0), Q.mean(axis=1)
         products = count_deviations * (run_means - run_means.mean())[:, None] * (1 - 1 / n) ** -n
         factor = 2 + 1 / (n - 1)
-        # Contribution of each bootstrap sample to the mean of each case, and to the mean of these means.
+        # contribution of each bootstrap sample to the mean of each case, and to the mean over cases
         steps = np.where(out, Q - case_means, 0.0) * (b / np.maximum(times, 1))
         run_effects = steps.mean(axis=1)
         contributions = factor / n * (steps - run_effects[:, None]) + products
@@ -524,9 +524,10 @@ class _OutOfBagLosses:
 
 
 def _compute_632_plus(error: float, e1: float, gamma: float) -> tuple[float, float, float, tuple[float, float, float]]:
-    """Compute the .632+ estimate (Efron & Tibshirani 1997, equation 32), the relative overfitting rate, the weight and slopes.
+    """Compute the .632+ estimate, the relative overfitting rate, the weight and the slopes.
 
-    The slopes are the derivatives with respect to resubstitution, leave-one-out bootstrap and no-information rate.
+    The estimate is equation 32 of Efron & Tibshirani (1997). The slopes are the derivatives with respect to the resubstitution
+    loss, the leave-one-out bootstrap and the no-information rate.
     """
     excess, max_excess = min(e1, gamma) - error, gamma - error
     estimate_632 = 0.368 * error + 0.632 * e1
@@ -544,7 +545,10 @@ def _compute_632_plus(error: float, e1: float, gamma: float) -> tuple[float, flo
 def _compute_standard_error(
     error_influence: FloatArray, left_out: _OutOfBagLosses, gamma_influence: FloatArray, slopes: tuple[float, float, float]
 ) -> float:
-    """Apply the delta method and remove the Monte Carlo noise; the plain influence of the losses gives a lower bound."""
+    """Compute a standard error by the delta method, without Monte Carlo noise.
+
+    The plain influence of the losses gives a lower bound.
+    """
     a, b, c = slopes
     variance = ((a * error_influence + b * left_out.influence + c * gamma_influence) ** 2).sum() - b**2 * left_out.noise
     minimum = ((a * error_influence + b * left_out.plain_influence + c * gamma_influence) ** 2).sum()
@@ -552,8 +556,10 @@ def _compute_standard_error(
 
 
 def _compute_limits(value: float, se: float, level: float, n: int, zero_one: bool) -> tuple[float, float]:
-    """Compute Wilson limits for a rate, with the sample size that corresponds to the standard error; normal limits for other
-    losses."""
+    """Compute confidence limits: Wilson limits for a rate, and normal limits for other losses.
+
+    The sample size for Wilson limits is chosen to match the standard error.
+    """
     from scipy.special import ndtri
 
     z = float(ndtri(0.5 + level / 2))

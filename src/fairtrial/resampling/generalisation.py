@@ -19,7 +19,7 @@ from fairtrial.resampling.splitter import Seed, Splitter, SplitterInput, scheme
 
 @scheme("nested-cv", cite="Bates, Hastie & Tibshirani 2024")
 class NestedCV(Splitter):
-    """Folds, and folds within each training set, for the interval of nested cross-validation.
+    """Outer folds, and inner folds of each training set, for nested cross-validation intervals.
 
     The first splits are K random folds. Then each fold is left out, and each other fold is tested by a learner that is trained
     on the remaining K - 2 folds. These splits are used only by `nested_cv_interval`. Use `Repeated` to draw several partitions.
@@ -66,7 +66,7 @@ class NestedCV(Splitter):
         Parameters
         ----------
         X, y, groups : object, optional
-            Data, as in `split`; most splitters do not need them.
+            Data, as in `split`. Most splitters do not need them.
 
         Returns
         -------
@@ -79,13 +79,14 @@ class NestedCV(Splitter):
 class PairedSubsampling(Splitter):
     """Random splits of all rows and of disjoint halves, for the conservative z interval.
 
-    Fold 0 of each repeat is a random split of all rows. The rows are also divided into two halves, several times. In each half,
-    the test sets have as many rows as in fold 0. These splits are used only by `conservative_z_interval`.
+    Fold 0 of each repeat is a random split of all rows. The rows are also divided into two random halves, `repeats_out` times.
+    Each half is split in the same way, with test sets of the same size as in fold 0. These splits are used only by
+    `conservative_z_interval`.
 
     Parameters
     ----------
     repeats_in : int, default 15
-        Number of splits of all rows, and of each half.
+        Number of splits of all rows and of each half.
     repeats_out : int, default 10
         Number of pairs of halves. There are (2 * repeats_out + 1) * repeats_in splits.
     ratio : float, default 0.9
@@ -132,7 +133,7 @@ class PairedSubsampling(Splitter):
         Parameters
         ----------
         X, y, groups : object, optional
-            Data, as in `split`; most splitters do not need them.
+            Data, as in `split`. Most splitters do not need them.
 
         Returns
         -------
@@ -147,17 +148,17 @@ def _draw_subsample(members: IntArray, n_test: int, rng: np.random.Generator, re
 
 
 def nested_cv_interval(losses: Sequence[npt.ArrayLike], splits: Splits, *, level: float = 0.95) -> Estimate:
-    """Compute the interval of the generalisation error by nested cross-validation.
+    """Compute a confidence interval of the generalisation error by nested cross-validation.
 
-    The estimate is corrected for the smaller training sets. Its standard error is restricted: it is at least that of n
-    independent rows, and at most sqrt(K) times as large (Bates, Hastie & Tibshirani 2024). Limits use the normal distribution.
+    The estimate is corrected for the smaller training sets. Its standard error is at least the standard error for n independent
+    rows, and at most sqrt(K) times as large (Bates, Hastie & Tibshirani 2024). Confidence limits use the normal distribution.
 
     Parameters
     ----------
     losses : list of array-like
         Loss of each test row of each split, e.g. 0 or 1, or squared errors.
     splits : Splits
-        Splits of `NestedCV`, or of `NestedCV` in `Repeated`.
+        Splits that `NestedCV` has drawn, possibly with `Repeated`.
     level : float, default 0.95
         Confidence level.
 
@@ -192,7 +193,7 @@ def nested_cv_interval(losses: Sequence[npt.ArrayLike], splits: Splits, *, level
 def compute_nested_cv(
     losses: Sequence[FloatArray], keys: Sequence[tuple[int, int]], n_folds: int, n_rows: int, level: float
 ) -> Estimate:
-    """Compute the interval of nested cross-validation. `keys` are the repeat and the fold of each split."""
+    """Compute the interval by nested cross-validation. `keys` contains the repeat and the fold of each split."""
     from scipy.special import ndtri
 
     K = n_folds
@@ -217,17 +218,18 @@ def compute_nested_cv(
 
 
 def conservative_z_interval(scores: npt.ArrayLike, splits: Splits, *, level: float = 0.95) -> Estimate:
-    """Compute the conservative z interval of the mean score over random splits.
+    """Compute the conservative z confidence interval of the mean score over random splits.
 
     The estimate is the mean over the splits of all rows. Its variance is estimated from the differences between disjoint halves
-    of the rows, so it is that of half the rows, which is conservative (Nadeau & Bengio 2003). Any measure can be used.
+    of the rows. This gives the variance for half the rows, which is conservative (Nadeau & Bengio 2003). Any measure can be
+    used.
 
     Parameters
     ----------
     scores : array-like of shape (n_splits,)
         Score of each split.
     splits : Splits
-        Splits of `PairedSubsampling`.
+        Splits that `PairedSubsampling` has drawn.
     level : float, default 0.95
         Confidence level.
 
@@ -257,7 +259,7 @@ def conservative_z_interval(scores: npt.ArrayLike, splits: Splits, *, level: flo
 
 
 def compute_conservative_z(scores: FloatArray, folds: IntArray, level: float) -> Estimate:
-    """Compute the conservative z interval. `folds` are the folds of the splits of `PairedSubsampling`."""
+    """Compute the conservative z interval. `folds` contains the fold of each split of `PairedSubsampling`."""
     from scipy.special import ndtri
 
     means = np.bincount(folds, scores) / np.bincount(folds)

@@ -17,16 +17,16 @@ from fairtrial.resampling.splitter import FoldSplitter, Seed, Splitter, Splitter
 
 @scheme("group")
 class GroupKFold(FoldSplitter):
-    """Folds of whole groups.
+    """Folds that keep all rows of a group together.
 
     Parameters
     ----------
     n_splits : int, default 5
         Number of folds.
     balance : bool, default True
-        If True, balance the number of rows: assign the largest groups first, each to the smallest fold, and groups of equal
-        size in random order. If all sizes differ, the folds are not random. If False, assign groups at random and balance the
-        number of groups.
+        If True, balance the number of rows: the largest groups are assigned first, each to the smallest fold. Groups of equal
+        size are assigned in random order. If all sizes differ, the folds are not random. If False, assign groups at random and
+        balance the number of groups.
     random_state : int, Generator, SeedSequence or RandomState, optional
         Seed. An integer gives the same splits on every call. Default: random.
 
@@ -153,7 +153,7 @@ class LeaveGroupOut(Splitter):
 
 
 def _count_group_sizes(groups: IntArray, n_splits: int) -> IntArray:
-    """Return the number of rows of each group; there must be at least as many groups as folds."""
+    """Return the number of rows of each group. Raise InputError if there are fewer groups than folds."""
     sizes = np.bincount(groups)
     if len(sizes) < n_splits:
         raise InputError(f"n_splits must be at most {len(sizes)}, the number of groups, got {n_splits}")

@@ -1,4 +1,4 @@
-"""The layout of splits over a data set: the training and test sets of each split, and problems with them."""
+"""Splits of a data set: the rows and classes in training and test sets, and problems with them."""
 
 from __future__ import annotations
 
@@ -31,11 +31,12 @@ class AuditFinding:
     Attributes
     ----------
     level : {"fault", "caution", "note"}
-        A fault makes estimates from these splits wrong. A caution may be intended but has consequences. A note is information.
+        A fault makes estimates from these splits wrong. A caution can be intended, but it affects the results. A note is
+        only information.
     check : str
-        Check that made the finding, as in `Audit.frame`.
+        Name of the check with this finding, as in `Audit.frame`.
     details : tuple of Finding
-        Kinds and values, from which the text is rendered.
+        Kinds and values from which the text is rendered.
 
     Examples
     --------
@@ -70,7 +71,7 @@ class AuditFinding:
 
 
 def render_details(finding: Finding) -> str:
-    """Render a finding. Its values may be tuples of findings, such as one for each split; long tuples are cut.
+    """Render a finding as text. Values can be tuples of findings, e.g. one per split. Long tuples are shortened.
 
     >>> sizes = (Finding.of("overlapping_split", split="fold 1", rows=2, test_rows=6),)
     >>> render_details(Finding.of("train_test_overlap", splits=sizes)).partition(".")[0]
@@ -96,7 +97,7 @@ _MAX_COMPARED = 40
 
 @dataclass(frozen=True, eq=False)
 class SplitLayout:
-    """Splits of a data set: the columns, the class of each row as a code, and the names of the classes."""
+    """Splits of a data set, together with its columns, the class code of each row, and the class names."""
 
     splits: Splits
     columns: EncodedTable
@@ -110,7 +111,10 @@ class SplitLayout:
 
     @cached_property
     def repeats(self) -> tuple[tuple[int, ...], ...]:
-        """Return the indices of the splits of each repeat; a single repeat that tests all rows several times is divided."""
+        """Return the indices of the splits of each repeat.
+
+        If there is one repeat that tests all rows several times, it is divided into several repeats.
+        """
         members: dict[int, list[int]] = {}
         for s, split in enumerate(self.splits):
             members.setdefault(split.repeat, []).append(s)
@@ -136,12 +140,15 @@ class SplitLayout:
 
     @cached_property
     def examined_splits(self) -> IntArray:
-        """Return the splits that are compared with random splits: all of them, or 100 equally spaced ones."""
+        """Return the splits that are compared with random splits: at most 100, which are equally spaced."""
         n = len(self.splits)
         return np.unique(np.linspace(0, n - 1, min(n, MAX_EXAMINED_SPLITS)).round().astype(np.intp))
 
     def compute_sides(self, split_indices: IntArray | None = None) -> npt.NDArray[np.uint8]:
-        """For each row and split, set bit 1 for the test set and bit 2 for the training set. Default: the examined splits."""
+        """Return an array of rows x splits: 1 for test rows, 2 for training rows, 3 for rows in both sets.
+
+        By default, it contains the examined splits.
+        """
         split_indices = self.examined_splits if split_indices is None else split_indices
         sides = np.zeros((self.n_rows, len(split_indices)), dtype=np.uint8)
         for position, s in enumerate(split_indices):
@@ -152,7 +159,7 @@ class SplitLayout:
     def permute_sides(
         self, rows: IntArray, sides: npt.NDArray[np.uint8], size: int, rng: np.random.Generator
     ) -> npt.NDArray[np.uint8]:
-        """Permute the sides within each class; return `size` arrangements of shape (size, rows, splits)."""
+        """Permute the rows of `sides` within each class, `size` times. The shape of the result is (size, rows, splits)."""
         arrangements = np.empty((size, len(rows), sides.shape[1]), dtype=np.uint8)
         labels = self.labels[rows]
         classes = [(np.flatnonzero(self.labels == code), np.flatnonzero(labels == code)) for code in np.unique(labels)]
@@ -163,7 +170,10 @@ class SplitLayout:
 
     @cached_property
     def scaled_values(self) -> FloatArray:
-        """Return the attributes scaled for distances: standardized, or by range if values are nominal or missing (HEOM)."""
+        """Return the attributes scaled for distances.
+
+        Numbers are divided by their standard deviation, or by their range if any value is nominal or missing (HEOM).
+        """
         values, numeric = self.columns.values.copy(), self.columns.numeric
         numbers = values[:, numeric]
         heom = bool(np.isnan(values).any()) or not numeric.all()
@@ -180,7 +190,7 @@ def _compute_ranges(numbers: FloatArray) -> FloatArray:
 
 
 def _find_rounds(splits: Splits) -> tuple[tuple[int, ...], ...] | None:
-    """Group consecutive splits that together test each row once; None if there is no such grouping."""
+    """Group consecutive splits that together test each row once. Return None if this is impossible."""
     rounds: list[tuple[int, ...]] = []
     current: list[int] = []
     tested = np.zeros(splits.n_rows, dtype=bool)
@@ -196,7 +206,9 @@ def _find_rounds(splits: Splits) -> tuple[tuple[int, ...], ...] | None:
 
 
 def read_layout(splits: Any, dataset: Any) -> SplitLayout:
-    """Read splits (or a splitter, or pairs of indices) of a data set or a pair (X, y); y may be None.
+    """Read splits and their data set.
+
+    `splits` are frozen splits, a splitter, or pairs of indices. `dataset` is a data set or a pair (X, y), where y can be None.
 
     >>> layout = read_layout([([0, 1], [2, 3]), ([2, 3], [0, 1])], ([[1.0], [2.0], [3.0], [4.0]], ["a", "b", "a", "b"]))
     >>> layout.classes, layout.split_names, layout.compute_sides().tolist()
@@ -248,9 +260,11 @@ def _resolve_splits(splits: Any, X: Any, y: Any, n: int) -> Splits:
 
 @dataclass(frozen=True, eq=False)
 class Coverage:
-    """Counts for each split (training and test rows by class, rows in both) and each repeat (how often rows are tested).
+    """Numbers of training and test rows for each split, and how often rows are tested in each repeat.
 
-    `are_folds` states for each repeat whether its test sets appear to be disjoint, as in cross-validation.
+    `train` and `test` count rows by class. `in_both` counts rows that are in both sets, and `repeated_in_test` counts rows that
+    occur again in the same test set. `are_folds` states for each repeat whether its test sets appear to be disjoint, as in
+    cross-validation.
     """
 
     train: IntArray
@@ -296,7 +310,7 @@ def _count_shared(first: IntArray, second: IntArray, n: int) -> int:
 
 
 def _are_folds(repeat: list[Split], n: int) -> bool:
-    """Return whether most pairs of test sets share far fewer rows than independent draws would."""
+    """Return whether most pairs of test sets share far fewer rows than independently drawn sets."""
     pairs = list(combinations(repeat[:_MAX_COMPARED], 2))
     chance = [len(a.test) * len(b.test) / n for a, b in pairs]
     return bool(pairs) and float(np.median([_count_shared(a.test, b.test, n) for a, b in pairs])) < 0.5 * float(
@@ -305,9 +319,9 @@ def _are_folds(repeat: list[Split], n: int) -> bool:
 
 
 def find_coverage_problems(layout: SplitLayout, coverage: Coverage, *, use_split_numbers: bool = False) -> list[AuditFinding]:
-    """Find problems in the counts.
+    """Find overlapping sets, untested rows, absent classes and uneven folds.
 
-    `use_split_numbers` counts folds and repeats from 0, as data frames do; otherwise they are counted from 1.
+    With `use_split_numbers`, folds and repeats are counted from 0, as in data frames. Otherwise, they are counted from 1.
 
     >>> from fairtrial.resampling.layout import read_layout
     >>> layout = read_layout([([0, 1, 2], [2, 3]), ([2, 3], [0, 1])], ([[1.0], [2.0], [3.0], [4.0]], ["a", "b", "a", "b"]))

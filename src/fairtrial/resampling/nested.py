@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +14,7 @@ import numpy.typing as npt
 from fairtrial._check import check_column, check_generator, check_same_length
 from fairtrial._findings import Finding
 from fairtrial._narrative import render_all
-from fairtrial._text import format_count
+from fairtrial._text import format_count, format_html_block
 from fairtrial.errors import InputError, LearnerError
 from fairtrial.resampling.grouped import GroupKFold, StratifiedGroupKFold
 from fairtrial.resampling.splits import Split, Splits, count_rows
@@ -30,7 +29,7 @@ Grid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
 
 @dataclass(frozen=True, eq=False)
 class OuterFold:
-    """Chosen setting of one outer split, with its inner score and its score on the outer test set."""
+    """The setting chosen in one outer split, with its inner score and its score on the outer test set."""
 
     repeat: int
     fold: int
@@ -72,7 +71,10 @@ class Nested:
 
     @cached_property
     def standard_error(self) -> float:
-        """Return the corrected standard error of Nadeau & Bengio (2003), an approximation; NaN if there is only one split."""
+        """Return the corrected standard error of Nadeau & Bengio (2003), which is an approximation.
+
+        It is NaN if there is only one outer split.
+        """
         if len(self.folds) < 2:
             return float("nan")
         ratio = np.mean([fold.n_test / fold.n_train for fold in self.folds])
@@ -113,7 +115,7 @@ class Nested:
         return "\n".join([first, *lines, *self.caveats])
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+        return format_html_block(str(self))
 
 
 def nested(
@@ -142,12 +144,12 @@ def nested(
     X, y : array-like
         Data.
     inner, outer : splitter, optional
-        Splitters of this package or of scikit-learn. Default: five folds, stratified for classifiers, of whole groups if
-        `groups` are given.
+        Splitters of this package or of scikit-learn. By default, there are five folds. They are stratified for classifiers, and
+        they keep groups together if `groups` are given.
     scoring : str or callable, optional
-        A scikit-learn scorer; higher is better.
+        A scikit-learn scorer. Higher scores must be better.
     groups : array-like of shape (n,), optional
-        Group of each row. No group may be in both sets of an inner or outer split.
+        Group of each row. No group may be in both the training and the test set of an inner or outer split.
     n_jobs : int, optional
         Number of parallel jobs of the search.
     random_state : int, Generator, SeedSequence or RandomState, optional
@@ -160,7 +162,7 @@ def nested(
     Raises
     ------
     InputError
-        If `groups` are given and a split puts rows of a group into both sets.
+        If `groups` are given and a group is in both the training and the test set of a split.
 
     Examples
     --------
@@ -210,7 +212,7 @@ def _freeze_splits(name: str, cv: Any, X: Any, y: Any, groups: Any, rng: np.rand
 
 
 def _check_whole_groups(name: str, cv: Any, splits: Splits, groups: npt.NDArray[Any]) -> None:
-    """Refuse splits with rows of a group in both sets."""
+    """Raise InputError if a group is in both the training and the test set of a split."""
     codes = encode_groups(groups)
     for split in splits:
         shared = np.isin(codes[split.test], codes[split.train])

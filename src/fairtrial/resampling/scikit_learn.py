@@ -1,4 +1,4 @@
-"""Splitters of scikit-learn, and of packages that follow it, as splitters of this package."""
+"""Use splitters of scikit-learn, or of compatible packages, as splitters of this package."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _SEED_SPAN = 2**32
 class ScikitLearnSplitter(Splitter):
     """Use a splitter of scikit-learn as a splitter of this package.
 
-    The splitter receives the groups. If the time of the rows is given, it receives the rows in order of time (except
-    `PredefinedSplit`, whose folds refer to the original order). `random_state` replaces that of the splitter, which must have
-    none. Splits with overlapping test sets are numbered as repeats.
+    The splitter receives the groups. If the times of the rows are given, it receives the rows in order of time. An exception is
+    `PredefinedSplit`, whose folds refer to the original order. The splitter must not have a `random_state`: pass the seed to
+    `freeze` instead. Splits with overlapping test sets are numbered as repeats.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class ScikitLearnSplitter(Splitter):
             yield Split(train, test, repeat, fold)
 
     def _number_splits(self, pairs: list[tuple[Any, Any]]) -> list[tuple[int, int]]:
-        """Number splits by repeat and fold; overlapping test sets belong to different repeats."""
+        """Number splits by repeat and fold. Splits with overlapping test sets belong to different repeats."""
         repeats = getattr(self.splitter, "n_repeats", 1)
         folds = len(pairs) // repeats if len(pairs) % repeats == 0 else len(pairs)
         numbers = [divmod(index, folds) for index in range(len(pairs))]
@@ -93,7 +93,7 @@ class ScikitLearnSplitter(Splitter):
         Parameters
         ----------
         X, y, groups : object, optional
-            Data, as in `split`; most splitters do not need them.
+            Data, as in `split`. Most splitters do not need them.
 
         Returns
         -------
@@ -106,7 +106,7 @@ class ScikitLearnSplitter(Splitter):
 
 
 def _needs_groups(splitter: Any) -> bool:
-    """Return whether a splitter requests groups, according to its metadata routing of scikit-learn."""
+    """Return whether the scikit-learn metadata routing of a splitter requests groups."""
     request = getattr(splitter, "get_metadata_routing", None)
     return request is not None and request().split.requests.get("groups") is True
 
@@ -148,7 +148,7 @@ def get_parameters(splitter: Any) -> dict[str, Any]:
 
 
 def build_splitter(kind: type[Any], path: str, parameters: dict[str, Any]) -> Splitter:
-    """Build the splitter of a class; unknown parameters and invalid values are refused.
+    """Build a splitter from its class and parameters. Unknown parameters and invalid values are refused.
 
     >>> from sklearn.model_selection import KFold
     >>> build_splitter(KFold, "sklearn.model_selection.KFold", {"n_splits": 3})

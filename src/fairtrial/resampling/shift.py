@@ -1,12 +1,13 @@
 """Shift between training and test sets: statistics of each split, compared with random splits by permutation.
 
 The statistics are computed within each class, to detect a shift of one class. They are also computed over all classes together,
-to detect a common shift. A permutation reassigns the rows of a class among the splits. It keeps sizes, class counts and
+to detect a common shift. A permutation exchanges rows of the same class among the splits. It preserves sizes, class counts and
 overlaps, so splits that ignore the attributes are exchangeable with the permutations.
 
-Each statistic is standardized by its own permutations. Within a family (energy distances, AUCs, attributes, outlying rows) the
-maximum is tested (Westfall & Young's max T); between families, the smallest p is tested. The given splits count as one of the
-permutations, so the probability of *any* finding under random stratified folds is at most alpha.
+Each statistic is standardized by its own permutations. There are four families of statistics: energy distances, AUCs,
+attributes and outlying rows. Within a family, the maximum is tested (Westfall & Young's max T). Between families, the smallest
+p-value is tested. The given splits count as one of the permutations, so the probability of *any* finding under random
+stratified folds is at most alpha.
 """
 
 from __future__ import annotations
@@ -34,8 +35,9 @@ _TWO_SIDED = {OUTLYING, OUTLYING_FOLD}
 
 
 def rank_within_classes(values: FloatArray, nominal: BoolArray, labels: IntArray) -> FloatArray:
-    """Replace each number with the proportion of its class that lies below it (ties count half); keep nominal and missing
-    values.
+    """Replace each number with the proportion of smaller numbers in its class.
+
+    Ties, including the number itself, count half. Nominal and missing values are not changed.
 
     >>> values, is_nominal = np.array([[1.0], [3.0], [700.0], [900.0]]), np.array([False])
     >>> rank_within_classes(values, is_nominal, np.array([0, 0, 1, 1])).ravel().tolist()
@@ -53,7 +55,9 @@ def rank_within_classes(values: FloatArray, nominal: BoolArray, labels: IntArray
 
 
 def compute_centre(values: FloatArray, nominal: BoolArray) -> FloatArray:
-    """Compute the mean of each numeric column and the mode of each nominal column; NaN if all values are missing.
+    """Compute the mean of each numeric column and the mode of each nominal column.
+
+    The result is NaN for columns in which all values are missing.
 
     >>> compute_centre(np.array([[1.0, 2.0], [3.0, 2.0], [np.nan, 0.0]]), np.array([False, True])).tolist()
     [2.0, 2.0]
@@ -67,7 +71,9 @@ def compute_centre(values: FloatArray, nominal: BoolArray) -> FloatArray:
 
 
 def compute_outlyingness(values: FloatArray, nominal: BoolArray) -> FloatArray:
-    """Compute the distance of each row to the centre, relative to the mean distance; 1 if all rows are equal.
+    """Compute the distance of each row from the centre, relative to the mean distance.
+
+    The result is 1 if all rows are equal.
 
     >>> compute_outlyingness(np.array([[0.0], [2.0], [3.0], [7.0]]), np.array([False])).tolist()
     [1.5, 0.5, 0.0, 2.0]
@@ -80,7 +86,10 @@ def compute_outlyingness(values: FloatArray, nominal: BoolArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class PermutedStatistic:
-    """One statistic by split, class and attribute (-1 means all): `values[0]` for the given splits, then the permutations."""
+    """One statistic by split, class and attribute, where -1 means all classes or all attributes.
+
+    `values[0]` contains the values of the given splits. The other rows contain the values of the permutations.
+    """
 
     check: str
     values: npt.NDArray[np.float32] | FloatArray
@@ -93,7 +102,7 @@ class PermutedStatistic:
 class _ClassSample:
     """Sampled rows of one class, or of all classes (-1), with their neighbours and distances.
 
-    `used` contains indices of the data set. `neighbours` contains indices of `used`, which begins with the sampled rows.
+    `used` contains row indices of the data set, beginning with the sampled rows. `neighbours` contains indices of `used`.
     """
 
     code: int
@@ -110,9 +119,9 @@ class _ClassSample:
 
 @dataclass(frozen=True, eq=False)
 class Shift:
-    """All statistics, the size and the sampled rows of each class, and whether single attributes were tested.
+    """All statistics, the numbers of rows and of sampled rows per class, and whether single attributes were tested.
 
-    `n_pooled` is the number of rows examined regardless of class; it is 0 if there is only one class.
+    `n_pooled` is the number of rows that are sampled regardless of class. It is 0 if there is only one class.
     """
 
     statistics: tuple[PermutedStatistic, ...]
@@ -183,7 +192,7 @@ def _estimate_work(n_sampled: float, size: float, columns: float, attributes: fl
 def _iter_class_samples(
     layout: SplitLayout, sample_counts: IntArray, seed: np.random.SeedSequence, by_attribute: bool
 ) -> Iterator[_ClassSample]:
-    """Sample each class with at least two rows, and all classes together if there are several."""
+    """Sample rows of each class with at least two rows and, if there are several classes, of all classes together."""
     streams = seed.spawn(len(sample_counts))
     for code in range(len(layout.classes)):
         members = np.flatnonzero(layout.labels == code)
@@ -228,8 +237,11 @@ def _find_neighbours(queries: IntArray, rows: FloatArray, nominal: BoolArray, k:
 
 
 def _order_values(values: FloatArray, nominal: bool) -> tuple[IntArray, BoolArray] | tuple[IntArray, int]:
-    """Return the codes of a nominal column and their number, or the order of a numeric column and the ends of its ties. Missing
-    values are last."""
+    """Encode a nominal column, or sort a numeric column.
+
+    Return the codes of a nominal column and the number of codes, or the order of a numeric column and the ends of its ties.
+    Missing values are last.
+    """
     present, codes = np.unique(values, return_inverse=True)
     if nominal:
         return codes.astype(np.intp), len(present)
@@ -239,8 +251,10 @@ def _order_values(values: FloatArray, nominal: bool) -> tuple[IntArray, BoolArra
 
 @dataclass(frozen=True, eq=False)
 class _ClassStatistics:
-    """Statistics of one class or of all classes, by permutation and split: energy distances, AUCs, attributes, outlying
-    sums."""
+    """Statistics of one class or of all classes, by permutation and split.
+
+    `attributes` contains one statistic per attribute. `sums` contains sums and counts for the statistics of outlying rows.
+    """
 
     energy: FloatArray
     auc: FloatArray
@@ -330,8 +344,7 @@ def _iter_statistics(
 def _iter_outlying_statistics(layout: SplitLayout, sums: list[FloatArray]) -> Iterator[PermutedStatistic]:
     """Compare the distances of test and training rows to the class centres, for all classes together.
 
-    The second statistic averages the first, second, ... fold over all repeats, to detect an effect on the same fold of each
-    repeat.
+    The second statistic averages the folds with the same number over all repeats, to detect an effect of the fold number.
     """
     test, train, m, n = sums
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -346,14 +359,17 @@ def _iter_outlying_statistics(layout: SplitLayout, sums: list[FloatArray]) -> It
 
 
 def _make_wildcards(n: int) -> tuple[IntArray, IntArray]:
-    """Return the codes that stand for all classes and for all attributes."""
+    """Return two arrays of -1, the code for all classes and for all attributes."""
     return np.full(n, -1), np.full(n, -1)
 
 
 @dataclass(frozen=True, eq=False)
 class ShiftTest:
-    """Cells of one statistic, with the mean and the central 95 % limits of the permutations, and with the single and adjusted
-    p."""
+    """Test of one statistic in each cell, i.e. for each split, class and attribute.
+
+    `expected` is the mean of the permutations, and `low` and `high` are their central 95 % limits. `p` is the p-value of the
+    single test, and `p_adjusted` is adjusted for all tests.
+    """
 
     statistic: PermutedStatistic
     expected: FloatArray
@@ -365,7 +381,7 @@ class ShiftTest:
 
 @dataclass(frozen=True)
 class SimilarityTest:
-    """Test of whether training and test sets are too similar: mean statistic, its expectation and adjusted p."""
+    """Test of whether training and test sets are too similar: mean statistic, its expectation and adjusted p-value."""
 
     check: str
     mean: float
@@ -374,7 +390,7 @@ class SimilarityTest:
 
 
 def compute_shift_tests(statistics: Sequence[PermutedStatistic]) -> tuple[list[ShiftTest], list[SimilarityTest]]:
-    """Test all cells together.
+    """Test all statistics for shift and for too much similarity, with p-values adjusted for all tests.
 
     >>> values = np.vstack([[9.0, 5.0], np.random.default_rng(0).normal(size=(99, 2))])
     >>> statistic = PermutedStatistic("energy distance", values, np.arange(2), np.zeros(2, int), np.full(2, -1))
@@ -424,9 +440,10 @@ def _get_family(statistic: PermutedStatistic) -> str:
 
 
 def _standardise(statistic: PermutedStatistic) -> FloatArray:
-    """Standardize by mean and standard deviation of the permutations, rounded to keep equal statistics equal.
+    """Standardize by the mean and standard deviation of the permutations.
 
-    Outlying splits are tested two-sided. Undefined and constant statistics are zero.
+    Results are rounded, so equal statistics stay equal. Outlying splits are tested two-sided. Undefined and constant statistics
+    are zero.
     """
     values = statistic.values.astype(np.float64)
     mean, spread = values.mean(axis=0), values.std(axis=0)
@@ -436,7 +453,7 @@ def _standardise(statistic: PermutedStatistic) -> FloatArray:
 
 
 def _is_within_class(statistic: PermutedStatistic, name: str) -> bool:
-    """Return whether this is the statistic of single classes, in which stratified schemes balance the splits."""
+    """Return whether a statistic has this name and is computed within single classes."""
     return statistic.check == name and bool((statistic.label >= 0).all())
 
 
@@ -452,7 +469,10 @@ def _compute_p_values(reference: FloatArray, observed: FloatArray) -> FloatArray
 
 
 def _adjust_for_families(smallest: FloatArray, p: FloatArray) -> FloatArray:
-    """Adjust p for the number of families: return the proportion of permutations whose smallest p does not exceed it."""
+    """Adjust p-values for the number of families.
+
+    The adjusted value is the proportion of permutations whose smallest p-value does not exceed `p`.
+    """
     return np.asarray(np.searchsorted(np.sort(smallest), p + 1e-12, side="right") / len(smallest))
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Training and test indices of one split; it unpacks to train, test.
+    """Training and test indices of one split. Unpack them with `train, test = split`.
 
     Attributes
     ----------
@@ -152,7 +152,7 @@ class Splits:
         return digest.hexdigest()
 
     def frame(self) -> pd.DataFrame:
-        """Return one row per test row: repeat, fold and row."""
+        """Return a table with one row per test row: repeat, fold and row."""
         import pandas as pd
 
         lines = [pd.DataFrame({"repeat": split.repeat, "fold": split.fold, "row": split.test}) for split in self.splits]
@@ -221,13 +221,13 @@ def _read_positions(name: str, positions: npt.ArrayLike, n_rows: int) -> IntArra
 def read_splits(table: Any, n_rows: int) -> Splits:
     """Read splits from a CSV file or a data frame.
 
-    The table has the columns `row` and `fold`, optionally `repeat`, and lists the test rows of each fold. All other rows are
+    The table lists the test rows of each fold in the columns `row`, `fold` and, optionally, `repeat`. All other rows are
     training rows.
 
     Parameters
     ----------
     table : path or DataFrame
-        Table of test rows, counted from 0.
+        Table of test rows. Rows are counted from 0.
     n_rows : int
         Number of rows of the data set.
 

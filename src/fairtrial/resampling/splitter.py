@@ -1,5 +1,7 @@
-"""Base classes of splitters. A subclass supplies one method; the base class checks the input, sets the seed and freezes the
-splits."""
+"""Base classes of splitters.
+
+A subclass implements one method. The base class checks the input, sets the seed and freezes the splits.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,10 @@ Seed = int | np.random.Generator | np.random.SeedSequence | np.random.RandomStat
 
 @dataclass(frozen=True, eq=False)
 class SplitterInput:
-    """Input of a splitter: number of rows, table, codes of classes and groups, and times (None if not given)."""
+    """Input of a splitter: number of rows, table, class codes, group codes and times.
+
+    Class codes, group codes and times are None if they are not given.
+    """
 
     n: int
     X: Any
@@ -65,8 +70,8 @@ _MAX_FROZEN = 1_000_000
 class Splitter:
     """Base class of splitters, usable as `cv=` in scikit-learn.
 
-    A subclass implements `_iter_splits` and stores its parameters under their names. An integer as `random_state` gives the
-    same splits at every call; a generator continues from call to call.
+    A subclass implements `_iter_splits` and stores its parameters as attributes of the same names. If `random_state` is an
+    integer, every call gives the same splits. If it is a generator, the splits differ from call to call.
 
     Examples
     --------
@@ -82,17 +87,17 @@ class Splitter:
 
     random_state: Seed = None
     _uses_classes = False
-    """Whether the scheme uses y. Only then must y contain classes."""
+    """Whether the scheme uses y. If so, y must contain classes."""
     _uses_groups = False
-    """Whether the scheme uses groups; only then must they be given."""
+    """Whether the scheme uses groups. If so, they must be given."""
     _uses_time = False
-    """Whether the scheme uses the time of rows; only then must it be given."""
+    """Whether the scheme uses the time of rows. If so, it must be given."""
     _is_random = True
     """Whether the scheme is random."""
     _keeps_seed = False
     """Whether `random_state` is a parameter of the scheme itself, as in WEKA. If so, studies pass it."""
     _primary_folds: int | None = None
-    """Number of folds per repeat that give scores; the others only serve a standard error. None if all folds give scores."""
+    """Number of folds per repeat that give scores. Other folds are used only for a standard error. None if all give scores."""
     _sets_repeats = False
     """Whether parameters of the scheme set the number of repeats, so it must not be repeated as a whole."""
     cite = ""
@@ -107,7 +112,7 @@ class Splitter:
         Parameters
         ----------
         X, y, groups : object, optional
-            Data, as in `split`; most splitters do not need them.
+            Data, as in `split`. Most splitters do not need them.
 
         Returns
         -------
@@ -121,7 +126,7 @@ class Splitter:
         Parameters
         ----------
         X : table or list
-            Data; most splitters use only the number of rows.
+            Data. Most splitters use only the number of rows.
         y : array-like of shape (n,), optional
             Class of each row.
         groups : array-like of shape (n,), optional
@@ -149,7 +154,7 @@ class Splitter:
         Parameters
         ----------
         X : table or list
-            Data; most splitters use only the number of rows.
+            Data. Most splitters use only the number of rows.
         y : array-like of shape (n,), optional
             Class of each row.
         groups : array-like of shape (n,), optional
@@ -170,7 +175,7 @@ class Splitter:
         return self
 
     def get_metadata_routing(self) -> Any:
-        """Return the metadata routing for scikit-learn: schemes that use groups request them."""
+        """Return the metadata routing for scikit-learn. Schemes that use groups request them."""
         from sklearn.utils.metadata_routing import MetadataRequest
 
         request = MetadataRequest(owner=self)
@@ -207,8 +212,9 @@ S = TypeVar("S", bound=type[Splitter])
 def scheme(name: str, *, cite: str = "") -> Callable[[S], S]:
     """Register a splitter as a resampling scheme of study files.
 
-    Study files then accept `resampling = { scheme = "name" }`. The parameters of the splitter are the options of the scheme;
-    the study passes the seed. A package registers its splitters in a module of the entry-point group `fairtrial.schemes`.
+    Study files then accept `resampling = { scheme = "name" }`. The parameters of the splitter are the options of the scheme,
+    and the study passes the seed. A package that registers splitters lists their module in an entry point of the group
+    `fairtrial.schemes`.
 
     Parameters
     ----------
@@ -237,7 +243,7 @@ def scheme(name: str, *, cite: str = "") -> Callable[[S], S]:
 
 
 class FoldSplitter(Splitter):
-    """Base class of splitters into folds, each of which is the test set once.
+    """Base class of splitters that divide rows into folds. Each fold is the test set once.
 
     A subclass implements `_assign_folds`, which returns the fold of each row.
 
@@ -271,7 +277,7 @@ class FoldSplitter(Splitter):
         Parameters
         ----------
         X, y, groups : object, optional
-            Data, as in `split`; most splitters do not need them.
+            Data, as in `split`. Most splitters do not need them.
 
         Returns
         -------
@@ -290,7 +296,7 @@ class FoldSplitter(Splitter):
 def check_class_sizes(rows: SplitterInput, n_splits: int, scheme: str) -> None:
     """Check that stratified folds can contain each class.
 
-    It raises an error if no class has a row for each fold, and warns if some classes have too few rows.
+    Raise InputError if every class has fewer rows than there are folds, and warn if only some classes do.
     """
     counts = np.bincount(rows.require_classes(scheme))
     if counts.max() < n_splits:
@@ -341,7 +347,7 @@ def _encode_class_labels(labels: npt.NDArray[Any], scheme: str) -> tuple[IntArra
 
 
 def _read_times(values: npt.NDArray[Any]) -> FloatArray:
-    """Return times as numbers, dates as seconds since 1970; missing times are an error."""
+    """Return times as numbers, with dates as seconds since 1970. Raise InputError if a time is missing."""
     if values.dtype.kind == "M":
         times = np.where(np.isnat(values), np.nan, values.astype("datetime64[us]").astype(np.int64) / 1e6)
     elif values.dtype.kind in "iuf":
@@ -357,7 +363,9 @@ def _read_times(values: npt.NDArray[Any]) -> FloatArray:
 
 
 def encode_groups(members: npt.NDArray[Any]) -> IntArray:
-    """Return the codes of the groups; missing groups are an error, because such rows would form one group.
+    """Return the codes of the groups. Raise InputError if the group of a row is missing.
+
+    Otherwise, all rows with a missing group would form one group.
 
     >>> encode_groups(np.array(["bob", "ann", "bob"])).tolist()
     [1, 0, 1]

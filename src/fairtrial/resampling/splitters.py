@@ -47,7 +47,7 @@ class KFold(FoldSplitter):
 class StratifiedKFold(FoldSplitter):
     """Random folds with the class proportions of the data set.
 
-    Between folds, the sizes and the counts of each class differ by at most one. The splits do not depend on the names of the
+    Fold sizes differ by at most one, and so do the counts of each class. The splits do not depend on the names of the
     classes. A `SuspectInputWarning` reports classes with fewer rows than folds.
 
     Parameters
@@ -71,7 +71,7 @@ class StratifiedKFold(FoldSplitter):
         y = number_by_appearance(rows.require_classes("StratifiedKFold"))
         check_class_sizes(rows, self.n_splits, "StratifiedKFold")
         folds = np.empty(rows.n, dtype=np.intp)
-        # The choice of the folds that are larger by one row is also random.
+        # It is also random which folds are larger by one row.
         folds[shuffle_by_class(y, rng)] = rng.permutation(self.n_splits)[np.arange(rows.n) % self.n_splits]
         return folds
 
@@ -139,8 +139,8 @@ TestSize = float | int
 class CompleteCV(Splitter):
     """Complete cross-validation: each possible test set of a given size is used once.
 
-    It averages over the chance of k-fold cross-validation, but n rows have C(n, m) test sets of m rows. The scheme is therefore
-    for small data sets only. It is not random. With one test row it is leave-one-out. Each split is a repeat, because test sets
+    Unlike k-fold cross-validation, the scheme is not random. However, n rows have C(n, m) test sets of m rows, so it is only
+    suitable for small data sets. With one test row, it is the same as leave-one-out. Each split is a repeat, because test sets
     overlap.
 
     Parameters
@@ -148,9 +148,9 @@ class CompleteCV(Splitter):
     n_folds : int, default 2
         Number of folds k: the test sets have n / k rows, rounded down.
     test_size : int, optional
-        Number of test rows, instead of `n_folds`.
+        Number of test rows. It replaces `n_folds`.
     max_splits : int, default 10000
-        Largest number of splits. A data set that has more is refused.
+        Maximum number of splits. Data sets with more possible splits are refused.
 
     Examples
     --------
@@ -229,7 +229,7 @@ class Holdout(Splitter):
     test_size : float or int, default 1/3
         Proportion or number of test rows.
     stratify : bool, default True
-        Keep the class proportions in training and test set. Pass False if there are no classes.
+        Keep the class proportions in the training and test sets. Pass False if there are no classes.
     random_state : int, Generator, SeedSequence or RandomState, optional
         Seed. An integer gives the same splits on every call. Default: random.
 
@@ -256,7 +256,7 @@ class Holdout(Splitter):
         Parameters
         ----------
         X, y, groups : object, optional
-            Data, as in `split`; most splitters do not need them.
+            Data, as in `split`. Most splitters do not need them.
 
         Returns
         -------
@@ -276,7 +276,7 @@ def check_test_size(test_size: TestSize) -> TestSize:
 def draw_holdout(
     splitter: Splitter, test_size: TestSize, stratify: bool, rows: SplitterInput, rng: np.random.Generator
 ) -> Split:
-    """Draw one split; both index arrays are sorted."""
+    """Draw one split. Both index arrays are sorted."""
     n_test = _count_test_rows(test_size, rows.n)
     tested = np.zeros(rows.n, dtype=bool)
     if stratify:
@@ -292,7 +292,7 @@ def draw_holdout(
 
 
 def _count_test_rows(test_size: TestSize, n: int) -> int:
-    """Return the number of test rows; proportions are rounded up as in scikit-learn, ignoring rounding errors."""
+    """Return the number of test rows. Proportions are rounded up as in scikit-learn, ignoring rounding errors."""
     n_test = math.ceil(round(test_size * n, 9)) if isinstance(test_size, float) else test_size
     if not 0 < n_test < n:
         raise InputError(f"test_size must leave at least 1 training row, got {test_size!r} of {n} rows")
@@ -300,7 +300,7 @@ def _count_test_rows(test_size: TestSize, n: int) -> int:
 
 
 def _compute_quotas(counts: IntArray, n_test: int, rng: np.random.Generator) -> IntArray:
-    """Compute the number of test rows of each class by largest remainders; ties are random."""
+    """Compute the number of test rows of each class by largest remainders. Ties are broken at random."""
     quotas, remainders = np.divmod(counts * n_test, counts.sum())
     n_left = n_test - quotas.sum()
     quotas[np.lexsort((rng.random(len(counts)), -remainders))[:n_left]] += 1
@@ -318,7 +318,7 @@ def _warn_of_lost_classes(rows: SplitterInput, y: IntArray, quotas: IntArray) ->
 class RandomSubsampling(Splitter):
     """Repeated random splits into a training and a test set.
 
-    A row may be tested several times or never. Each split is a repeat. Use the scheme if the sizes of training and test sets
+    A row can be tested several times or never. Each split is a repeat. Use this scheme if the sizes of training and test sets
     matter, as in learning curves and the corrected resampled t-test.
 
     Parameters
@@ -328,7 +328,7 @@ class RandomSubsampling(Splitter):
     test_size : float or int, default 1/3
         Proportion or number of test rows.
     stratify : bool, default True
-        Keep the class proportions in training and test set. Pass False if there are no classes.
+        Keep the class proportions in the training and test sets. Pass False if there are no classes.
     random_state : int, Generator, SeedSequence or RandomState, optional
         Seed. An integer gives the same splits on every call. Default: random.
 
@@ -358,7 +358,7 @@ class RandomSubsampling(Splitter):
         Parameters
         ----------
         X, y, groups : object, optional
-            Data, as in `split`; most splitters do not need them.
+            Data, as in `split`. Most splitters do not need them.
 
         Returns
         -------
@@ -370,7 +370,7 @@ class RandomSubsampling(Splitter):
 class Repeated(Splitter):
     """Repeat a splitter with new random splits.
 
-    The first repeats do not depend on the number of repeats. Pass the seed here or to the splitter, not to both.
+    A larger number of repeats does not change the first repeats. Pass the seed here or to the splitter, but not to both.
 
     Parameters
     ----------
@@ -433,7 +433,7 @@ class Repeated(Splitter):
         Parameters
         ----------
         X, y, groups : object, optional
-            Data, as in `split`; most splitters do not need them.
+            Data, as in `split`. Most splitters do not need them.
 
         Returns
         -------
@@ -519,7 +519,7 @@ class Given(Splitter):
         Parameters
         ----------
         fold : array-like of int
-            Fold in which each row is tested; -1 for rows that are only training rows.
+            Fold in which each row is tested, or -1 for rows that are never tested.
 
         Returns
         -------
@@ -550,7 +550,7 @@ class Given(Splitter):
         Parameters
         ----------
         X, y, groups : object, optional
-            Data, as in `split`; most splitters do not need them.
+            Data, as in `split`. Most splitters do not need them.
 
         Returns
         -------

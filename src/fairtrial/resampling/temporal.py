@@ -17,7 +17,7 @@ Window = Literal["expanding", "sliding"]
 
 @scheme("temporal")
 class TemporalSplit(Splitter):
-    """Train on earlier rows and test on later ones.
+    """Train on earlier rows and test on later rows.
 
     The rows are sorted by time and cut into `n_splits` + 1 blocks with about the same number of rows. Rows with equal times are
     in the same block. Each block except the first is the test set once. The scheme is not random.
@@ -27,10 +27,10 @@ class TemporalSplit(Splitter):
     n_splits : int, default 5
         Number of splits.
     window : {"expanding", "sliding"}, default "expanding"
-        Training rows: all earlier rows, or only the latest of them.
+        Training rows: all earlier rows, or only the latest of the earlier rows.
     train_size : int, optional
-        Number of training rows of a sliding window; rows with the same time as the earliest of them are added. Default: as many
-        as in the first split.
+        Number of training rows of a sliding window. Rows with the same time as the earliest training row are added. Default:
+        the number of training rows in the first split.
     gap : float or str, default 0
         Smallest time between a training row and the first test row, in the unit of `time`. For dates, pass text such as
         "7 days".
@@ -94,7 +94,7 @@ class TemporalSplit(Splitter):
 
 
 def _parse_gap(gap: float | str) -> float:
-    """Convert a gap to a number; text such as "7 days" becomes seconds."""
+    """Convert a gap to a number. Text such as "7 days" is converted to seconds."""
     if isinstance(gap, str):
         import pandas as pd
 
@@ -111,7 +111,10 @@ def _parse_gap(gap: float | str) -> float:
 
 
 def _cut_blocks(time: FloatArray, n_splits: int) -> IntArray:
-    """Return the block of each row: `n_splits` + 1 blocks of consecutive times, as equal in size as the times allow."""
+    """Divide the rows into `n_splits` + 1 blocks of consecutive times, and return the block of each row.
+
+    The blocks have about the same size. Rows with equal times are in the same block.
+    """
     moments, inverse, counts = np.unique(time, return_inverse=True, return_counts=True)
     if len(moments) <= n_splits:
         raise InputError(
@@ -129,7 +132,7 @@ def _cut_blocks(time: FloatArray, n_splits: int) -> IntArray:
 
 
 def _select_latest(train: IntArray, time: FloatArray, size: int) -> IntArray:
-    """Select the latest training rows, and those with the same time as the earliest of them."""
+    """Select the latest `size` training rows, and all rows with the same time as the earliest selected row."""
     if size >= len(train):
         return train
     earliest = np.partition(time[train], len(train) - size)[len(train) - size]

@@ -1,4 +1,4 @@
-"""The folds of WEKA, to reproduce published experiments on the same splits."""
+"""Folds as in the software WEKA, to reproduce published experiments with the same splits."""
 
 from __future__ import annotations
 

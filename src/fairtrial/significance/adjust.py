@@ -37,7 +37,7 @@ def adjust(p_values: npt.ArrayLike, method: str = "holm", *, alpha: float = 0.05
     | bonferroni, sidak | single step | any dependence; sidak: independence or positive dependence |
     | holm | step-down | any dependence; never less powerful than bonferroni |
     | holland | step-down with the Šidák bound (Holm-Šidák) | as sidak |
-    | finner | step-down with the Šidák bound and exponents m/i | only to repeat a study: no control of the family-wise error |
+    | finner | step-down with the Šidák bound and exponents m/i | only to reproduce a study; family-wise error not controlled |
     | hochberg, rom | step-up | independence or positive dependence |
     | hommel | closed testing with the Simes test | as hochberg; never less powerful |
     | benjamini-hochberg | step-up, controls the false discovery rate | independence or positive dependence |
@@ -61,14 +61,15 @@ def adjust(p_values: npt.ArrayLike, method: str = "holm", *, alpha: float = 0.05
 
     Notes
     -----
-    Most methods control the family-wise error: the probability of any wrong rejection. "benjamini-hochberg" and
-    "benjamini-yekutieli" control the false discovery rate: the expected proportion of wrong rejections among all rejections.
-    "finner" controls the family-wise error only if all hypotheses are true. With 5 true and 5 clearly false hypotheses it
-    rejects a true one in 14.3 % of cases at 5 %. Use "holland" instead.
+    Most methods control the family-wise error: the probability of at least one false rejection. "benjamini-hochberg" and
+    "benjamini-yekutieli" control the false discovery rate: the expected proportion of false rejections among all rejections.
+    "finner" controls the family-wise error only if all null hypotheses are true. With 5 true and 5 clearly false null
+    hypotheses, "finner" rejects a true null hypothesis in 14.3 % of cases at a significance level of 5 %. Use "holland"
+    instead.
 
-    The critical values c_1 >= c_2 >= ... of Rom come from his recursion at level `alpha`. The adjusted value of the i-th
-    largest p is (alpha / c_i) p, made monotone from the largest p downwards. Decisions at this alpha are exactly those of Rom's
-    procedure.
+    Rom's critical values c_1 >= c_2 >= ... come from his recursion at level `alpha`. The adjusted value of the i-th largest
+    p-value is (alpha / c_i) p. The adjusted values are then made monotone, starting from the largest p-value. At this alpha,
+    the decisions are identical to those of Rom's procedure.
 
     Examples
     --------
@@ -81,7 +82,7 @@ def adjust(p_values: npt.ArrayLike, method: str = "holm", *, alpha: float = 0.05
     order = np.argsort(p, kind="stable")
     adjusted = np.empty_like(p)
     adjusted[order] = _adjust_rom(p[order], alpha) if method == "rom" else ADJUSTMENT_METHODS[method](p[order])
-    # Rounding errors can move a value out of [p, 1].
+    # Rounding errors can move a value outside [p, 1].
     return np.clip(adjusted, p, 1.0)
 
 
@@ -189,9 +190,10 @@ def _adjust_rom(p: FloatArray, alpha: float = 0.05) -> FloatArray:
 
 
 def _adjust_hommel(p: FloatArray) -> FloatArray:
-    """Compute the largest Simes p-value over all families that contain the hypothesis.
+    """Adjust each p-value to the largest Simes p-value of any set of hypotheses that contains it.
 
-    The worst family of a given size consists of the hypothesis and the hypotheses with the largest p-values.
+    Among the sets of a given size, the largest Simes p-value belongs to the set that contains the hypothesis itself and the
+    hypotheses with the largest p-values.
     """
     m, adjusted = len(p), p.copy()
     for size in range(2, m + 1):

@@ -59,7 +59,7 @@ class Posterior:
     n : int
         Number of folds or data sets.
     scope : {"dataset", "datasets", "next dataset"}
-        What the probabilities refer to; `meaning` states it in a sentence.
+        What the probabilities refer to. `meaning` explains it in a sentence.
     mean, scale, df : float
         Parameters of the Student posterior of the difference first - second; NaN for other models.
     better : {"max", "min"}
@@ -94,12 +94,12 @@ class Posterior:
 
     @property
     def meaning(self) -> str:
-        """A sentence that says what the three probabilities refer to."""
+        """One-sentence explanation of what the three probabilities refer to."""
         return render(Finding.of(_MEANINGS[self.scope]))
 
     @property
     def variance(self) -> float:
-        """Squared scale of the Student posterior; its variance is df / (df - 2) times as large."""
+        """Squared scale of the Student posterior. The posterior variance is df / (df - 2) times as large."""
         return self.scale**2
 
     @property
@@ -169,18 +169,18 @@ def correlated_t(
 ) -> Posterior:
     """Compare two learners on one data set by the Bayesian correlated t test.
 
-    Training sets of different folds overlap, and the scores are therefore correlated. The test estimates the correlation rho by
-    the proportion of test rows (Nadeau & Bengio 2003). The posterior of the mean difference is a Student distribution with
-    n - 1 degrees of freedom (Corani & Benavoli 2015). Its squared scale is (1/n + rho / (1 - rho)) s^2, where s^2 is the
-    variance of the differences. It is computed in closed form.
+    The training sets of different folds overlap, so their scores are correlated. The test uses the proportion of test rows as
+    an estimate of the correlation rho (Nadeau & Bengio 2003). The posterior of the mean difference is a Student distribution
+    with n - 1 degrees of freedom (Corani & Benavoli 2015). Its squared scale is (1/n + rho / (1 - rho)) s^2, where s^2 is the
+    variance of the differences. No sampling is needed.
 
     Parameters
     ----------
     a, b : array-like of shape (n,)
         Scores of the two learners on the same folds.
     test_fraction : float, optional
-        Proportion of rows in each test set, e.g. 0.1 for ten folds, repeated or not. Default: 1/n, which assumes that the
-        scores come from the folds of one cross-validation.
+        Proportion of rows in each test set, e.g. 0.1 for 10-fold cross-validation, with or without repeats. Default: 1/n, which
+        assumes that the scores come from the folds of one cross-validation.
     rope : float, default 0
         Half-width of the region of practical equivalence.
     better : {"max", "min"}, default "max"
@@ -196,7 +196,7 @@ def correlated_t(
 
     Notes
     -----
-    The difference is first - second; baycomp computes second - first.
+    The difference is a - b. The Python package baycomp computes b - a.
 
     Examples
     --------
@@ -261,16 +261,18 @@ def bayes_signed_rank(
 ) -> Posterior:
     """Compare two learners over several data sets by the Bayesian signed-rank test.
 
-    The differences and one pseudo-observation have Dirichlet weights. Each draw of the weights gives three probabilities: that
-    the mean difference of two random data sets lies above, within or below the region of practical equivalence (Benavoli et al.
-    2014, 2017). `p_first` is the proportion of draws in which "above" is the most probable region.
+    The test assigns Dirichlet weights to the differences and to one pseudo-observation (Benavoli et al. 2014, 2017). Each draw
+    of the weights gives the probabilities that the mean difference of two random data sets lies above, within or below the
+    region of practical equivalence. `p_first` is the proportion of draws in which the region in favour of the first learner is
+    the most probable one.
 
     Parameters
     ----------
     a, b : array-like of shape (n,)
         Scores of the two learners on the same data sets.
     rope : float, default 0
-        Half-width of the region of practical equivalence. If it is 0, mean differences of zero count half for each learner.
+        Half-width of the region of practical equivalence. If the half-width is 0, a mean difference of zero counts half for
+        each learner.
     prior_strength : float, default 0.5
         Weight of the pseudo-observation.
     prior_position : {"rope", "first", "second"}, default "rope"
@@ -303,7 +305,7 @@ def bayes_signed_rank(
         raise InputError(f"prior_strength must be a finite number above 0, got {prior_strength!r}")
     delta = compute_differences(first, second) if better == "max" else compute_differences(second, first)
     draws = _draw_signed_ranks(delta, np.concatenate([first, second]), rope, prior_strength, prior_position, samples, seed)
-    # The sums of np.einsum are those of np.sum over the first axis, four times faster.
+    # np.einsum gives the same sums as np.sum over the first axis, four times faster.
     chances, theta = compute_most_probable(draws), np.einsum("ij->j", draws) / samples
     return Posterior(
         "bayes_signed_rank",
@@ -335,7 +337,7 @@ def warn_undefined(test: str, reason: str) -> None:
 
 
 def compute_most_probable(draws: FloatArray) -> tuple[float, float, float]:
-    """Compute the proportion of draws in which each region is the most probable one; ties are split."""
+    """Compute the proportion of draws in which each region is the most probable one. Ties are split."""
     first, rope, second = (kernels.count_leads(draws) / len(draws)).tolist()
     return first, rope, second
 
@@ -364,9 +366,9 @@ def _draw_signed_ranks(
 def _draw_weights(
     rng: np.random.Generator, buffer: npt.NDArray[np.float32], prior: int, strength: float
 ) -> npt.NDArray[np.float32]:
-    """Write gamma weights into the buffer; divided by their sum they are Dirichlet weights.
+    """Fill the buffer with gamma weights; dividing them by their sum gives Dirichlet weights.
 
-    Single precision suffices: rounding errors of 2^-24 are far below a sampling error of about 0.001.
+    Single precision suffices: rounding errors of 2^-24 are much smaller than the sampling error of about 0.001.
     """
     # Minus the logarithm of a uniform number is exponential. NumPy's vectorized log is faster than its ziggurat.
     # Each 64-bit word gives two uniform numbers, which is faster than drawing them singly.
@@ -374,7 +376,7 @@ def _draw_weights(
     kernels.fill_uniform(words.view(np.uint32), buffer)
     np.log(buffer, out=buffer)
     np.negative(buffer, out=buffer)
-    if strength == 0.5:  # half the square of a normal number has this gamma distribution and is faster to draw
+    if strength == 0.5:  # half the square of a standard normal number has this distribution and is faster to draw
         buffer[:, prior] = rng.standard_normal(len(buffer)) ** 2 / 2
     else:
         buffer[:, prior] = rng.standard_gamma(strength, len(buffer))
@@ -382,8 +384,11 @@ def _draw_weights(
 
 
 def _find_partners(z: FloatArray, data: FloatArray, rope: float) -> tuple[IntArray, IntArray]:
-    """For each z in sort order, find where the partners with a sum above 2 rope begin, and where those with a sum below -2 rope
-    end."""
+    """For each sorted difference, find the differences (partners) whose sum with it lies outside the rope.
+
+    The first array contains the index of the first partner with a sum above 2 rope. The second array contains the number of
+    partners with a sum below -2 rope.
+    """
     finite = np.isfinite(z)
     sums = np.where(finite[:, None] & finite[None, :], z[:, None] + z[None, :], 0.0)
     size = np.where(finite, np.abs(z), 0.0)

@@ -39,11 +39,11 @@ def bootstrap_difference(
     cluster: npt.ArrayLike | None = None,
     **params: Any,
 ) -> Outcome:
-    """Test the difference in a measure between two models by the bootstrap.
+    """Test whether a measure differs between two models, using the bootstrap.
 
-    Rows are drawn with replacement, the same rows for both models. The p-value is 1 minus the confidence level at which the
-    interval touches zero. Hence p < 0.05 if and only if the 95 % interval excludes zero. The smallest possible p is
-    2 / (resamples + 1).
+    Rows are drawn with replacement. Each resample contains the same rows for both models. The p-value is 1 minus the confidence
+    level at which the interval touches zero. Hence p < 0.05 if and only if the 95 % interval excludes zero. The smallest
+    possible p is 2 / (resamples + 1).
 
     Parameters
     ----------
@@ -66,12 +66,12 @@ def bootstrap_difference(
     positive : label, optional
         The positive class.
     labels : sequence, optional
-        All classes. Default: those that occur.
+        All classes. Default: the classes that occur in the data.
     average : str, default "auto"
         How to average a measure over several classes.
     cluster : array-like of shape (n,), optional
-        Cluster of each row, e.g. the patient. Whole clusters are drawn.
-    **params
+        Cluster of each row, e.g. the patient. Whole clusters are drawn instead of rows.
+    **params : object
         Further parameters of the measure.
 
     Returns
@@ -126,7 +126,7 @@ def bootstrap_difference(
 
 
 class _BootstrapDifference:
-    """Resampled differences, from which confidence limits at any level and a p-value are computed."""
+    """Resampled differences, with methods that compute confidence limits at any level and a p-value."""
 
     def __init__(self, estimate: float, values: FloatArray, jackknife: FloatArray | None) -> None:
         self.estimate, self.count = estimate, len(values)

@@ -1,4 +1,4 @@
-"""Tests of calibration: whether outcomes agree with predicted probabilities."""
+"""Tests of calibration, i.e. of whether predicted probabilities agree with outcomes."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ register_method("spiegelhalter", "Spiegelhalter test", cite="Spiegelhalter 1986"
 _MUCH_INFORMATION = 1000.0
 _MIN_CLUSTERS = 10
 _BATCH = 1 << 22
-# The p-value of outcomes that contradict probabilities of 0 and 1 is multiplied by this number, because it is a second test. At
-# a significance level of 5 %, both tests together have a type I error of at most 5.25 %.
+# Outcomes that contradict probabilities of 0 and 1 are tested separately. The p-value of this second test is multiplied by this
+# number. At a significance level of 5 %, both tests together then have a type I error of at most 5.25 %.
 _CONTRADICTION_FACTOR = 20
 
 
@@ -55,8 +55,8 @@ def calibration_test(
     y_true : array-like of shape (n,)
         True labels.
     y_score : array-like of shape (n,) or (n, k)
-        Probabilities of the positive class, or one column per class. With several classes and no positive class, the
-        probabilities are those of the most probable class of each row.
+        Probabilities of the positive class, or one column per class. If there are several classes and `positive` is not given,
+        the test uses the probability of the most probable class in each row.
     method : {"auto", "score", "likelihood_ratio", "spiegelhalter"}, default "auto"
         One of the following:
 
@@ -65,29 +65,30 @@ def calibration_test(
         - "score": the same test with the chi-squared distribution.
         - "likelihood_ratio": the likelihood ratio test of the same hypothesis, with the chi-squared distribution.
         - "spiegelhalter": z test that compares the Brier score with its expected value. It does not detect all kinds of
-          miscalibration, e.g. probabilities that are too high on one side of 0.5 and too low on the other.
+          miscalibration. For example, it misses probabilities that are too high on one side of 0.5 and too low on the other.
     positive : label, optional
         Positive class. Default: the second of two classes in sort order.
     labels : list, optional
-        All classes, in the order of the columns of scores. Default: the sorted classes that occur.
+        All classes, in the order of the columns of `y_score`. Default: the classes that occur, in sort order.
     cluster : array-like of shape (n,), optional
         Cluster of each row, e.g. the patient. The score test then flips the signs of the residuals of whole clusters at random.
         It needs at least 10 clusters. Other methods are not available with clusters.
     clip : float, optional
-        Clip the probabilities to the interval from `clip` to 1 - `clip`. By default, only probabilities of 0 and 1 are changed,
-        because their logits are infinite. Instead of 0, the calculation uses the proportion of positives among these rows, but
-        at most half the rounding step of the probabilities (0.005 for 2 decimal places), or 1e-6 if they are not rounded.
+        Clip the probabilities to the interval from `clip` to 1 - `clip`. By default, only probabilities of 0 and 1 are
+        replaced, because their logits are infinite. A probability of 0 becomes the proportion of positives among the rows with
+        probability 0. The new value is at most half the rounding step of the probabilities (0.005 for 2 decimal places), or at
+        most 1e-6 if they are not rounded. Probabilities of 1 are replaced in the same way.
     resamples : int, default 2000
-        Number of samples that are simulated from a calibrated model.
+        Number of samples simulated from a calibrated model or, with clusters, number of random sign flips.
     seed : int, default 0
-        Seed of the simulation.
+        Seed of the random numbers.
 
     Returns
     -------
     Outcome
         A small p-value shows miscalibration. `details` contains the intercept and the slope of the logistic regression of the
         outcomes on the logits (NaN if they are undefined). If more outcomes contradict probabilities of 0 and 1 than rounding
-        explains, the p-value accounts for them, and `caveats` says so.
+        can explain, the p-value accounts for this, and `caveats` contains a note.
 
     References
     ----------
@@ -152,7 +153,7 @@ def _replace_certain(sample: OutcomeSample, clip: float | None) -> OutcomeSample
 def _add_contradictions(
     outcome: Outcome, sample: OutcomeSample, is_certain: npt.NDArray[np.bool_], contradicts: npt.NDArray[np.bool_]
 ) -> Outcome:
-    """Lower the p-value if more outcomes contradict probabilities of 0 and 1 than rounding explains."""
+    """Lower the p-value if more outcomes contradict probabilities of 0 and 1 than rounding can explain."""
     from scipy.special import bdtrc
 
     certain_rows, wrong_rows = (round(float(sample.row_weights[chosen].sum())) for chosen in (is_certain, contradicts))
@@ -167,7 +168,7 @@ def _add_contradictions(
 
 
 def _build_design(values: FloatArray) -> FloatArray:
-    """Return a constant and the centred logits, or only the constant if all probabilities are equal."""
+    """Build the design matrix: a constant and the centred logits, or only the constant if all probabilities are equal."""
     logits = np.log(values) - np.log1p(-values)
     constant = np.ones_like(logits)
     return np.stack([constant, logits - logits.mean()]) if np.ptp(logits) > 0 else constant[None]
@@ -181,7 +182,7 @@ def _test_score(
     resamples: int,
     seed: int,
 ) -> Outcome:
-    """Compare the sum of residuals, and the sum of residuals times logits, with their covariance under calibration."""
+    """Run the score test on the sum of residuals and the sum of residuals times centred logits."""
     from scipy.special import chdtrc
 
     tally = sample.tally
@@ -243,7 +244,7 @@ def _test_clusters(
     resamples: int,
     seed: int,
 ) -> Outcome:
-    """Compare the score statistic with its values after flipping the signs of the residuals of whole clusters at random."""
+    """Compare the score statistic with its values after the residuals of random clusters have changed sign."""
     if sample.units < _MIN_CLUSTERS:
         return Outcome(name, math.nan, math.nan, n=n, caveats=(Finding.of("few_clusters_to_test", clusters=sample.units),))
     assert sample.clusters is not None

@@ -1,4 +1,4 @@
-"""Compare learners from a table of scores: choose the test that fits the design and return a verdict."""
+"""Comparison of learners from a table of scores: choose the test that fits the design and return a verdict."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def compare(
     equivalent: bool = False,
     hierarchical: bool = False,
 ) -> Verdict:
-    """Compare learners from a table of scores with the test that fits the design.
+    """Compare the learners in a table of scores by the test that fits the design.
 
     | learners | data sets | test | in addition |
     |---|---|---|---|
@@ -56,12 +56,14 @@ def compare(
     | 2 | 2 or more | `wilcoxon` on the means | sign test; `bayes_signed_rank` if `rope` is given |
     | 3 or more | 2 or more | `iman_davenport` form of the Friedman test, then post-hoc | as for 2, for each pair |
 
-    With few data sets the p-values of the Friedman test and of the pairs come from permutations. If no result could be
-    significant, the verdict is that nothing can be decided. `five_by_two_f` has no direction: a winner is named only if the
-    interval of the mean difference excludes zero.
+    With few data sets, the p-values of the Friedman test and of the pairwise tests come from permutations. If there are too few
+    data sets for any significant result, the verdict states that nothing can be decided. The statistic of `five_by_two_f` has
+    no direction. The verdict therefore names a winner only if the confidence interval of the mean difference also excludes
+    zero.
 
-    Repeats and folds never count as independent cases. On several data sets, their mean is one score. On a single data set,
-    the test allows for their overlap. If scores are missing, data sets or learners are left out, whichever loses fewer scores.
+    Repeats and folds never count as independent cases. With several data sets, the scores of all repeats and folds of a data
+    set are averaged. With a single data set, the test accounts for the overlap of the training sets. If scores are missing,
+    either the incomplete data sets or the incomplete learners are left out, whichever removes fewer scores.
 
     Parameters
     ----------
@@ -69,16 +71,16 @@ def compare(
         Scores, wide (one row per data set, one column per learner) or tidy (one row per score); see `read_scores`.
     better : {"max", "min"}, optional
         Whether larger or smaller scores are better. Default: the direction of `measure`, else "max". Required if the name of
-        the file, or of every learner, contains a word such as error, loss or time.
+        the file, of the measure or of every learner contains a word such as error, loss or time.
     measure : str, optional
-        Measure of the scores. Selects one measure if a tidy table has several.
+        Name of the measure. Selects one measure if a tidy table contains several.
     control : str, optional
         Learner that all others are compared with. Default: all pairs.
     alpha : float, default 0.05
         Significance level.
     rope : float, optional
-        Region of practical equivalence: smaller differences do not matter. Adds a Bayesian test of each pair, or of each
-        learner and the control.
+        Half-width of the region of practical equivalence: smaller differences do not matter. Adds a Bayesian test of each pair,
+        or of each learner and the control.
     posthoc : str, optional
         Post-hoc procedure. Default: Bergmann-Hommel for up to 12 learners, else Shaffer; Holm with a control.
     test_fraction : float, optional
@@ -86,18 +88,17 @@ def compare(
     parametric : bool, default False
         Use the paired t test, or ANOVA with Tukey or Dunnett comparisons, if the differences look normal and equally spread.
     rows : {"datasets", "folds", "seeds"}, optional
-        Meaning of the rows of a wide table. They are different data sets, folds of one data set, or runs with different seeds
-        on the same training and test rows. Folds are compared by the corrected resampled t test. Required if nothing names the
-        rows.
+        What the rows of a wide table represent: different data sets, folds of one data set, or runs with different seeds on the
+        same training and test rows. Folds are compared by the corrected resampled t test. Required if the rows have no names.
     margin : float, optional
-        The largest loss that does not matter. Adds a decision (superior, non-inferior, inferior or inconclusive) about each
-        learner and the control; without a control, about each pair, the lower-ranked learner minus the higher-ranked one. The
-        confidence limits are adjusted over these pairs (Bonferroni). See `margin_test`.
+        The largest loss that does not matter. Adds a decision on each learner versus the control: superior, non-inferior,
+        inferior or inconclusive. Without a control, the lower-ranked learner of each pair is compared with the higher-ranked
+        one. The confidence limits are adjusted for the number of pairs (Bonferroni). See `margin_test`.
     equivalent : bool, default False
         Test for equivalence within the margin instead of non-inferiority.
     hierarchical : bool, default False
-        Use the Bayesian hierarchical model of all splits instead of the signed-rank test of means, for several data sets with
-        the same number of splits. Needs `rope`.
+        Use the Bayesian hierarchical model of all splits instead of the Bayesian signed-rank test of the means. Requires
+        `rope`, and several data sets with the same number of splits.
 
     Returns
     -------
@@ -205,7 +206,7 @@ def _add_posteriors(verdict: Verdict, chosen_test: ChosenTest, rope: float | Non
     posteriors: list[tuple[str, str, Posterior]] = []
     for first, second in pairs:
         posterior = chosen_test.compute_posterior(learners.index(first), learners.index(second))
-        # The draws of many pairs need much memory; only those of two learners are drawn in figures.
+        # The draws of many pairs need much memory. Figures show draws only if there are two learners.
         posteriors.append((first, second, posterior if len(learners) == 2 else replace(posterior, draws=None)))
     kind, test = "rope_used" if len(pairs) == 1 else "rope_used_pairs", get_display_name(posteriors[0][2].test)
     reason = Finding.of(kind, test=test, rope=rope, pairs=len(pairs))
@@ -218,7 +219,7 @@ def _add_posteriors(verdict: Verdict, chosen_test: ChosenTest, rope: float | Non
 
 
 def _add_margins(verdict: Verdict, chosen_test: ChosenTest, margin: float | None) -> Verdict:
-    """Add decisions at the margin about all pairs that are compared, with Bonferroni-adjusted limits."""
+    """Add decisions at the margin on all pairs that are compared, with Bonferroni-adjusted limits."""
     if margin is None:
         return verdict
     pairs, find_index = verdict.list_replacements(), verdict.table.learners.index
@@ -259,7 +260,7 @@ def _resolve_direction(
     return "max", name, Finding.of("direction_default")
 
 
-# Words that name a measure of which smaller values are better.
+# Words in names of measures whose smaller values are better.
 _COST_WORDS = frozenset(
     (
         *("error", "errors", "err", "loss", "losses", "cost", "costs", "rmse", "mse"),
@@ -275,7 +276,7 @@ def _names_cost(name: str) -> bool:
 
 
 def _check_no_costs(source: object, scores: Scores) -> None:
-    """Ask for the direction if a name suggests that smaller scores are better."""
+    """Raise an error that asks for the direction if a name suggests that smaller scores are better."""
     file_name = Path(source).name if isinstance(source, (str, PathLike)) else ""
     if _names_cost(file_name):
         name = f"the file name {file_name!r}"
@@ -358,7 +359,7 @@ def _count_splits(scores: Scores, dataset: str) -> int:
 
 
 def _get_planned_design(all_scores: Scores, used_scores: Scores) -> Design:
-    """Return how the remaining data set was split, including splits with missing scores."""
+    """Return the design of the remaining data set, including splits with missing scores."""
     return all_scores.drop(
         datasets=[name for name in all_scores.design.datasets if name not in used_scores.design.datasets]
     ).design

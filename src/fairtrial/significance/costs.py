@@ -53,7 +53,7 @@ def check_costs(costs: Any) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class CostUnits:
-    """Independent units, and the costs of errors. A unit is a row, which may be weighted, or a cluster of rows.
+    """Independent units (rows or clusters of rows) and the costs of errors. Rows can be weighted.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class CostUnits:
     weights : ndarray or None
         Weight of each row.
     clusters : ndarray or None
-        Code of the cluster of each row, from 0.
+        Integer code of the cluster of each row, starting at 0.
     effective : float or None
         Effective number of units of the smaller class; see `count_class_units`. Default: the number of units.
     """
@@ -97,7 +97,7 @@ class CostUnits:
 
     @property
     def error_variance(self) -> float:
-        """The additional variance of the total cost from one error of each kind that may be missing by chance."""
+        """Variance that one more error of each kind adds to the total cost. (Rare errors can be absent by chance.)"""
         return (self.costs[0] ** 2 + self.costs[1] ** 2) * self.typical_weight**2
 
     def sum_units(self, values: FloatArray) -> FloatArray:
@@ -108,7 +108,7 @@ class CostUnits:
         return np.bincount(self.clusters, weighted, minlength=self.count).astype(np.float64)
 
     def compute_quantile(self, level: float) -> float:
-        """Compute the t quantile of two-sided limits at this confidence level."""
+        """Compute the t quantile for two-sided limits at this confidence level."""
         return compute_t_quantile(level, self.df)
 
     def compare(self, first: FloatArray, second: FloatArray, level: float) -> Outcome:
@@ -160,7 +160,7 @@ class CostUnits:
 def count_class_units(
     is_positive: npt.NDArray[np.bool_], weights: FloatArray | None, clusters: IntArray | None
 ) -> float | None:
-    """Compute the effective number of clusters or weighted rows of the smaller class; None without weights and clusters."""
+    """Compute the effective number of units in the smaller class; None if there are neither weights nor clusters."""
     if weights is None and clusters is None:
         return None
     row_weights = np.ones(len(is_positive)) if weights is None else weights
@@ -176,10 +176,10 @@ def compute_sum_variance(first: FloatArray, second: FloatArray) -> float:
 def compute_cost_limits(
     false_positives: FloatArray, false_negatives: FloatArray, totals: FloatArray, costs: tuple[float, float], level: float
 ) -> tuple[float, float]:
-    """Compute limits of the mean cost per case from the total weights of errors and of all rows in each unit.
+    """Compute confidence limits of the mean cost per case from the weights of errors and of all rows in each unit.
 
-    The limits combine the Wilson limits of both error proportions (Zou & Donner 2008). If there is only one unit, its values
-    are counts of independent rows without weights.
+    The limits combine the Wilson limits of both error proportions (Zou & Donner 2008). If there is only one unit, it must
+    contain counts of independent rows without weights.
 
     >>> low, high = compute_cost_limits(np.array([0.0]), np.array([0.0]), np.array([100.0]), (1, 1), 0.95)
     >>> low, round(high, 3)
@@ -218,7 +218,7 @@ def cost_test(
     sample_weight: npt.ArrayLike | None = None,
     cluster: npt.ArrayLike | None = None,
 ) -> Outcome:
-    """Test whether the errors of two models cost the same on the same rows.
+    """Test whether the errors of two models on the same rows cost the same.
 
     Parameters
     ----------

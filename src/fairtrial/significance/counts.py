@@ -56,7 +56,8 @@ def mcnemar(
 ) -> Outcome:
     """Compare the accuracies of two classifiers on the same rows by the McNemar test.
 
-    Only discordant rows count: rows that exactly one of the two classifiers predicts correctly. If there are none, p is 1.
+    Only discordant rows count: rows that exactly one of the two classifiers predicts correctly. If there are no discordant
+    rows, p is 1.
 
     Parameters
     ----------
@@ -70,16 +71,16 @@ def mcnemar(
     level : float, default 0.95
         Confidence level of the interval.
     cluster : array-like of shape (n,), optional
-        Cluster of each row, e.g. the patient. Then a t test compares the sums of the clusters (Obuchowski 1998), and `method`
-        must be "mid-p".
+        Cluster of each row, e.g. the patient. With clusters, a t test compares the sums within clusters (Obuchowski 1998), and
+        `method` must be "mid-p".
 
     Returns
     -------
     Outcome
-        The statistic of the binomial tests is b, the number of rows that only the first classifier predicts correctly.
-        The effect is the difference in accuracy with the paired interval of Newcombe (1998, method 10). If that interval
-        disagrees with the test, the limit next to zero is that of the test: the interval excludes zero if and only if p is
-        below 1 - level.
+        The statistic of the binomial tests is b, the number of rows that only the first classifier predicts correctly. The
+        effect is the difference in accuracy with the paired interval of Newcombe (1998, method 10). If this interval disagrees
+        with the test, the limit closest to zero comes from inverting the test. The reported interval therefore excludes zero if
+        and only if p is below 1 - level.
 
     Notes
     -----
@@ -110,12 +111,12 @@ def mcnemar(
 
 
 def mcnemar_table(b: int, c: int, *, method: McNemarMethod = "mid-p", level: float = 0.95) -> Outcome:
-    """Apply the McNemar test to the two discordant counts.
+    """Apply the McNemar test to the two counts of discordant rows.
 
     Parameters
     ----------
     b, c : int
-        Number of rows that only the first classifier, and only the second classifier, predicts correctly.
+        Number of rows that only the first (b) or only the second classifier (c) predicts correctly.
     method : {"mid-p", "exact", "chi2", "chi2-uncorrected"}, default "mid-p"
         Form of the test, as in `mcnemar`.
     level : float, default 0.95
@@ -125,7 +126,7 @@ def mcnemar_table(b: int, c: int, *, method: McNemarMethod = "mid-p", level: flo
     -------
     Outcome
         The effect is the odds ratio b/c with limits from the Wilson interval of b/(b + c). If this interval and the test
-        disagree about an odds ratio of 1, the limits come from the interval that inverts the test.
+        disagree on whether the odds ratio is 1, the limits come from the interval that inverts the test.
 
     Examples
     --------
@@ -147,15 +148,15 @@ def mcnemar_table(b: int, c: int, *, method: McNemarMethod = "mid-p", level: flo
 
 
 def sign_test(a: npt.ArrayLike, b: npt.ArrayLike, *, ties: Literal["drop", "split"] = "drop", level: float = 0.95) -> Outcome:
-    """Test whether one learner wins more often than the other by the exact two-sided sign test.
+    """Test whether one learner wins more often, using the exact two-sided sign test.
 
     Parameters
     ----------
     a, b : array-like of shape (n,)
-        Scores of the two learners on the same data sets or folds. A win of the first learner is a > b.
+        Scores of the two learners on the same data sets or folds. The first learner wins if a > b.
     ties : {"drop", "split"}, default "drop"
         "drop" ignores equal scores. "split" counts half of each tie as a win and half as a loss (Demšar 2006), which is
-        conservative. If the number of ties is odd, p ignores one tie because a binomial count is an integer.
+        conservative. If the number of ties is odd, the p-value ignores one tie because the binomial test needs whole numbers.
     level : float, default 0.95
         Confidence level of the interval.
 
@@ -203,11 +204,12 @@ def cochran_q(
     level: float = 0.95,
     cluster: npt.ArrayLike | None = None,
 ) -> Outcome:
-    """Test whether several classifiers are equally accurate by the Cochran Q test.
+    """Test whether several classifiers are equally accurate, using the Cochran Q test.
 
-    For two classifiers this is the uncorrected McNemar test. Rows that all classifiers or none of them predict correctly do not
-    count. If there are no other rows, p is 1. With at most 12 other rows, or 50 predictions in them, p comes from permutations
-    of the classifiers within rows, else from the chi-squared distribution.
+    For two classifiers, Q equals the McNemar statistic without continuity correction. Only discordant rows count: rows that
+    some classifiers predict correctly and others do not. If there are no discordant rows, p is 1. With at most 12 discordant
+    rows, or at most 50 predictions in these rows, p comes from permutations of the classifiers within rows. Otherwise, p comes
+    from the chi-squared distribution.
 
     Parameters
     ----------
@@ -218,13 +220,13 @@ def cochran_q(
     level : float, default 0.95
         Confidence level of the interval.
     cluster : array-like of shape (n,), optional
-        Cluster of each row, e.g. the patient. Then Hotelling's T2 test compares the sums of the clusters.
+        Cluster of each row, e.g. the patient. With clusters, Hotelling's T2 test compares the sums within clusters.
 
     Returns
     -------
     Outcome
-        The effect is the noncentrality of Q as a proportion of the largest possible Q: 0 if the classifiers do not differ, 1
-        if every row ranks them in the same way. Its limits come from the noncentral chi-squared distribution.
+        The effect is the noncentrality of Q as a proportion of the largest possible Q. It is 0 if the classifiers do not
+        differ, and 1 if all rows rank them in the same way. Its limits come from the noncentral chi-squared distribution.
 
     References
     ----------
@@ -273,7 +275,7 @@ def _sum_clusters(differences: npt.NDArray[Any], cluster: npt.ArrayLike) -> Floa
 
 
 def compute_clustered_error(differences: FloatArray, cluster: npt.ArrayLike) -> tuple[float, int]:
-    """Compute the standard error of a mean of dependent rows, and the number of clusters; NaN if there is only one.
+    """Compute the clustered standard error of a mean (NaN for a single cluster) and the number of clusters.
 
     >>> error, clusters = compute_clustered_error(np.arange(20.0), np.arange(20) % 4)
     >>> round(error, 4), clusters  # inspect_ai prints 0.645
@@ -297,7 +299,7 @@ def _compare_clustered_accuracies(is_correct: npt.NDArray[np.bool_], cluster: np
 
 
 def build_clustered_outcome(sums: FloatArray, sizes: FloatArray, level: float) -> Outcome:
-    """Compare two accuracies by a t test, given the sum of differences and the number of rows of each cluster."""
+    """Compare two accuracies by a t test, given the sum of differences and the number of rows in each cluster."""
     from scipy.special import stdtr, stdtrit
 
     count, rows = len(sums), int(sizes.sum())
@@ -388,7 +390,9 @@ def compute_paired_newcombe_limits(both: int, b: int, c: int, neither: int, leve
 def compute_mcnemar_limits(
     both: int, b: int, c: int, neither: int, level: float, method: McNemarMethod = "mid-p"
 ) -> tuple[float, float]:
-    """Compute Newcombe limits of a difference in accuracy. The limit next to zero is that of the McNemar test if they disagree.
+    """Compute Newcombe limits of a difference in accuracy that agree with the McNemar test.
+
+    If the Newcombe limits disagree with the test, the limit closest to zero comes from inverting the test.
 
     >>> low, high = compute_mcnemar_limits(3, 4, 0, 1, 0.95)  # p = 0.0625
     >>> round(low, 3), round(high, 3)
@@ -399,10 +403,11 @@ def compute_mcnemar_limits(
 
 
 def compute_tango_limits(b: int, c: int, n: int, level: float) -> tuple[float, float]:
-    """Compute Tango's score limits of a difference of paired proportions, or those of the exact McNemar test next to zero.
+    """Compute Tango's score limits of the difference between two paired proportions.
 
-    They have their nominal coverage at any difference, as a decision at a margin requires. `b` and `c` count the discordant of
-    `n` rows.
+    The limits have nominal coverage at any true difference, as required for a decision at a margin. If they disagree with the
+    exact McNemar test, the limit closest to zero comes from inverting the test. `b` and `c` are the numbers of discordant rows
+    of each kind among `n` rows.
 
     >>> low, high = compute_tango_limits(12, 2, 58, 0.95)
     >>> round(low, 3), round(high, 3)
@@ -413,7 +418,7 @@ def compute_tango_limits(b: int, c: int, n: int, level: float) -> tuple[float, f
 
 
 def compute_score_limits(b: float, c: float, n: float, quantile: float) -> tuple[float, float]:
-    """Compute Tango's score limits with a quantile of the normal or t distribution. Counts may be fractions."""
+    """Compute Tango's score limits with a quantile of the normal or t distribution. Counts can be fractional."""
     from scipy.optimize import brentq
 
     def compute_score(wins: float, losses: float, difference: float) -> float:
@@ -436,9 +441,10 @@ def compute_score_limits(b: float, c: float, n: float, quantile: float) -> tuple
 def _move_limit_to_test(
     low: float, high: float, b: int, c: int, n: int, level: float, method: McNemarMethod
 ) -> tuple[float, float]:
-    """Replace the limit next to zero by that of the McNemar test if the two disagree.
+    """Replace the limit closest to zero by that of the inverted McNemar test if the interval and the test disagree.
 
-    The other limit stays, unless that of the test is wider: the test says nothing about the proportion of discordant rows.
+    The other limit is replaced only if the limit of the inverted test is wider. The inverted test ignores the sampling error of
+    the proportion of discordant rows.
     """
     if _agrees_with_test(low, high, b, c, level, method):
         return low, high
@@ -454,7 +460,7 @@ def _agrees_with_test(low: float, high: float, b: int, c: int, level: float, met
 
 
 def _invert_mcnemar(b: int, n: int, level: float, method: McNemarMethod) -> tuple[float, float]:
-    """Compute limits of the expectation of b/n by inverting the two one-sided forms of the test."""
+    """Compute limits of the expected proportion b/n by inverting the two one-sided tests."""
     from scipy.optimize import brentq
     from scipy.special import bdtr, ndtr
 
@@ -495,7 +501,7 @@ def _build_mcnemar(
 
 
 def _compute_binomial_p(wins: int, losses: int, mid: bool = False) -> float:
-    """Compute twice the smaller tail probability of a fair coin; with `mid`, the observed outcome counts half."""
+    """Compute the two-sided binomial p-value for a probability of 1/2. With `mid`, the observed count has weight one half."""
     from scipy.special import bdtr
 
     n, few = wins + losses, min(wins, losses)

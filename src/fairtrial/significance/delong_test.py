@@ -48,7 +48,7 @@ def delong(
     level: float = 0.95,
     cluster: npt.ArrayLike | None = None,
 ) -> Outcome:
-    """Test whether two or more AUCs on the same rows are equal by the DeLong test.
+    """Test whether two or more AUCs on the same rows are equal, using the DeLong test.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def delong(
     score_a, score_b, *more : array-like of shape (n,)
         Scores of the models; a larger score means that the positive class is more likely.
     positive : label, optional
-        The positive class. Default: the larger label.
+        The positive class. Default: the second of the two classes in sort order.
     level : float, default 0.95
         Confidence level of the interval.
     cluster : array-like of shape (n,), optional
@@ -66,9 +66,9 @@ def delong(
     Returns
     -------
     Outcome
-        Two models: z test, with the difference in AUC and its interval as the effect. More models: one chi-squared test of
-        all differences; its degrees of freedom are the rank of their covariance matrix. Models that rank all rows alike have
-        p = 1.
+        For two models, this is a z test, and the effect is the difference in AUC with its confidence interval. For more models,
+        it is a chi-squared test of all differences. The degrees of freedom are the rank of the covariance matrix of the
+        differences. If all models rank the rows in the same way, p is 1.
 
     References
     ----------
@@ -112,11 +112,12 @@ def auc_test(
     level: float = 0.95,
     cluster: npt.ArrayLike | None = None,
 ) -> Outcome:
-    """Test whether two AUCs on the same rows are equal, even with few cases in a class.
+    """Test whether two AUCs on the same rows are equal, with adjustments for small classes.
 
-    It is the DeLong test with three adjustments. The variance is larger if a class has few cases (Hanley & McNeil 1982), the
-    statistic has a t distribution (Satterthwaite), and the limits respect the range of an AUC (Zou & Donner 2008). With many
-    cases, it agrees with `delong`. The p-value is 1 minus the confidence level at which the interval touches zero.
+    This is the DeLong test with three adjustments. The variance is larger if a class has few cases (Hanley & McNeil 1982). The
+    statistic has a t distribution with Satterthwaite's degrees of freedom. The limits respect the range of an AUC (Zou & Donner
+    2008). With many cases, the result agrees with that of `delong`. The p-value is 1 minus the confidence level at which the
+    interval touches zero.
 
     Parameters
     ----------
@@ -125,7 +126,7 @@ def auc_test(
     score_a, score_b : array-like of shape (n,)
         Scores of the two models; a larger score means that the positive class is more likely.
     positive : label, optional
-        The positive class. Default: the larger label.
+        The positive class. Default: the second of the two classes in sort order.
     level : float, default 0.95
         Confidence level of the interval.
     cluster : array-like of shape (n,), optional
@@ -134,8 +135,8 @@ def auc_test(
     Returns
     -------
     Outcome
-        The statistic and the effect are AUC(a) - AUC(b). With fewer than 5 cases (or clusters with cases) in a class, p is NaN
-        with a caveat: the data cannot decide.
+        The statistic and the effect are AUC(a) - AUC(b). If a class has fewer than 5 cases (or 5 clusters with cases), or if
+        there are fewer than 10 clusters, p is NaN. A caveat then states that there are too few cases for a decision.
 
     Examples
     --------
@@ -155,7 +156,7 @@ def auc_test(
 
 
 def build_auc_outcome(contrast: AucContrast, level: float, scale: float = 1.0, name: str = "AUC") -> Outcome:
-    """Build the outcome of a test of two AUCs, or of a multiple of them such as Gini coefficients."""
+    """Build the outcome of a test of two AUCs, or of two measures derived from the AUC such as Gini coefficients."""
     low, high = contrast.compute_limits(level)
     caveats = [_SAME_RANKING] if contrast.is_alike else []
     if contrast.marks:
@@ -242,7 +243,7 @@ def _compare_many_aucs(
 
 
 def _compute_quadratic_form(contrasts: FloatArray, covariance: FloatArray) -> tuple[float, int, bool]:
-    """Compute the quadratic form of the contrasts, its rank, and whether the contrasts lie outside its range."""
+    """Compute the chi-squared statistic, its rank, and whether the contrasts lie outside the range of the covariance."""
     scale = np.sqrt(np.diagonal(covariance))
     scale = np.where(scale > 0, scale, 1.0)
     values, vectors = np.linalg.eigh(covariance / np.outer(scale, scale))
@@ -253,7 +254,7 @@ def _compute_quadratic_form(contrasts: FloatArray, covariance: FloatArray) -> tu
 
 
 def _remove_noise(contrasts: FloatArray, covariance: FloatArray, is_positive: npt.NDArray[np.bool_]) -> FloatArray:
-    """If contrasts are constant within each class, set their variance to exactly zero, despite rounding errors."""
+    """Set the variance of contrasts that are constant within each class to exactly zero, which removes rounding errors."""
     flat = (np.ptp(contrasts[:, is_positive], axis=1) < 1e-13) & (np.ptp(contrasts[:, ~is_positive], axis=1) < 1e-13)
     return np.where(flat[:, None] | flat[None, :], 0.0, covariance)
 

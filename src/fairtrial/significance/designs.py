@@ -1,4 +1,4 @@
-"""Choose the test for a design: two or more learners on one or several data sets, with reasons."""
+"""Choice of the test for a design (two or more learners on one or several data sets), with reasons."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ from fairtrial.significance.wilcoxon import wilcoxon
 
 _FEWEST, _MOST = 3, 5000
 
-# A fraction of test rows so small that it does not change the variance.
+# This fraction of test rows is so small that it does not change the variance.
 _INDEPENDENT = 1e-12
 
 
 @dataclass(frozen=True)
 class Assumptions:
-    """Whether differences between learners are normal and have equal variances, as parametric tests assume.
+    """Results of tests of the parametric assumptions: normal differences between learners with equal variances.
 
-    `normality` contains the p-value of the Shapiro-Wilk test for each pair, adjusted by Holm's procedure; `sphericity` is the
+    `normality` contains the p-value of the Shapiro-Wilk test for each pair, adjusted by Holm's procedure. `sphericity` is the
     p-value of the Mauchly test (1 for two learners). An undefined p-value (NaN) counts against the assumption. `n_constant` is
     the number of pairs whose differences do not vary. `enough_datasets` states whether the Mauchly test has enough data sets.
     """
@@ -89,7 +89,7 @@ class Assumptions:
 
 
 def check_differences(values: FloatArray) -> Assumptions:
-    """Test the differences between learners (not the scores) for normality and for equal variances.
+    """Test whether the differences between learners (not the scores) are normal and have equal variances.
 
     >>> assumptions = check_differences(np.random.default_rng(0).normal(size=(20, 3)))
     >>> assumptions.hold(0.05), len(assumptions.normality)
@@ -122,7 +122,8 @@ def _compute_box_factor(n: int, k: int) -> float:
 def compute_mauchly_p(values: FloatArray) -> float:
     """Compute the p-value of the Mauchly (1940) test of equal variances of all differences; NaN if it is undefined.
 
-    The chi-squared approximation includes Box's second-order term. (R also uses it, but with k instead of k - 1 in one place.)
+    The chi-squared approximation includes Box's second-order term. R also includes this term, but with k instead of k - 1 in
+    one place.
 
     >>> round(compute_mauchly_p(np.random.default_rng(1).normal(size=(30, 4))), 3)
     0.368
@@ -163,7 +164,7 @@ class ComparisonOptions:
     test_fraction: float | None = None
     parametric: bool = False
     same_test_set: bool = False
-    """Whether the repeats of one data set differ only in their seed, and have the same training and test rows."""
+    """Whether the repeats of one data set differ only in the seed and have the same training and test rows."""
     margin: float | None = None
     equivalent: bool = False
     hierarchical: bool = False
@@ -173,9 +174,9 @@ class ComparisonOptions:
 class ChosenTest:
     """A chosen test with its outcome, the reasons for the choice, and caveats.
 
-    `p_value` decides. It differs from that of the outcome if the test has no direction. `undecidable` states why no pair could
-    be significant. `decide_pair` decides about two learners (column indices) at the margin, with limits at level 1 - alpha.
-    `compute_posterior` is the Bayesian test of two learners.
+    The verdict is based on `p_value`, which differs from the p-value of the outcome if the test has no direction. `undecidable`
+    states why no pair could be significant. `decide_pair` makes a decision at the margin on two learners, given their column
+    indices and alpha. Its confidence limits have level 1 - alpha. `compute_posterior` runs the Bayesian test of two learners.
     """
 
     choice: str
@@ -220,7 +221,7 @@ def get_default_posthoc(control: str | None, k: int, parametric: bool) -> str:
 
 
 def explain_unused_posthoc(options: ComparisonOptions) -> list[Finding]:
-    """Explain that one comparison needs no post-hoc procedure."""
+    """If a post-hoc procedure was requested, explain that a single comparison needs none."""
     return [] if options.posthoc is None else [Finding.of("posthoc_unused", method=get_display_name(options.posthoc))]
 
 
@@ -244,7 +245,10 @@ def _order_by_repeat(scores: Scores) -> list[int]:
 
 
 def compare_on_one_dataset(design: Design, table: ScoreTable, options: ComparisonOptions) -> ChosenTest:
-    """Compare learners on the splits of one data set, which are not independent; `design` is the planned design."""
+    """Compare learners on the splits of one data set, which are not independent of each other.
+
+    `design` is the planned design, including splits with missing scores.
+    """
     n, k = table.shape
     if n < 2:
         raise InputError(
@@ -257,7 +261,7 @@ def compare_on_one_dataset(design: Design, table: ScoreTable, options: Compariso
             f"{name_argument('rows', 'folds')} if the test rows differ"
         )
     five_by_two = (design.repeats, design.folds, n) == (5, 2, 10) and options.test_fraction is None
-    # Runs with the same rows are independent of each other, given these rows.
+    # Given the rows, runs with different seeds are independent of each other.
     fraction = 0.5 if five_by_two else _INDEPENDENT if options.same_test_set else _get_test_fraction(design, options)
     name = "five_by_two_f" if five_by_two else "paired_t" if options.same_test_set else "corrected_resampled_t"
     reason = (
@@ -307,7 +311,10 @@ def compare_on_one_dataset(design: Design, table: ScoreTable, options: Compariso
 
 
 def _get_deciding_p(outcome: Outcome) -> float:
-    """Return the p-value that decides: the 5x2 cv F test has no direction, so its interval must exclude zero as well."""
+    """Return the p-value on which the verdict is based.
+
+    The 5x2 cv F test has no direction, so the interval of the mean difference must also exclude zero.
+    """
     return float(np.maximum(outcome.p_value, outcome.details.get("p_direction", outcome.p_value)))
 
 
@@ -340,7 +347,10 @@ def _list_dataset_caveats(design: Design, options: ComparisonOptions) -> tuple[F
 def _compare_pairs(
     table: ScoreTable, options: ComparisonOptions, name: str, run_test: Callable[[int, int, float], Outcome]
 ) -> tuple[PostHoc, Outcome, tuple[Finding, ...], list[Finding]]:
-    """Compare each pair by the same test and adjust p; the outcome is that of the pair with the smallest p."""
+    """Compare each pair by the same test and adjust the p-values.
+
+    The returned outcome is that of the pair with the smallest p-value.
+    """
     method, reasons = _choose_pair_adjustment(options, len(table.learners))
     pairs = verdict.list_pairs(table.learners, options.control)
     outcomes = [run_test(i, j, 1 - options.alpha) for i, j in pairs]
@@ -397,7 +407,10 @@ def _adjust_pair_p_values(method: str, p: FloatArray, alpha: float) -> FloatArra
 
 
 def compare_on_many_datasets(scores: Scores, table: ScoreTable, options: ComparisonOptions) -> ChosenTest:
-    """Compare learners by one score per learner and data set; only the hierarchical model uses the scores of splits."""
+    """Compare learners by one score per learner and data set.
+
+    Only the hierarchical model uses the scores of all splits.
+    """
     folds, fraction = _read_fold_scores(scores, options) if options.hierarchical else (None, 0.0)
 
     def compute_posterior(i: int, j: int) -> Posterior:
@@ -412,7 +425,7 @@ def compare_on_many_datasets(scores: Scores, table: ScoreTable, options: Compari
 
 
 def _read_fold_scores(scores: Scores, options: ComparisonOptions) -> tuple[FloatArray, float]:
-    """Read the scores as data sets x splits x learners, and the fraction of test rows."""
+    """Return the scores as an array (data sets x splits x learners) and the fraction of test rows."""
     rows = scores.index_rows()
     n_splits = sorted({len(dataset_rows) for dataset_rows in rows.values()})
     if n_splits[0] < 2 or len(n_splits) > 1:
@@ -468,7 +481,7 @@ def _compare_two_learners(
 
 
 def _apply_sign_test(a: FloatArray, b: FloatArray, alpha: float) -> list[Finding]:
-    """Report the sign test, and whether the differences are asymmetric enough for the choice of test to matter.
+    """Report the sign test, and add a finding if the differences are strongly asymmetric.
 
     The sign test does not replace the Wilcoxon test: choosing a test after looking at the data inflates the type I error.
     """
@@ -478,7 +491,7 @@ def _apply_sign_test(a: FloatArray, b: FloatArray, alpha: float) -> list[Finding
 
 
 def _find_undecidable_pair(table: ScoreTable, n: int, alpha: float) -> Finding | None:
-    """Report that the Wilcoxon test cannot reach alpha with n differences."""
+    """Report if n differences are too few for a significant Wilcoxon test."""
     needed, (first, second) = compute_min_wilcoxon_n(alpha), table.learners
     if n >= needed:
         return None
@@ -529,7 +542,7 @@ def _compare_many_learners(
 
 
 def _find_undecidable(result: PostHoc) -> Finding | None:
-    """Report that no pair can reach alpha on so few data sets."""
+    """Report if there are too few data sets for any pair to differ significantly."""
     if result.can_decide:
         return None
     needed = compute_needed_datasets(result.method, len(result.learners), result.alpha, len(result.comparisons))
@@ -537,7 +550,7 @@ def _find_undecidable(result: PostHoc) -> Finding | None:
 
 
 def _choose_parametric(table: ScoreTable, options: ComparisonOptions) -> tuple[bool, list[Finding]]:
-    """Choose the test: parametric if it was requested and its assumptions are not rejected, else rank-based."""
+    """Choose a parametric test if it was requested and its assumptions are not rejected, else a rank-based test."""
     if not options.parametric:
         return False, [Finding.of("rank_test_default")]
     n = len(table.datasets)

@@ -1,4 +1,4 @@
-"""Effect sizes. All of them are positive if the first sample is larger."""
+"""Effect sizes that compare two samples. They are larger if the values in the first sample are larger."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _MAX_EXACT_LIMITS = 60
 def cohens_d(a: npt.ArrayLike, b: npt.ArrayLike, *, paired: bool = True, level: float = 0.95) -> Effect:
     """Compute Cohen's d: the difference of the means over the pooled standard deviation.
 
-    For samples of equal length the pooled standard deviation is sqrt((s_a^2 + s_b^2) / 2), paired or not. The interval comes
+    For samples of equal length, paired or not, the pooled standard deviation is sqrt((s_a^2 + s_b^2) / 2). The interval comes
     from the noncentral t distribution of two samples or of pairs (Algina & Keselman 2003). The paired interval is shorter if
     the samples are positively correlated.
 
@@ -57,7 +57,7 @@ def cohens_d(a: npt.ArrayLike, b: npt.ArrayLike, *, paired: bool = True, level: 
     a, b : array-like of shape (n,)
         The two samples.
     paired : bool, default True
-        Whether the values at the same position belong together. If not, the lengths may differ.
+        Whether values at the same position form a pair. Unpaired samples can have different lengths.
     level : float, default 0.95
         Confidence level of the interval.
 
@@ -76,14 +76,14 @@ def cohens_d(a: npt.ArrayLike, b: npt.ArrayLike, *, paired: bool = True, level: 
 def hedges_g(a: npt.ArrayLike, b: npt.ArrayLike, *, paired: bool = True, level: float = 0.95) -> Effect:
     """Compute Hedges' g: Cohen's d with the exact small-sample correction of Hedges (1981).
 
-    The correction factor has n_a + n_b - 2 degrees of freedom, or n - 1 for pairs.
+    The correction factor is based on n_a + n_b - 2 degrees of freedom, or on n - 1 for pairs.
 
     Parameters
     ----------
     a, b : array-like of shape (n,)
         The two samples.
     paired : bool, default True
-        Whether the values at the same position belong together. If not, the lengths may differ.
+        Whether values at the same position form a pair. Unpaired samples can have different lengths.
     level : float, default 0.95
         Confidence level of the interval.
 
@@ -102,7 +102,8 @@ def hedges_g(a: npt.ArrayLike, b: npt.ArrayLike, *, paired: bool = True, level: 
 def cohens_d_av(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) -> Effect:
     """Compute Cohen's d_av: the mean difference over the mean of both standard deviations.
 
-    It applies to pairs (Lakens 2013). The interval is that of d for pairs (Algina & Keselman 2003), rescaled.
+    This effect size applies to pairs (Lakens 2013). Its interval is that of Cohen's d for pairs (Algina & Keselman 2003),
+    rescaled to the mean standard deviation.
 
     Parameters
     ----------
@@ -182,7 +183,7 @@ def _build_d_effect(
         note = "no interval because all differences are equal"
         return Effect(name, factor * gap / spread, float("nan"), float("nan"), level, note)
     low, high = compute_noncentral_t_limits(gap / error, _count_degrees(first, second, paired), level)
-    # The limits are those of the true effect. Hedges' correction of the estimate does not affect them.
+    # These are the limits of the true effect. Hedges' correction of the estimate does not affect them.
     d, unit = factor * gap / spread, error / spread
     return Effect(name, d, low * unit, high * unit, level, _describe_size(d, *_COHEN))
 
@@ -228,15 +229,15 @@ def compute_noncentral_t_limits(t: float, df: float, level: float) -> tuple[floa
 def cliffs_delta(a: npt.ArrayLike, b: npt.ArrayLike, *, paired: bool = False, level: float = 0.95) -> Effect:
     """Compute Cliff's delta: the proportion of pairs with a > b minus the proportion with a < b.
 
-    All pairs across the samples count. The interval is the asymmetric one of Cliff (1996), based on the consistent variance.
-    If delta is 1 or -1, the interval is that of Feng & Cliff (2004).
+    Every value of `a` is compared with every value of `b`. The interval is the asymmetric interval of Cliff (1996), based on
+    the consistent variance. If delta is 1 or -1, the interval is that of Feng & Cliff (2004).
 
     Parameters
     ----------
     a, b : array-like of shape (n,)
         The two samples.
     paired : bool, default False
-        Whether the interval accounts for values at the same position that belong together.
+        Whether values at the same position form a pair. This affects only the interval.
     level : float, default 0.95
         Confidence level of the interval.
 
@@ -256,16 +257,16 @@ def cliffs_delta(a: npt.ArrayLike, b: npt.ArrayLike, *, paired: bool = False, le
 
 
 def vargha_delaney_a12(a: npt.ArrayLike, b: npt.ArrayLike, *, paired: bool = False, level: float = 0.95) -> Effect:
-    """Compute Vargha-Delaney A12: the probability that a value of the first sample is larger.
+    """Compute Vargha-Delaney A12: the probability that a value from the first sample is larger.
 
-    Ties count half. A12 and its limits are (1 + Cliff's delta) / 2.
+    Ties count half. A12 equals (1 + Cliff's delta) / 2, and its limits are transformed in the same way.
 
     Parameters
     ----------
     a, b : array-like of shape (n,)
         The two samples.
     paired : bool, default False
-        Whether the interval accounts for values at the same position that belong together.
+        Whether values at the same position form a pair. This affects only the interval.
     level : float, default 0.95
         Confidence level of the interval.
 
@@ -305,7 +306,7 @@ def _compute_delta(first: FloatArray, second: FloatArray, paired: bool, level: f
 
 
 def _compute_dominance(first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray, float]:
-    """Compute the mean sign of a_i - b_j for each i and for each j, and the proportion of untied pairs, by sorting."""
+    """Compute the mean sign of a_i - b_j for each i and for each j, and the proportion of pairs without ties."""
     combined = np.concatenate([first, second])
     rounded = round_noise(combined, combined)
     x, y = rounded[: len(first)], rounded[len(first) :]
@@ -328,14 +329,14 @@ def akinshin_gamma(
     """Compute Akinshin's gamma: the difference between the medians divided by the pooled MAD.
 
     The median absolute deviations (MAD) are scaled to estimate the standard deviation of normal data. Gamma is a robust
-    alternative to Cohen's d. Akinshin subtracts in the opposite order. The interval is a BCa bootstrap interval.
+    alternative to Cohen's d. Akinshin's original definition has the opposite sign. The interval is a BCa bootstrap interval.
 
     Parameters
     ----------
     a, b : array-like of shape (n,)
         The two samples.
     paired : bool, default True
-        Whether the values at the same position belong together. If not, the lengths may differ.
+        Whether values at the same position form a pair. Unpaired samples can have different lengths.
     level : float, default 0.95
         Confidence level of the interval.
     resamples : int, default 2000
@@ -412,10 +413,10 @@ def rank_biserial(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) ->
 
     Notes
     -----
-    The interval inverts the Wilcoxon test. The difference with rank i is positive with probability 1 / (1 + exp(-2 t i)); t is
-    0 if the learners are equal. The limits of t are those values at which R+ has one-sided p-values of (1 - level) / 2, and the
-    limits of the correlation are its expectations there. In simulations of 15 and 30 normal, heavy-tailed and skewed
-    differences, 95 % intervals cover the true value in 92.5 to 96.5 % of cases.
+    The interval inverts the Wilcoxon test. It assumes that the difference with rank i is positive with probability 1 / (1 +
+    exp(-2 t i)). If the learners do not differ, t is 0. The limits of t are the values at which R+ has a one-sided p-value of
+    (1 - level) / 2. The limits of the correlation are its expected values at these two values of t. In simulations with 15 and
+    30 normal, heavy-tailed and skewed differences, 95 % intervals covered the true value in 92.5 to 96.5 % of cases.
 
     Examples
     --------
@@ -444,9 +445,9 @@ def build_rank_biserial(
 ) -> Effect:
     """Build the rank-biserial correlation of signed ranks with the interval that inverts the Wilcoxon test.
 
-    `p_value` is that of the exact test, which the limits match: they are exact for up to 60 differences. NaN requests the
-    normal approximation with the given continuity correction and factor of the variance. `rank_total` is the sum of all ranks,
-    including those of zero differences.
+    `p_value` is the p-value of the exact test, with which the limits agree. For up to 60 differences, the limits are exact. If
+    `p_value` is NaN, they come from the normal approximation with the given continuity correction and variance factor.
+    `rank_total` is the sum of all ranks, including the ranks of zero differences.
     """
     ranks, total = np.abs(signed_ranks), float(np.abs(signed_ranks).sum() if rank_total is None else rank_total)
     plus, minus = float(ranks[signed_ranks > 0].sum()), float(ranks[signed_ranks < 0].sum())
@@ -459,7 +460,7 @@ def build_rank_biserial(
 
 @dataclass(frozen=True)
 class _TiltedSigns:
-    """Random signs of ranks: rank i is positive with probability 1 / (1 + exp(-2 t i))."""
+    """Model of random signs, in which rank i is positive with probability 1 / (1 + exp(-2 t i))."""
 
     ranks: FloatArray
     tail: float
@@ -468,7 +469,7 @@ class _TiltedSigns:
     variance_factor: float
 
     def find_lower_limit(self, plus: float) -> float:
-        """Find E(R+ - R-) at the t for which R+ is at least `plus` with probability `tail`."""
+        """Compute E(R+ - R-) for the t at which R+ is at least `plus` with probability `tail`."""
         from scipy.optimize import brentq
 
         if plus == 0:

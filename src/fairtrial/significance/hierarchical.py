@@ -39,7 +39,7 @@ _POPULATION = ("mu0", "sigma0", "nu")
 class HierarchicalPosterior(Posterior):
     """Posterior of the difference between two learners on the next data set.
 
-    It has the attributes of `Posterior` and the attributes below.
+    This class has the attributes of `Posterior` and some additional attributes.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class HierarchicalPosterior(Posterior):
     population : ndarray of shape (samples, 3)
         Draws of mu0, sigma0 and nu.
     dataset_rows : tuple of tuple
-        Rows of `datasets`.
+        Rows of the data frame that `datasets` returns.
 
     Examples
     --------
@@ -63,7 +63,7 @@ class HierarchicalPosterior(Posterior):
     dataset_rows: tuple[tuple[str, float, float, float, float], ...] = field(default=(), repr=False)
 
     def datasets(self) -> pd.DataFrame:
-        """Return the observed and the shrunken mean difference by data set, with 95 % limits."""
+        """Return the observed and the shrunken mean difference on each data set, with 95 % limits."""
         import pandas as pd
 
         return pd.DataFrame(self.dataset_rows, columns=["dataset", "mean", "shrunken", "low", "high"])
@@ -121,7 +121,7 @@ def hierarchical(
     better : {"max", "min"}, default "max"
         Whether larger or smaller scores are better.
     alpha, beta : (float, float)
-        Bounds of the uniform priors of the shape and of the rate of the gamma prior of nu - 1.
+        Bounds of two uniform priors: for the shape (`alpha`) and the rate (`beta`) of the gamma prior on nu - 1.
     chains : int, default 4
         Number of chains.
     samples : int, default 2000
@@ -134,10 +134,10 @@ def hierarchical(
     Returns
     -------
     HierarchicalPosterior
-        `p_first`, `p_rope` and `p_second` are the probabilities that the difference on the next data set lies above, within and
-        below the rope. `parameters` contains the medians of mu0, sigma0 and nu, R-hat, and the effective sample size. It also
-        contains the proportions of draws in which each region is the most probable one (`most_first` ..., as in baycomp). R-hat
-        above 1.05 adds a caveat.
+        `p_first`, `p_rope` and `p_second` are the probabilities that, on the next data set, the first learner is better, both
+        are practically equivalent, and the second is better. `parameters` contains the medians of mu0, sigma0 and nu, R-hat,
+        and the effective sample size. It also contains the proportion of draws in which each region is the most probable one
+        (`most_first`, `most_rope` and `most_second`), as in the package baycomp. If R-hat is above 1.05, a caveat is added.
 
     Notes
     -----

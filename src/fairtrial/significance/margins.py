@@ -44,16 +44,16 @@ _MAX_SIGNED_RANKS = 5000
 
 @dataclass(frozen=True)
 class MarginTest:
-    """One of the tests of a decision.
+    """One of the tests on which a decision at a margin is based.
 
     Attributes
     ----------
     name : str
         "superiority", "non-inferiority", "equivalence" or "inferiority".
     null : tuple of float
-        Boundary of the null hypothesis: zero or the margin. Two values for equivalence.
+        Boundary of the null hypothesis: zero or the margin. Equivalence has two boundaries.
     p_value : float
-        One-sided p-value, the larger of two for equivalence. It is at most half of 1 - level if and only if the test passes.
+        One-sided p-value; for equivalence, the larger of two. The test passes if and only if p is at most (1 - level) / 2.
     passed : bool
         Whether the null hypothesis is rejected.
 
@@ -71,27 +71,28 @@ class MarginTest:
 
 @dataclass(frozen=True)
 class MarginDecision:
-    """The decision about a difference, from its confidence limits and a margin.
+    """Decision on a difference, based on its confidence limits and a margin.
 
     Attributes
     ----------
     decision : str
-        The strongest of these that is shown: superior, equivalent (only if requested), non-inferior, inferior, inconclusive.
+        The strongest decision that the limits support: superior, equivalent (only if requested), non-inferior, inferior or
+        inconclusive.
     margin : float
         The largest loss that does not matter.
     difference, low, high : float
-        New minus old with confidence limits, in the unit of the measure.
+        Difference (new minus old) and its confidence limits, in the unit of the measure.
     level : float
         Confidence level of the limits.
     tests : tuple of MarginTest
         All tests: superiority, non-inferiority, equivalence, inferiority.
     needed : int or None
-        Number of rows, clusters or data sets that would decide if the difference and its variance remained the same. None if
-        the decision is made, or if no number would decide.
+        Number of rows, clusters or data sets that would suffice for a decision if the difference and its variance remained the
+        same. None if a decision has been reached, or if no number would suffice.
     passed : bool
         Whether the required decision is reached: equivalent if requested, else superior, equivalent or non-inferior.
     test : str
-        Name of the test that the limits invert, e.g. "wilcoxon"; empty if unknown.
+        Name of the test that the limits invert, such as "wilcoxon"; empty if unknown.
     n : int
         Number of rows, clusters or data sets; 0 if unknown.
     caveats : tuple of Finding
@@ -192,16 +193,17 @@ def decide_margin(
     df: float = math.inf,
     overlap: float = 0.0,
 ) -> MarginDecision:
-    """Decide from the confidence limits of a difference.
+    """Make a decision at a margin from the confidence limits of a difference.
 
-    Each test is one-sided at half of 1 - level. Suppose that higher values are better. The new model is superior if the lower
-    limit is above 0, and non-inferior if it is above -margin. It is equivalent if both limits are within the margin, and
-    inferior if the upper limit is below -margin. If the limits are NaN, the decision is inconclusive.
+    Each test is one-sided at significance level (1 - level) / 2. The following rules assume that higher values are better. The
+    new model is superior if the lower limit is above 0, and non-inferior if it is above -margin. It is equivalent if both
+    limits are within the margin, and inferior if the upper limit is below -margin. If the limits are NaN, the decision is
+    inconclusive.
 
     Parameters
     ----------
     difference, low, high : float
-        New minus old, with confidence limits.
+        Difference (new minus old) and its confidence limits.
     margin : float
         The largest loss that does not matter; greater than 0.
     level : float, default 0.95
@@ -211,11 +213,12 @@ def decide_margin(
     equivalent : bool, default False
         Require equivalence instead of non-inferiority.
     units : int, optional
-        Number of rows, clusters or data sets, to estimate how many would decide.
+        Number of rows, clusters or data sets, needed to estimate how many would suffice for a decision.
     df : float, optional
         Degrees of freedom of the limits, for p-values of t tests. Default: normal distribution.
     overlap : float, default 0
-        Test rows over training rows, if the units are splits of one data set, whose variance is s^2 (1/units + overlap).
+        Ratio of test rows to training rows if the units are splits of one data set. The variance of the mean difference is then
+        s^2 (1/units + overlap).
 
     Returns
     -------
@@ -289,7 +292,7 @@ def _compute_tail(distance: float, half_width: float, other_half_width: float, l
 
 
 def _agree(p: float, passed: bool, half_alpha: float) -> float:
-    """Correct a rounding error if p is on the other side of alpha than the decision."""
+    """Correct the rounding error of p if p contradicts the decision."""
     if math.isnan(p):
         return p
     return min(p, half_alpha) if passed else max(p, math.nextafter(half_alpha, 1))
@@ -298,7 +301,10 @@ def _agree(p: float, passed: bool, half_alpha: float) -> float:
 def _count_needed(
     gain: float, worst: float, best: float, margin: float, equivalent: bool, units: int, overlap: float
 ) -> int | None:
-    """Count the units with which the limits would exclude the nearest bound, if half-widths shrink with their variance."""
+    """Estimate how many units would make the limits exclude the nearest bound.
+
+    The half-widths are assumed to shrink in proportion to the standard error.
+    """
     ratios = []
     if gain > -margin:
         ratios.append((gain - worst) / (gain + margin))
@@ -323,9 +329,10 @@ def margin_test(
     better: Better = "max",
     equivalent: bool = False,
 ) -> MarginDecision:
-    """Decide over data sets whether a learner is superior or non-inferior to another one.
+    """Decide whether a learner is superior or non-inferior to another over several data sets.
 
-    The confidence limits of first - second at level 1 - alpha decide. Each test is one-sided at alpha / 2.
+    The decision is based on the confidence limits of first - second at level 1 - alpha. Each test is one-sided at significance
+    level alpha / 2.
 
     Parameters
     ----------
@@ -334,9 +341,10 @@ def margin_test(
     margin : float
         The largest loss that does not matter; greater than 0.
     method : {"wilcoxon", "t"}, default "wilcoxon"
-        "wilcoxon": Hodges-Lehmann estimate (median of the means of all pairs of differences) with the limits that invert the
-        signed-rank test; exact up to 500 differences. It assumes symmetric differences. "t": mean with the t interval, which
-        assumes normal differences. Strongly asymmetric differences add a caveat.
+        "wilcoxon" uses the Hodges-Lehmann estimate (the median of the means of all pairs of differences) and the limits that
+        invert the signed-rank test. These limits are exact for up to 500 differences. They assume that the differences are
+        symmetric. "t" uses the mean and the t interval, which assumes normal differences. Strongly asymmetric differences add a
+        caveat.
     alpha : float, default 0.05
         Significance level. Divide it by the number of comparisons if there are several.
     better : {"max", "min"}, default "max"
@@ -381,10 +389,10 @@ def margin_test(
 def decide_by_t_limits(
     outcome: Outcome, margin: float, *, better: Better, equivalent: bool, overlap: float | None = 0.0
 ) -> MarginDecision:
-    """Decide from the t interval of an outcome. `overlap` is None if the number of splits is fixed."""
+    """Make a decision at a margin from the t interval of an outcome. `overlap` is None if the number of splits is fixed."""
     effect, df = outcome.effect, outcome.df
     assert effect is not None
-    # Limits of differences that do not vary have no width, which says nothing about their precision.
+    # If the differences do not vary, the limits have no width, but this does not make them precise.
     is_constant = effect.low == effect.high
     low, high = (math.nan, math.nan) if is_constant else (effect.low, effect.high)
     decision = decide_margin(
@@ -434,7 +442,7 @@ def _compute_pair_averages(differences: FloatArray, scale: float) -> FloatArray:
 
 
 def _find_limits(averages: FloatArray, cdf: FloatArray, alpha: float) -> tuple[int, float, float]:
-    """Find the k-th smallest and the k-th largest average: the test rejects values beyond them."""
+    """Find the k-th smallest and the k-th largest average, beyond which the test rejects."""
     k = int(np.searchsorted(cdf, alpha / 2 * (1 + 1e-12), side="right"))
     return (k, float(averages[k - 1]), float(averages[-k])) if k else (0, -math.inf, math.inf)
 
@@ -457,7 +465,10 @@ def compute_signed_rank_limits(differences: npt.ArrayLike, alpha: float = 0.05) 
 def _count_for_finite_limits(
     a: FloatArray, b: FloatArray, margin: float, alpha: float, better: Better, equivalent: bool
 ) -> int:
-    """Count the differences needed if there are too few for signed-rank limits: enough for limits, and as many as t needs."""
+    """Estimate how many differences are needed if there are too few for finite signed-rank limits.
+
+    The estimate is the number that t limits would need, but at least the number that finite signed-rank limits need.
+    """
     smallest = math.ceil(-math.log2(alpha / 2) - 1e-12)
     if np.ptp(compute_differences(a, b)) == 0:
         return smallest

@@ -1,4 +1,4 @@
-"""Rules of thumb for sound comparisons, shared by judgements and the methodology checks of reports.
+"""Rules of thumb for sound comparisons, used by judgements and by the methodology checks of reports.
 
 Each check function returns findings whose kind is the number of the check (FT002, FT003, FT008) or a name. It returns no
 findings if the rule is followed.
@@ -35,10 +35,10 @@ MIN_PARAMETRIC_DATASETS = 10
 """With fewer data sets, the Shapiro-Wilk test hardly detects differences that are not normal."""
 
 MAX_DECISIVE_PROPORTION = 0.1
-"""The best learner depends on few data sets if another is best without this proportion of them, or without a single one."""
+"""The result depends on few data sets if removing at most this proportion of them (at least one) changes the best learner."""
 
 MAX_SKEWNESS = 1.0
-"""Skewness of differences beyond which they are strongly asymmetric; that of an exponential distribution is 2."""
+"""Absolute skewness above which differences are strongly asymmetric. An exponential distribution has a skewness of 2."""
 
 
 def compute_skewness(d: FloatArray) -> float:
@@ -53,7 +53,7 @@ def compute_skewness(d: FloatArray) -> float:
 
 
 def compute_min_wilcoxon_n(alpha: float) -> int:
-    """Compute the smallest n with which the two-sided Wilcoxon test can be significant: its smallest p is 2 ** (1 - n).
+    """Compute the smallest n with which the two-sided Wilcoxon test can be significant; its smallest p is 2 ** (1 - n).
 
     >>> compute_min_wilcoxon_n(0.05), compute_min_wilcoxon_n(0.01), compute_min_wilcoxon_n(0.125)
     (6, 8, 4)
@@ -62,7 +62,7 @@ def compute_min_wilcoxon_n(alpha: float) -> int:
 
 
 def check_class_counts(dataset: str, counts: Mapping[str, int], measure: str, measure_name: str) -> list[Finding]:
-    """Check the rows of each class of a data set: imbalance (FT002), tiny classes (FT003), few rows.
+    """Check a data set for class imbalance (FT002), very small classes (FT003) and few rows.
 
     >>> [finding.kind for finding in check_class_counts("churn", {"no": 95, "yes": 5}, "accuracy", "accuracy")]
     ['FT002', 'FT003']
@@ -103,7 +103,7 @@ def check_dataset_count(verdict: Verdict) -> list[Finding]:
 
 
 def find_decisive_datasets(verdict: Verdict) -> tuple[str, tuple[str, ...]] | None:
-    """Find the fewest data sets without which another learner is best, and that learner.
+    """Find the smallest set of data sets whose removal makes another learner the best.
 
     Learners are compared by the criterion of the verdict: mean ranks, mean scores, or signed ranks. At most 10 % of the data
     sets are removed, but at least one. The result is None if the same learner remains best.
@@ -116,7 +116,7 @@ def find_decisive_datasets(verdict: Verdict) -> tuple[str, tuple[str, ...]] | No
     Returns
     -------
     tuple of str and tuple of str, or None
-        The learner that is then best, and the data sets to remove.
+        The new best learner, and the data sets to remove.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def find_decisive_datasets(verdict: Verdict) -> tuple[str, tuple[str, ...]] | No
 
 
 def compute_removal_limit(n_datasets: int) -> int:
-    """Compute how many data sets are removed at most.
+    """Compute the largest number of data sets that may be removed.
 
     >>> compute_removal_limit(6), compute_removal_limit(25)
     (1, 2)
@@ -150,7 +150,7 @@ def compute_removal_limit(n_datasets: int) -> int:
 
 
 def _remove_favourable(gains: FloatArray, limit: int, by_signed_ranks: bool) -> list[int] | None:
-    """List the largest gains whose removal makes the sum of gains, or of signed ranks, negative; None if more are needed."""
+    """Find the fewest gains whose removal makes the sum of gains (or signed ranks) negative; None if the limit is too low."""
     from scipy.stats import rankdata
 
     order = np.argsort(-gains, kind="stable")

@@ -61,13 +61,13 @@ def register_method(name: str, display_name: str, *, cite: str = "", statistic: 
     Parameters
     ----------
     name : str
-        Identifier, e.g. "wilcoxon".
+        Identifier, such as "wilcoxon".
     display_name : str
-        Human-readable name, e.g. "Wilcoxon signed-rank test".
+        Human-readable name, such as "Wilcoxon signed-rank test".
     cite : str, optional
         Works that describe the method, separated by semicolons.
     statistic : str, optional
-        Symbol of the test statistic, e.g. "W".
+        Symbol of the test statistic, such as "W".
     """
     methods[name] = MethodFacts(display_name, cite, statistic)
 
@@ -75,7 +75,8 @@ def register_method(name: str, display_name: str, *, cite: str = "", statistic: 
 def get_display_name(name: str, variant: str = "") -> str:
     """Return the display name of a test, procedure or effect size, or the name itself if it is unknown.
 
-    A variant is appended in parentheses (those that end the name, if any), unless "name (variant)" is registered.
+    If "name (variant)" is registered, its display name is returned. Otherwise, the variant is appended in parentheses, or added
+    to the parentheses at the end of the name.
 
     >>> get_display_name("iman_davenport"), get_display_name("wilcoxon", "exact"), get_display_name("my_test")
     ('Friedman test (Iman-Davenport)', 'Wilcoxon signed-rank test (exact)', 'my_test')
@@ -102,7 +103,9 @@ N = TypeVar("N", bound=str)
 
 
 def resolve_name(argument: str, value: object, options: Iterable[N]) -> N:
-    """Return the option that a name or alias refers to; case, hyphens, underscores and spaces are ignored.
+    """Return the option that a name or alias refers to.
+
+    Case is ignored, and hyphens, underscores and spaces are interchangeable.
 
     >>> resolve_name("posthoc", "Bergmann-Hommel", ["bergmann", "bonferroni-dunn"])
     'bergmann'

@@ -1,12 +1,13 @@
 """Omnibus tests of several learners: Friedman, Iman-Davenport, aligned ranks, Quade, Page and repeated-measures ANOVA.
 
-Each rank test assigns a rank score to every cell of the table, centred within its data set. Under the null hypothesis the
-rank scores of a data set are exchangeable. Let S be the sum of the rank scores of each learner and A the sum of all squares.
-The covariance of S over all exchanges is A / (k - 1) (I - 1/k). All statistics here and in `posthoc` follow from S and A.
+Each rank test assigns a rank score to every cell of the table. The rank scores are centred within each data set. Under the null
+hypothesis, the rank scores of a data set are exchangeable. Let S be the vector of each learner's sum of rank scores, and let A
+be the sum of all squared rank scores. Over all permutations within data sets, the covariance of S is A / (k - 1) (I - 1/k). All
+statistics here and in `posthoc` follow from S and A.
 
-Every rank statistic here increases with the sum of squares of S. Its exact p-value is the proportion of all orders within data
-sets whose sum of squares is at least the observed one. Data sets are permuted independently, so the distribution of S is built
-up one data set at a time; sums that differ only in the order of the learners are merged.
+Every rank statistic here increases with the sum of squares of S. Its exact p-value is the proportion of all permutations within
+data sets whose sum of squares is at least as large as the observed one. Data sets are permuted independently, so the
+distribution of S is built up one data set at a time. Sums that differ only in the order of the learners are merged.
 """
 
 from __future__ import annotations
@@ -66,10 +67,12 @@ _ALL_SCORES_EQUAL = Finding.of("all_scores_equal")
 
 @dataclass(frozen=True)
 class RankScores:
-    """Rank scores of k learners on N data sets, as exact multiples of a fraction: equal sums are equal floats.
+    """Rank scores of k learners on N data sets.
 
-    `without_ties` is the sum of squares that would result without ties. `unit` converts the sum of a learner's rank scores to
-    its mean. `centre` is the mean over all learners.
+    They are exact multiples of a fraction, so equal sums are equal floats.
+
+    `without_ties` is the sum of squares that would result without ties. Multiplying a learner's sum of rank scores by `unit`
+    gives its mean. `centre` is the mean rank over all learners.
     """
 
     cells: FloatArray
@@ -84,7 +87,7 @@ class RankScores:
 
     @property
     def squares(self) -> float:
-        """A, the sum of all squares."""
+        """A, the sum of all squared rank scores."""
         return float((self.cells**2).sum())
 
     @property
@@ -100,9 +103,9 @@ def compute_friedman_ranks(table: ScoreTable, better: Better) -> RankScores:
 
 
 def compute_aligned_ranks(table: ScoreTable, better: Better) -> RankScores:
-    """Rank all N k scores together after subtracting the mean of their data set.
+    """Rank all N x k scores together after subtracting the mean of each data set.
 
-    Scores and ranks are multiplied by k to avoid fractions that floats cannot represent.
+    Scores and ranks are multiplied by k to avoid fractions that floats cannot represent exactly.
     """
     n, k = table.shape
     values = table.values if better == "min" else -table.values
@@ -115,7 +118,7 @@ def compute_aligned_ranks(table: ScoreTable, better: Better) -> RankScores:
 
 
 def compute_quade_ranks(table: ScoreTable, better: Better) -> RankScores:
-    """Compute ranks within data sets, weighted by the rank of the range of the data set."""
+    """Compute ranks within data sets, weighted by the rank of each data set's range of scores."""
     n, k = table.shape
     ranges = round_noise(table.values.max(axis=1) - table.values.min(axis=1), table.row_scale[:, 0])
     weights = rank_values(ranges)[:, None]
@@ -132,10 +135,10 @@ def friedman(
     resamples: int = 50_000,
     seed: int = 0,
 ) -> Outcome:
-    """Test whether any of several learners differ by the Friedman test.
+    """Test whether any of several learners differ, using the Friedman test.
 
-    The statistic is asymptotically chi-squared with k - 1 degrees of freedom. `iman_davenport` is less conservative then; the
-    exact p-values of both are equal.
+    The statistic asymptotically has a chi-squared distribution with k - 1 degrees of freedom. The asymptotic p-value is more
+    conservative than that of `iman_davenport`, whereas the exact p-values of both tests are equal.
 
     Parameters
     ----------
@@ -147,19 +150,20 @@ def friedman(
         "corrected" divides by the variance of the observed ranks, as R does. "uncorrected" divides by the variance without
         ties (Demšar 2006), which is conservative.
     distribution : {"auto", "exact", "monte-carlo", "asymptotic"}, default "auto"
-        Method of computing p. "exact" enumerates all orders of the learners within data sets, "monte-carlo" draws some of them,
-        "asymptotic" uses the chi-squared distribution. "auto" permutes up to 12 data sets or 50 scores, exactly if that takes
-        at most about a million steps, and is asymptotic beyond.
+        How p is computed. "exact" enumerates all orders of the learners within data sets, "monte-carlo" draws random orders,
+        and "asymptotic" uses the chi-squared distribution. "auto" uses permutations for up to 12 data sets or 50 scores, and
+        the asymptotic distribution for larger tables. The permutations are enumerated if this takes at most about a million
+        steps.
     resamples : int, default 50000
-        Number of random orders of "monte-carlo".
+        Number of random orders for "monte-carlo".
     seed : int, default 0
         Seed of the random orders.
 
     Returns
     -------
     Outcome
-        The effect is Kendall's W; its interval is the wider of the noncentral F and the jackknife interval, and excludes zero
-        if and only if p is below 0.05. `details` contains the mean ranks. If all scores of every data set are equal, the
+        The effect is Kendall's W. Its interval covers both the noncentral F interval and the jackknife interval, and excludes
+        zero if and only if p is below 0.05. `details` contains the mean ranks. If all scores of every data set are equal, the
         statistic is NaN and p is 1.
 
     Examples
@@ -182,11 +186,11 @@ def aligned_ranks(
     resamples: int = 50_000,
     seed: int = 0,
 ) -> Outcome:
-    """Test whether any of several learners differ by the Friedman aligned ranks test.
+    """Test whether any of several learners differ, using the Friedman aligned ranks test.
 
     The mean of each data set is subtracted from its scores, and all scores are ranked together. Large differences therefore
-    count more than in the Friedman test, and scores must be comparable between data sets. The statistic is chi-squared with
-    k - 1 degrees of freedom (Hodges & Lehmann 1962; García et al. 2010).
+    count more than in the Friedman test, and scores must be comparable between data sets. The statistic asymptotically has a
+    chi-squared distribution with k - 1 degrees of freedom (Hodges & Lehmann 1962; García et al. 2010).
 
     Parameters
     ----------
@@ -198,19 +202,20 @@ def aligned_ranks(
         "corrected" divides by the variance of the observed ranks, as R does. "uncorrected" divides by the variance without
         ties (Demšar 2006), which is conservative.
     distribution : {"auto", "exact", "monte-carlo", "asymptotic"}, default "auto"
-        Method of computing p. "exact" enumerates all orders of the learners within data sets, "monte-carlo" draws some of them,
-        "asymptotic" uses the chi-squared distribution. "auto" permutes up to 12 data sets or 50 scores, exactly if that takes
-        at most about a million steps, and is asymptotic beyond.
+        How p is computed. "exact" enumerates all orders of the learners within data sets, "monte-carlo" draws random orders,
+        and "asymptotic" uses the chi-squared distribution. "auto" uses permutations for up to 12 data sets or 50 scores, and
+        the asymptotic distribution for larger tables. The permutations are enumerated if this takes at most about a million
+        steps.
     resamples : int, default 50000
-        Number of random orders of "monte-carlo".
+        Number of random orders for "monte-carlo".
     seed : int, default 0
         Seed of the random orders.
 
     Returns
     -------
     Outcome
-        The effect is Kendall's W; its interval is the wider of the noncentral F and the jackknife interval, and excludes zero
-        if and only if p is below 0.05. `details` contains the mean ranks. If all scores of every data set are equal, the
+        The effect is Kendall's W. Its interval covers both the noncentral F interval and the jackknife interval, and excludes
+        zero if and only if p is below 0.05. `details` contains the mean ranks. If all scores of every data set are equal, the
         statistic is NaN and p is 1.
 
     Examples
@@ -233,10 +238,11 @@ def iman_davenport(
     resamples: int = 50_000,
     seed: int = 0,
 ) -> Outcome:
-    """Test whether any of several learners differ by the Friedman test (Iman-Davenport).
+    """Test whether any of several learners differ, using the Friedman test (Iman-Davenport).
 
-    The statistic is F with k - 1 and (k - 1)(N - 1) degrees of freedom. It is less conservative than the chi-squared form. If
-    all data sets rank the learners alike, F is infinite and p is the probability of this agreement.
+    The statistic asymptotically has an F distribution with k - 1 and (k - 1)(N - 1) degrees of freedom. This form is less
+    conservative than the chi-squared form. If all data sets rank the learners in the same way, F is infinite, and p is the
+    probability of such agreement by chance.
 
     Parameters
     ----------
@@ -248,19 +254,19 @@ def iman_davenport(
         "corrected" divides by the variance of the observed ranks, as R does. "uncorrected" divides by the variance without
         ties (Demšar 2006), which is conservative.
     distribution : {"auto", "exact", "monte-carlo", "asymptotic"}, default "auto"
-        Method of computing p. "exact" enumerates all orders of the learners within data sets, "monte-carlo" draws some of them,
-        "asymptotic" uses the F distribution. "auto" permutes up to 12 data sets or 50 scores, exactly if that takes at most
-        about a million steps, and is asymptotic beyond.
+        How p is computed. "exact" enumerates all orders of the learners within data sets, "monte-carlo" draws random orders,
+        and "asymptotic" uses the F distribution. "auto" uses permutations for up to 12 data sets or 50 scores, and the
+        asymptotic distribution for larger tables. The permutations are enumerated if this takes at most about a million steps.
     resamples : int, default 50000
-        Number of random orders of "monte-carlo".
+        Number of random orders for "monte-carlo".
     seed : int, default 0
         Seed of the random orders.
 
     Returns
     -------
     Outcome
-        The effect is Kendall's W; its interval is the wider of the noncentral F and the jackknife interval, and excludes zero
-        if and only if p is below 0.05. `details` contains the mean ranks. If all scores of every data set are equal, the
+        The effect is Kendall's W. Its interval covers both the noncentral F interval and the jackknife interval, and excludes
+        zero if and only if p is below 0.05. `details` contains the mean ranks. If all scores of every data set are equal, the
         statistic is NaN and p is 1.
 
     Examples
@@ -288,11 +294,11 @@ def quade(
     resamples: int = 50_000,
     seed: int = 0,
 ) -> Outcome:
-    """Test whether any of several learners differ by the Quade test.
+    """Test whether any of several learners differ, using the Quade test.
 
-    It weights the data sets of the Friedman test by the rank of their range; scores must be comparable between data sets. The
-    statistic is F with k - 1 and (k - 1)(N - 1) degrees of freedom. Ties receive mean ranks, and the variance is that of the
-    observed ranks, as in R.
+    The Quade test extends the Friedman test: it weights each data set by the rank of its range of scores. Scores must therefore
+    be comparable between data sets. The statistic asymptotically has an F distribution with k - 1 and (k - 1)(N - 1) degrees of
+    freedom. Ties receive mean ranks, and the variance is that of the observed ranks, as in R.
 
     Parameters
     ----------
@@ -301,19 +307,19 @@ def quade(
     better : {"max", "min"}, default "max"
         Whether larger or smaller scores are better.
     distribution : {"auto", "exact", "monte-carlo", "asymptotic"}, default "auto"
-        Method of computing p. "exact" enumerates all orders of the learners within data sets, "monte-carlo" draws some of them,
-        "asymptotic" uses the F distribution. "auto" permutes up to 12 data sets or 50 scores, exactly if that takes at most
-        about a million steps, and is asymptotic beyond.
+        How p is computed. "exact" enumerates all orders of the learners within data sets, "monte-carlo" draws random orders,
+        and "asymptotic" uses the F distribution. "auto" uses permutations for up to 12 data sets or 50 scores, and the
+        asymptotic distribution for larger tables. The permutations are enumerated if this takes at most about a million steps.
     resamples : int, default 50000
-        Number of random orders of "monte-carlo".
+        Number of random orders for "monte-carlo".
     seed : int, default 0
         Seed of the random orders.
 
     Returns
     -------
     Outcome
-        The effect is Kendall's W; its interval is the wider of the noncentral F and the jackknife interval, and excludes zero
-        if and only if p is below 0.05. `details` contains the mean ranks. If all scores of every data set are equal, the
+        The effect is Kendall's W. Its interval covers both the noncentral F interval and the jackknife interval, and excludes
+        zero if and only if p is below 0.05. `details` contains the mean ranks. If all scores of every data set are equal, the
         statistic is NaN and p is 1.
 
     Examples
@@ -332,7 +338,7 @@ def quade(
 
 
 def anova(scores: ScoreTable | pd.DataFrame | npt.ArrayLike) -> Outcome:
-    """Test whether any of several learners differ by one-way repeated-measures ANOVA.
+    """Test whether any of several learners differ, using one-way repeated-measures ANOVA.
 
     Parameters
     ----------
@@ -401,10 +407,10 @@ def page_trend(
     resamples: int = 50_000,
     seed: int = 0,
 ) -> Outcome:
-    """Test whether scores increase along a given order of the learners by Page's trend test.
+    """Test whether scores increase along a given order of the learners, using Page's trend test.
 
-    The order must be known in advance, e.g. the number of trees. The test is one-sided and more powerful than the Friedman test
-    against such a trend (Page 1963).
+    The order must be fixed in advance, e.g. an increasing number of trees. The test is one-sided and more powerful than the
+    Friedman test against such a trend (Page 1963).
 
     Parameters
     ----------
@@ -413,20 +419,20 @@ def page_trend(
     order : sequence of str, optional
         Learners from the smallest to the largest expected score. Default: the order of the columns.
     distribution : {"auto", "exact", "monte-carlo", "asymptotic"}, default "auto"
-        Method of computing p. "exact" enumerates all orders of the learners within data sets (up to 8 learners), "monte-carlo"
-        draws some of them, "asymptotic" uses the normal distribution with a variance corrected for ties. "auto" permutes up to
-        12 data sets or 50 scores and is asymptotic beyond.
+        How p is computed. "exact" enumerates all orders of the learners within data sets (up to 8 learners), and "monte-carlo"
+        draws random orders. "asymptotic" uses the normal distribution with a variance corrected for ties. "auto" uses
+        permutations for up to 12 data sets or 50 scores, and the asymptotic distribution for larger tables.
     resamples : int, default 50000
-        Number of random orders of "monte-carlo".
+        Number of random orders for "monte-carlo".
     seed : int, default 0
         Seed of the random orders.
 
     Returns
     -------
     Outcome
-        The statistic is Page's L, the sum of rank sums times positions in the order. The effect is the mean Spearman
-        correlation between the order and the scores of a data set, without an interval. If all scores of every data set are
-        equal, p is 1.
+        The statistic is Page's L: the rank sum of each learner times its position in the order, summed over the learners. The
+        effect is the mean Spearman correlation between the order and the scores of a data set, without an interval. If all
+        scores of every data set are equal, p is 1.
 
     Examples
     --------
@@ -473,11 +479,11 @@ def page_trend(
 
 
 def _permute_trend(centred: FloatArray, positions: FloatArray, trend: float, plan: PermutationPlan) -> PermutedP | None:
-    """Compute the p-value of a trend over orders within data sets; None if it is asymptotic."""
+    """Compute the p-value of a trend from permutations within data sets; None if the asymptotic test is to be used."""
     n, k = centred.shape
     if plan.distribution == "asymptotic" or (plan.distribution == "auto" and not permutes_by_default(n, k)):
         return None
-    # Ranks are multiples of 1/2, positions too. The smallest trend of a data set has probability index 0.
+    # Ranks and positions are multiples of 1/2. The smallest trend of a data set has index 0 in the array of probabilities.
     cells, weights, observed = np.rint(2 * centred).astype(np.int64), np.rint(2 * positions).astype(np.int64), round(4 * trend)
     is_small = factorial(k) <= _MAX_ORDERS
     if plan.distribution == "exact" and not is_small:
@@ -499,13 +505,13 @@ def _permute_trend(centred: FloatArray, positions: FloatArray, trend: float, pla
 
 @lru_cache(maxsize=256)
 def _enumerate_trend(row: tuple[int, ...], weights: tuple[int, ...]) -> tuple[int, FloatArray]:
-    """Return the smallest trend of a data set and the probabilities of this and all larger ones."""
+    """Return the smallest trend of a data set and the probabilities of this and all larger trends."""
     trends = np.array(list(permutations(row)), dtype=np.int64) @ np.array(weights)
     return int(trends.min()), np.bincount(trends - trends.min()) / len(trends)
 
 
 def compute_sums_of_squares(values: FloatArray) -> tuple[float, float]:
-    """Compute the sums of squares between learners and of the residuals; rounding errors count as zero."""
+    """Compute the sum of squares between learners and that of the residuals; rounding errors count as zero."""
     n, k = values.shape
     # Only differences within a data set matter. Subtracting the first learner removes common offsets before rounding.
     d = round_noise(values - values[:, :1], np.abs(values).max(axis=1, keepdims=True))
@@ -574,7 +580,7 @@ def _build_f_outcome(
 
 @dataclass(frozen=True)
 class PermutedP:
-    """A p-value over orders within data sets: all of them (`resamples` is None) or a random sample."""
+    """A p-value from all permutations within data sets (`resamples` is None) or from a random sample of them."""
 
     p_value: float
     resamples: int | None
@@ -599,7 +605,10 @@ class PermutationPlan:
         _check.check_whole_number("seed", self.seed, 0)
 
     def compute_p(self, scores: FloatArray) -> PermutedP | None:
-        """Compute the p-value of scores (multiples of 1/4) over orders within data sets; None if it is asymptotic."""
+        """Compute the p-value of rank scores from permutations within data sets; None if the asymptotic test is to be used.
+
+        The rank scores must be multiples of 1/4.
+        """
         n, k = scores.shape
         if self.distribution == "asymptotic" or (self.distribution == "auto" and not permutes_by_default(n, k)):
             return None
@@ -625,14 +634,14 @@ class PermutationPlan:
 def _sort_rows(cells: npt.NDArray[np.int64]) -> tuple[tuple[int, ...], ...]:
     """Sort rank scores within and between data sets.
 
-    Data sets with the most orders come first, because the first data set need not be permuted.
+    Data sets with the most possible orders come first, because the first data set need not be permuted.
     """
     rows = (tuple(sorted(row)) for row in cells.tolist())
     return tuple(sorted(rows, key=lambda row: (-_count_orders(np.array(row)), row)))
 
 
 def permutes_by_default(n: int, k: int) -> bool:
-    """Whether tests of n data sets and k learners use permutations by default.
+    """Return whether tests of n data sets and k learners use permutations by default.
 
     >>> permutes_by_default(12, 20), permutes_by_default(16, 3), permutes_by_default(14, 4)
     (True, True, False)
@@ -642,18 +651,18 @@ def permutes_by_default(n: int, k: int) -> bool:
 
 @lru_cache(maxsize=64)
 def _enumerate_squares(rows: tuple[tuple[int, ...], ...]) -> tuple[npt.NDArray[np.int64], FloatArray] | None:
-    """Return the possible sums of squares of S in ascending order with P(at least this value); None if they are too many."""
+    """Return the possible sums of squares of S in ascending order with their upper tail probabilities; None if too many."""
     sums = np.array(rows[:1], dtype=np.int64)
     chances: FloatArray = np.ones(1)
     n_orders = [_count_orders(np.array(row)) for row in rows]
     if max(n_orders[1:], default=1) > _MAX_ORDERS:
         return None
     for i, row in enumerate(rows[1:], start=1):
-        # The radix of the codes, which order sums lexicographically. All sums have the same total, so one column is left out.
+        # Codes with this radix order the sums lexicographically. All sums have the same total, so one column is left out.
         radix = int(np.ptp(sums)) + row[-1] - row[0] + 1
         if len(sums) * n_orders[i] > _MAX_ENUMERATED or radix ** (len(row) - 1) > np.iinfo(np.int64).max:
             return None
-        # The number of sums never decreases, so more than the next data set allows are too many.
+        # The number of sums never decreases, so it must not exceed the limit for the next data set.
         limit = _MAX_ENUMERATED // n_orders[i + 1] if i + 1 < len(rows) else _MAX_ENUMERATED
         sums, chances, codes = kernels.add_row(sums, chances, np.array(row, dtype=np.int64), n_orders[i], limit)
         if not len(sums):
@@ -667,7 +676,7 @@ def _enumerate_squares(rows: tuple[tuple[int, ...], ...]) -> tuple[npt.NDArray[n
 
 @lru_cache(maxsize=16)
 def _draw_squares(rows: tuple[tuple[int, ...], ...], resamples: int, seed: int) -> npt.NDArray[np.int64]:
-    """Draw sums of squares of S over random orders within data sets, sorted."""
+    """Draw sums of squares of S for random permutations within data sets, in ascending order."""
     cells, generator = np.array(rows, dtype=np.int64), np.random.default_rng(seed)
     chunk = max(1, _CHUNK_CELLS // cells.size)
     drawn = []
@@ -678,7 +687,7 @@ def _draw_squares(rows: tuple[tuple[int, ...], ...], resamples: int, seed: int) 
 
 
 def _count_orders(row: npt.NDArray[np.generic]) -> int:
-    """Count the orders of the learners on a data set with the same ties."""
+    """Count the distinct orders of the rank scores of a data set, which may contain ties."""
     orders = factorial(len(row))
     for tied in np.unique(row, return_counts=True)[1]:
         orders //= factorial(int(tied))
@@ -716,7 +725,7 @@ def _build_rank_outcome(
 
 
 def _compute_concordance_beside(test: str, table: ScoreTable, better: Better, p: float) -> Effect:
-    """Compute Kendall's W; without interval if a test of other ranks than those of the Friedman test contradicts it."""
+    """Compute Kendall's W; omit the interval if a test other than the Friedman test contradicts it."""
     is_friedman = test in ("friedman", "iman_davenport")
     effect = compute_concordance(table, better, p if is_friedman else None)
     if is_friedman or np.isnan(effect.low) or (p < 1 - effect.level) == (effect.low > 0):
@@ -728,7 +737,8 @@ def _compute_concordance_beside(test: str, table: ScoreTable, better: Better, p:
 def compute_concordance(table: ScoreTable, better: Better, p_value: float | None, level: float = 0.95) -> Effect:
     """Compute Kendall's W: 0 if the data sets do not agree on the order of the learners, 1 if they agree fully.
 
-    The interval excludes zero if and only if `p_value` is below 1 - level. Default: the p-value of the F distribution.
+    The interval excludes zero if and only if `p_value` is below 1 - level. By default, the p-value comes from the F
+    distribution.
     """
     n, k = table.shape
     cells = compute_friedman_ranks(table, better).cells
@@ -763,7 +773,7 @@ def compute_jackknife_limits(cells: FloatArray, level: float) -> tuple[float, ..
 
 
 def _compute_mean_correlation(n_times_w: npt.ArrayLike, n: int) -> FloatArray:
-    """Compute (N W - 1) / (N - 1), which is W without its bias."""
+    """Compute the bias-corrected W: (N W - 1) / (N - 1)."""
     return (np.asarray(n_times_w, dtype=np.float64) - 1) / (n - 1)
 
 
@@ -774,7 +784,8 @@ def _transform_fisher(correlation: FloatArray) -> FloatArray:
 def compute_eta_squared(f: float, n: int, k: int, p_value: float | None = None, level: float = 0.95) -> Effect:
     """Compute partial eta squared, F / (F + N - 1): the explained proportion of the variance within data sets.
 
-    The interval excludes zero if and only if `p_value` is below 1 - level. Default: the p-value of the F distribution.
+    The interval excludes zero if and only if `p_value` is below 1 - level. By default, the p-value comes from the F
+    distribution.
     """
     name, nan = "partial eta squared", float("nan")
     if np.isnan(f):
@@ -788,7 +799,7 @@ def compute_eta_squared(f: float, n: int, k: int, p_value: float | None = None, 
 
 
 def _compute_explained_limits(f: float, n: int, k: int, level: float) -> tuple[float, float]:
-    """Compute limits of the explained proportion lambda / (lambda + N (k - 1)), with noncentrality lambda."""
+    """Compute limits of the explained proportion lambda / (lambda + N (k - 1)), where lambda is the noncentrality."""
     low, high = compute_noncentral_f_limits(f, k - 1, (k - 1) * (n - 1), level)
     return low / (low + n * (k - 1)), high / (high + n * (k - 1))
 
@@ -796,11 +807,11 @@ def _compute_explained_limits(f: float, n: int, k: int, level: float) -> tuple[f
 def _match_test(
     limits: tuple[float, float], f: float, shape: tuple[int, int], p_value: float | None, level: float
 ) -> tuple[float, float]:
-    """Adapt limits of the explained proportion to a test: they exclude zero if and only if p is below 1 - level.
+    """Make the limits of the explained proportion agree with a test: exclude zero if and only if p is below 1 - level.
 
-    No proportion can be smaller than zero, so the test of zero is one-sided. All proportions below 1 / (N + 1), about the mean
-    of W without differences, are therefore excluded by one-sided tests, and larger ones by two-sided tests. Each of them has
-    the error 1 - level, so the interval has the same error.
+    No proportion can be smaller than zero, so the test of zero is one-sided. Proportions below 1 / (N + 1), which is about the
+    mean of W if the learners do not differ, are therefore excluded by one-sided tests. Larger proportions are excluded by
+    two-sided tests. Each test has the type I error 1 - level, so the interval has the confidence level `level`.
     """
     from scipy.optimize import brentq
     from scipy.special import fdtrc, ncfdtr
@@ -812,7 +823,7 @@ def _match_test(
     high = max(high, 1 / (n + 1))
     if p >= alpha:
         return 0.0, high
-    # An exact p-value differs from that of the F distribution; the tests of small proportions are scaled alike.
+    # An exact p-value differs from that of the F distribution. The tests of small proportions are scaled by the same ratio.
     scale = p_asymptotic / p if p_asymptotic > 1e-12 else 1.0
 
     def compute_excess(noncentrality: float) -> float:
@@ -843,7 +854,6 @@ def compute_noncentral_f_limits(f: float, df1: float, df2: float, level: float) 
 
 
 def _has_ties(table: ScoreTable) -> bool:
-    """Whether two learners have the same score on a data set."""
     return any(len(np.unique(row)) < len(row) for row in table.values)
 
 

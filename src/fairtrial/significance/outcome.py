@@ -26,7 +26,7 @@ class Effect:
     Attributes
     ----------
     name : str
-        Name of the effect size, e.g. "rank_biserial" or "mean difference".
+        Name of the effect size, such as "rank_biserial" or "mean difference".
     estimate : float
         The estimate; NaN if it is undefined.
     low, high : float
@@ -63,7 +63,7 @@ class Outcome:
     Attributes
     ----------
     test : str
-        Name of the test, e.g. "wilcoxon".
+        Name of the test, such as "wilcoxon".
     statistic : float
         Value of the test statistic; NaN if it is undefined.
     p_value : float
@@ -73,11 +73,11 @@ class Outcome:
     n : int
         Number of cases: data sets, splits or rows.
     variant : str
-        Form of the test, e.g. "exact" or "mid-p".
+        Form of the test, such as "exact" or "mid-p".
     alternative : str, default "two-sided"
         The alternative hypothesis.
     ties, zeros : Finding or None
-        How ties and zero differences were treated; None if there were none.
+        Treatment of ties and of zero differences; None if none occurred.
     effect : Effect or None
         Effect size with its confidence interval.
     details : mapping of str to float
@@ -147,7 +147,7 @@ class Outcome:
 
     @property
     def symbol(self) -> str:
-        """Symbol of the statistic, e.g. "W"."""
+        """Symbol of the statistic, such as "W"."""
         return get_statistic_symbol(self.test, self.variant)
 
     def __str__(self) -> str:

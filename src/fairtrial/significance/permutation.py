@@ -1,4 +1,4 @@
-"""Permutation tests of the predictions of two models and of the labels of a training set."""
+"""Permutation tests: swap the predictions of two models, or permute the labels of a training set."""
 
 from __future__ import annotations
 
@@ -49,11 +49,12 @@ def permutation_test(
     stop_after: int | None = None,
     **params: Any,
 ) -> Outcome:
-    """Test the difference in a measure between two models by swapping their predictions.
+    """Test whether a measure differs between two models by swapping their predictions.
 
     If both models are equally good, swapping their predictions changes the difference only by chance. The p-value is the
     proportion of swaps with an absolute difference at least as large as the observed one. If all distinct swaps can be
-    enumerated, p is exact. Otherwise it is (1 + count) / (1 + resamples).
+    enumerated, p is exact. Otherwise, p is (1 + count) / (1 + resamples), where count is the number of random swaps with such a
+    difference.
 
     Parameters
     ----------
@@ -64,7 +65,7 @@ def permutation_test(
     measure : str or Measure, default "accuracy"
         The measure to compare.
     resamples : int, default 10_000
-        Number of random swaps if the swaps cannot be enumerated.
+        Number of random swaps if not all swaps can be enumerated.
     seed : int, default 0
         Seed of the random numbers.
     level : float, default 0.95
@@ -72,7 +73,7 @@ def permutation_test(
     positive : label, optional
         The positive class.
     labels : sequence, optional
-        All classes. Default: those that occur.
+        All classes. Default: the classes that occur in the data.
     sample_weight : array-like of shape (n,), optional
         Weights of the rows.
     average : str, default "auto"
@@ -80,9 +81,9 @@ def permutation_test(
     cluster : array-like of shape (n,), optional
         Cluster of each row, e.g. the patient. All rows of a cluster are swapped together.
     stop_after : int, optional
-        Stop as soon as this many random swaps are at least as extreme (Besag & Clifford 1991). Then p is `stop_after` over the
-        number of swaps. This saves time if the difference is far from significant.
-    **params
+        Stop as soon as this many random swaps give a difference at least as extreme as the observed one (Besag & Clifford
+        1991). Then p is `stop_after` divided by the number of swaps. This saves time if the difference is far from significant.
+    **params : object
         Further parameters of the measure.
 
     Returns
@@ -93,8 +94,8 @@ def permutation_test(
 
     Notes
     -----
-    Swaps with an undefined measure count as at least as extreme as the observed difference. For rank-based measures, the scores
-    are replaced with their ranks within each model, because two models need not share a scale.
+    If the measure is undefined after a swap, the swap counts as at least as extreme as the observed difference. For rank-based
+    measures, the scores are replaced with their ranks within each model, because two models can use different scales.
 
     Examples
     --------
@@ -158,7 +159,7 @@ def label_permutation(
     """Test whether a learner scores better than on randomly permuted labels.
 
     The whole cross-validation is repeated with permuted labels. The one-sided p-value is (1 + count) / (1 + resamples), where
-    count is the number of permutations that score at least as well.
+    count is the number of permutations with at least as good a score.
 
     Parameters
     ----------
@@ -176,8 +177,8 @@ def label_permutation(
         Number of permutations.
     seed : int, default 0
         Seed of the random numbers.
-    **options
-        Options of the measure, e.g. `positive` or `average`.
+    **options : object
+        Options of the measure, such as `positive` or `average`.
 
     Returns
     -------
@@ -246,14 +247,14 @@ class Swaps(Protocol):
     """All ways to swap the predictions of two models."""
 
     def enumerate_swaps(self) -> tuple[FloatArray, FloatArray] | None:
-        """Compute the differences of all distinct swaps and their probabilities; None if there are too many."""
+        """Compute the difference after each distinct swap, and the probability of each swap; None if there are too many."""
 
     def sample_swaps(self, first: int, resamples: int, seed: int) -> FloatArray:
-        """Compute the differences of random swaps; `first` is the number of the first swap."""
+        """Compute the differences after random swaps. `first` is the number of the first swap, used as a seed."""
 
 
 class PermutationResult(NamedTuple):
-    """The p-value of a permutation test, whether it is exact, and the numbers of all and of undefined swaps."""
+    """The p-value of a permutation test, whether it is exact, the number of swaps, and the number of undefined differences."""
 
     p_value: float
     is_exact: bool
@@ -263,10 +264,10 @@ class PermutationResult(NamedTuple):
 
 @dataclass(frozen=True)
 class LabelSwaps:
-    """Swaps of labels. The units that are swapped are rows or clusters; equal units are counted together.
+    """Swaps of predicted labels. The swapped units are rows or clusters, and identical units are counted together.
 
     `tables` contains the confusion tables of both models, and `sizes` contains the number of units of each kind. `moves`
-    contains the change of the first table if a unit of this kind is swapped.
+    contains the change in the first table if one unit of each kind is swapped.
     """
 
     measure: LabelMeasure
@@ -281,7 +282,7 @@ class LabelSwaps:
     def from_rows(
         cls, measure: LabelMeasure, params: dict[str, Any], rows: LabelRows, clusters: IntArray | None = None
     ) -> LabelSwaps:
-        """Build swaps from rows that contain the predictions of the first model, then those of the second."""
+        """Build swaps from rows that contain the predictions of the first model, followed by those of the second model."""
         n, k = len(rows.true) // 2, len(rows.classes)
         cells, weights = rows.true * k + rows.predicted, rows.weights
         first, second = cells[:n], cells[n:]
@@ -307,7 +308,7 @@ class LabelSwaps:
     def from_counts(
         cls, measure: LabelMeasure, labels: tuple[Any, ...], positive: int | None, counts: FloatArray
     ) -> LabelSwaps:
-        """Build swaps from the number of rows by true label, first and second predicted label."""
+        """Build swaps from the counts of rows by true label and by the labels that the two models predict."""
         k = len(labels)
         true, first, second = np.nonzero(counts)
         sizes, identity = counts[true, first, second], np.eye(k * k)
@@ -323,7 +324,7 @@ class LabelSwaps:
         return float(first), float(second)
 
     def enumerate_swaps(self) -> tuple[FloatArray, FloatArray] | None:
-        """Compute the differences of all distinct swaps and their probabilities; None if there are too many."""
+        """Compute the difference after each distinct swap, and the probability of each swap; None if there are too many."""
         from scipy.special import gammaln
 
         shape = self.sizes + 1
@@ -336,7 +337,7 @@ class LabelSwaps:
         return self._compute_swap_differences(swapped), np.exp((ways - self.sizes * math.log(2)).sum(axis=1))
 
     def sample_swaps(self, first: int, resamples: int, seed: int) -> FloatArray:
-        """Compute the differences of random swaps; `first` is the number of the first swap."""
+        """Compute the differences after random swaps. `first` is the number of the first swap, used as a seed."""
 
         def sample_chunk(start: int, stop: int) -> FloatArray:
             rng = np.random.default_rng([seed, first + start])
@@ -359,15 +360,15 @@ class LabelSwaps:
 
 @dataclass(frozen=True)
 class RowSwaps:
-    """Swaps of scores, probabilities or numbers. The rows contain both models; each swap weights one of the two."""
+    """Swaps of scores, probabilities or numbers, encoded as weights of the rows of both models."""
 
     measure: Measure
     params: dict[str, Any]
     rows: Any
     units: IntArray
-    """Code of the unit that each row is swapped with: the row itself, or its cluster."""
+    """Code of the unit with which each row is swapped: the row itself, or its cluster."""
     differing: IntArray
-    """Units whose swap changes anything."""
+    """Units for which a swap changes the predictions."""
 
     @property
     def n(self) -> int:
@@ -383,7 +384,7 @@ class RowSwaps:
         return float(first), float(second)
 
     def enumerate_swaps(self) -> tuple[FloatArray, FloatArray] | None:
-        """Compute the differences of all swaps and their probabilities; None if there are too many."""
+        """Compute the difference after each swap, and the probability of each swap; None if there are too many."""
         count = 1 << len(self.differing) if len(self.differing) < 30 else _MAX_ENUMERATED + 1
         if count > _MAX_ENUMERATED:
             return None
@@ -395,7 +396,7 @@ class RowSwaps:
         return np.concatenate(run_in_chunks(enumerate_chunk, count, _CHUNK // self.n)), np.full(count, 1 / count)
 
     def sample_swaps(self, first: int, resamples: int, seed: int) -> FloatArray:
-        """Compute the differences of random swaps; `first` is the number of the first swap."""
+        """Compute the differences after random swaps. `first` is the number of the first swap, used as a seed."""
 
         def sample_chunk(start: int, stop: int) -> FloatArray:
             rng = np.random.default_rng([seed, first + start])
@@ -422,7 +423,7 @@ def _compute_difference(first: FloatArray, second: FloatArray) -> FloatArray:
 
 
 def _count_draws(swapped: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
-    """Count how often the first and the second model draw each row of both models."""
+    """Return the weights (0 or 1) of the rows of both models in the first and in the second model after each swap."""
     first = np.concatenate([~swapped, swapped], axis=1).astype(np.uint8)
     return first, np.asarray(1 - first)
 
@@ -469,7 +470,7 @@ def _rank_scores(name: str, scores: npt.NDArray[Any]) -> FloatArray:
 def compute_permutation_p(
     swaps: Swaps, observed: tuple[float, float], resamples: int, seed: int, stop_after: int | None = None
 ) -> PermutationResult:
-    """Compute p from all swaps, or from random ones until `stop_after` of them are at least as extreme."""
+    """Compute p from all swaps, or from random swaps until `stop_after` of them are at least as extreme."""
     enumerated = swaps.enumerate_swaps()
     if np.isnan(observed[0] - observed[1]):
         return PermutationResult(float("nan"), enumerated is not None, 0, 0)
@@ -496,13 +497,13 @@ def compute_permutation_p(
 
 
 def _compute_tolerance(first: float, second: float) -> float:
-    """Compute a bound of the rounding error of the difference."""
+    """Compute an upper bound of the rounding error of the difference."""
     largest = max(abs(first), abs(second))
     return 1e-10 * largest if math.isfinite(largest) else 0.0
 
 
 def list_permutation_caveats(measure: Measure | None, undefined: int) -> tuple[Finding, ...]:
-    """List what limits a permutation test."""
+    """List the limitations of a permutation test."""
     caveats = []
     if measure is not None and measure.facts.needs == "scores" and not measure.facts.rank_based:
         caveats.append(Finding.of("shared_scale"))

@@ -1,15 +1,15 @@
 """Post-hoc comparisons of learners: all pairs, or each learner with a control, with adjusted p-values.
 
-The Bergmann-Hommel procedure is exact for up to 16 learners. A set of pairs is *exhaustive* if exactly its pairs can be equal
-at the same time: the pairs within the blocks of a partition of the learners. The adjusted p-value of a pair is the largest
-|I| min p(I) over the exhaustive sets I that contain it. Enumerating these Bell(k) - 1 sets is feasible up to about 9 learners.
-Instead, let v be the smallest p-value of I. The blocks of I are cliques in the graph of pairs with p >= v. Among the partitions
-into cliques in which the two learners share a block, we need the one with the most pairs. Dynamic programming over subsets of
-learners finds it for all pairs at once.
+The Bergmann-Hommel procedure is exact for up to 16 learners. A set of pairs is *exhaustive* if it is possible that exactly
+these pairs are equal. Such a set consists of the pairs within the blocks of a partition of the learners. The adjusted p-value
+of a pair is the largest |I| min p(I) over the exhaustive sets I that contain the pair. Enumerating these Bell(k) - 1 sets is
+feasible for up to about 9 learners. For more learners, let v be the smallest p-value of I. The blocks of I are cliques in the
+graph of pairs with p >= v. For each pair, we need the partition into cliques that has the most pairs and in which the two
+learners share a block. Dynamic programming over subsets of learners finds this partition for all pairs at once.
 
-With few data sets, the p-value of a pair is exact. If two equal learners are swapped on a data set, only the sign of the
-difference of their ranks changes, regardless of the other learners. The Shaffer and Bergmann-Hommel procedures then test the
-hypothesis that all learners are equal by the exact omnibus test instead of the smallest p-value (closed testing).
+With few data sets, the p-value of a pair is exact. If two learners are swapped on a data set, only the sign of the difference
+between their ranks changes, regardless of the other learners. The Shaffer and Bergmann-Hommel procedures then use the exact
+omnibus test, instead of the smallest p-value, for the hypothesis that all learners are equal (closed testing).
 """
 
 from __future__ import annotations
@@ -58,16 +58,17 @@ register_method("bonferroni-dunn", "Bonferroni-Dunn", cite="Dunn 1961; Demšar 2
 def shaffer(p_values: npt.ArrayLike, *, p_overall: float | None = None) -> FloatArray:
     """Adjust the p-values of all pairs of learners by the static procedure of Shaffer (1986).
 
-    It is the Holm procedure with the number of hypotheses that can be true at the same time: if one pair differs, another pair
-    must differ too. It is valid under any dependence and never less powerful than Holm.
+    The procedure modifies the Holm procedure: it multiplies p-values by the number of hypotheses that can be true at the same
+    time. If one pair of learners differs, another pair must differ, too. The procedure is valid under any dependence and never
+    less powerful than Holm.
 
     Parameters
     ----------
     p_values : array-like of shape (k (k - 1) / 2,)
         Raw p-values of all pairs of k learners.
     p_overall : float, optional
-        p-value of a test of the hypothesis that all learners are equal. If it is given, it decides this hypothesis, so that
-        fewer pairs count at the first step, and no adjusted p-value is smaller than it.
+        p-value of a test of the hypothesis that all learners are equal. If given, this test decides on that hypothesis, so
+        fewer pairs count at the first step. No adjusted p-value is then smaller than `p_overall`.
 
     Returns
     -------
@@ -99,7 +100,7 @@ def _bound_by_overall(p: FloatArray, p_overall: float | None) -> FloatArray:
 
 @cache
 def count_true_pairs(k: int) -> frozenset[int]:
-    """Return Shaffer's S(k): the possible numbers of pairs, among k learners, that are equal at the same time.
+    """Return Shaffer's S(k): the numbers of pairs among k learners that can be equal at the same time.
 
     >>> sorted(count_true_pairs(4))
     [0, 1, 2, 3, 6]
@@ -127,16 +128,16 @@ _MAX_ONE_THREAD = 10  # up to this many learners, threads cost more than they sa
 def bergmann(p_values: npt.ArrayLike, *, p_overall: float | None = None) -> FloatArray:
     """Adjust the p-values of all pairs of learners by the Bergmann-Hommel procedure (1988).
 
-    It is valid under any dependence and never less powerful than the static procedure of Shaffer.
+    The procedure is valid under any dependence and never less powerful than the static procedure of Shaffer.
 
     Parameters
     ----------
     p_values : array-like of shape (k (k - 1) / 2,)
-        Raw p-values of all pairs of k learners, 2 <= k <= 16, in the order (1, 2), (1, 3), ..., (1, k), (2, 3), ...: the order
-        of `itertools.combinations` and of SciPy's `squareform`.
+        Raw p-values of all pairs of k learners, 2 <= k <= 16, in the order (1, 2), (1, 3), ..., (1, k), (2, 3), ... This is the
+        order of `itertools.combinations` and of SciPy's `squareform`.
     p_overall : float, optional
-        p-value of a test of the hypothesis that all learners are equal. If it is given, it decides this hypothesis instead of
-        the smallest p-value, and no adjusted p-value is smaller than it.
+        p-value of a test of the hypothesis that all learners are equal. If given, this test decides on that hypothesis, instead
+        of the smallest p-value. No adjusted p-value is then smaller than `p_overall`.
 
     Returns
     -------
@@ -145,7 +146,8 @@ def bergmann(p_values: npt.ArrayLike, *, p_overall: float | None = None) -> Floa
 
     Notes
     -----
-    A pair with a larger p-value can have a smaller adjusted p-value, like the third pair below.
+    A pair with a larger raw p-value can have a smaller adjusted p-value. In the example, this applies to the third pair
+    compared with the fourth.
 
     Examples
     --------
@@ -236,9 +238,9 @@ class PostHoc:
     Attributes
     ----------
     method : str
-        Name of the procedure, e.g. "holm".
+        Name of the procedure, such as "holm".
     omnibus : str
-        What is compared, e.g. "friedman" for mean ranks.
+        What is compared, such as "friedman" for mean ranks.
     alpha : float
         Significance level.
     n : int
@@ -254,13 +256,13 @@ class PostHoc:
     control : str or None
         The control learner; None if all pairs were compared.
     critical_difference : float or None
-        Smallest significant difference between two `means`. It exists for Nemenyi and Bonferroni-Dunn if p is asymptotic.
+        Smallest significant difference between two `means`. Available for Nemenyi and Bonferroni-Dunn if p is asymptotic.
     distribution : {"exact", "asymptotic"}
         Method of computing the raw p-values.
     smallest_p : float
-        Smallest adjusted p-value that any scores could give on this many data sets with these ties; 0 if p is asymptotic.
+        Smallest adjusted p-value that is possible with this number of data sets and these ties; 0 if p is asymptotic.
     caveats : tuple of Finding
-        What limits the conclusion, e.g. that the procedure does not control the family-wise error.
+        Limitations of the conclusion, e.g. that the procedure does not control the family-wise error.
 
     Examples
     --------
@@ -318,8 +320,8 @@ class PostHoc:
         """Maximal sets of learners without significant differences, best first.
 
         Two learners share a group if and only if their adjusted p-value is above alpha. A learner that differs significantly
-        from all others forms its own group. A group can omit a learner that ranks between two of its
-        members. With a control there is one group: the control and all learners that do not differ significantly from it.
+        from all others forms its own group. A group can omit a learner that ranks between two of its members. With a control,
+        there is one group: the control and all learners that do not differ significantly from it.
         """
         similar_pairs = {
             frozenset((comparison.first, comparison.second))
@@ -383,20 +385,20 @@ def posthoc(
     scores : DataFrame or array-like of shape (N, k)
         Scores with one row per data set and one column per learner.
     method : str, default "holm"
-        All pairs: "nemenyi" (studentized range), "shaffer", "bergmann" (up to 16 learners) or "tukey". With a control:
-        "bonferroni-dunn" or "dunnett". Both: the methods of `adjust`, e.g. "holm", "hochberg" or "none".
+        For all pairs: "nemenyi" (studentized range), "shaffer", "bergmann" (up to 16 learners) or "tukey". With a control:
+        "bonferroni-dunn" or "dunnett". For both: the methods of `adjust`, such as "holm", "hochberg" or "none".
     control : str, optional
         Learner with which all others are compared. Default: all pairs are compared.
     better : {"max", "min"}, default "max"
         Whether larger or smaller scores are better.
     omnibus : {"friedman", "aligned", "quade", "anova"}, optional
-        What is compared: mean ranks by a normal statistic, or means by a t statistic with the pooled error ("anova"). Default:
+        What is compared: mean ranks by a z statistic, or means by a t statistic with the pooled error ("anova"). Default:
         "anova" for "tukey" and "dunnett", else "friedman".
     alpha : float, default 0.05
         Significance level.
     distribution : {"auto", "exact", "asymptotic"}, default "auto"
-        Method of computing the p-value of a pair. "exact" swaps the two learners on each data set in all possible ways,
-        "asymptotic" uses the normal or t distribution. "auto" is exact for ranks on up to 12 data sets or 50 scores.
+        Method of computing the p-value of a pair. "exact" considers all possible swaps of the two learners on the data sets,
+        and "asymptotic" uses the normal or t distribution. "auto" is exact for ranks on up to 12 data sets or 50 scores.
 
     Returns
     -------
@@ -406,14 +408,14 @@ def posthoc(
 
     Notes
     -----
-    Exact p-values are valid regardless of the other learners. Their smallest value is 2 ** (1 - N): fewer than 6 data sets
-    decide nothing at 5 %. "shaffer" and "bergmann" use the exact omnibus test of all learners as well. "nemenyi" reports the
-    larger of its own and the Bonferroni-adjusted exact p-value.
+    Exact p-values are valid regardless of the other learners. Their smallest possible value is 2 ** (1 - N), so no pair can
+    differ significantly at 5 % on fewer than 6 data sets. "shaffer" and "bergmann" also use the exact omnibus test of all
+    learners. "nemenyi" reports the larger of its own and the Bonferroni-adjusted exact p-value.
 
-    The variance of a difference of Friedman ranks is that of Demšar (2006), without tie correction. The variances of aligned
-    and Quade ranks are those over all exchanges within data sets, as in the omnibus tests. García et al. (2010) give the
-    formulas k (n + 1) / 6 and k (k + 1) (2n + 1) (k - 1) / (18 n (n + 1)). The first is far too small for aligned ranks; the
-    second is correct for Quade ranks only if k = 3.
+    The variance of a difference between Friedman ranks follows Demšar (2006), without tie correction. The variances of aligned
+    and Quade ranks are computed over all permutations within data sets, as in the omnibus tests. García, Fernández, Luengo and
+    Herrera (2010) give the formulas k (n + 1) / 6 and k (k + 1) (2n + 1) (k - 1) / (18 n (n + 1)). The first formula gives far
+    too small a variance for aligned ranks. The second formula is correct for Quade ranks only if k = 3.
 
     Examples
     --------
@@ -468,7 +470,7 @@ def posthoc(
 
 @dataclass(frozen=True)
 class _ExactPairs:
-    """Exact p-values of pairs, of the hypothesis that all learners are equal, and the data sets on which each pair differs."""
+    """Exact p-values of the pairs and of the overall hypothesis, with the number of data sets on which each pair differs."""
 
     p_raw: FloatArray
     p_overall: float
@@ -481,7 +483,7 @@ class _ExactPairs:
         return adjust(p_raw, "bonferroni" if method in ("nemenyi", "bonferroni-dunn") else method, alpha=alpha)
 
     def compute_smallest_p(self, method: str, alpha: float) -> float:
-        """Compute the smallest adjusted p-value that scores with these ties could give."""
+        """Compute the smallest adjusted p-value that is possible with these ties."""
         return float(self.adjust(method, np.minimum(1.0, 2.0 ** (1 - self.n_different)), 0.0, alpha).min())
 
 
@@ -515,7 +517,7 @@ def compute_needed_datasets(method: str, k: int, alpha: float, n_pairs: int) -> 
 
 
 def list_adjustment_caveats(method: str) -> tuple[Finding, ...]:
-    """List what an adjustment does not control."""
+    """List the caveats of adjustments that do not control the family-wise error."""
     if method == "finner":
         return (Finding.of("finner_error"),)
     if method in FALSE_DISCOVERY_METHODS:
@@ -525,7 +527,7 @@ def list_adjustment_caveats(method: str) -> tuple[Finding, ...]:
 
 @dataclass(frozen=True)
 class _LearnerMeans:
-    """Means of the learners; their sums, with the standard error of a difference and its degrees of freedom."""
+    """Means and sums of the learners, with the standard error of a difference between sums and its degrees of freedom."""
 
     means: FloatArray
     sums: FloatArray
@@ -622,7 +624,7 @@ def _compute_critical_difference(method: str, learner_means: _LearnerMeans, k: i
 
 
 def compute_studentized_range_p(z: FloatArray, k: int, df: float = np.inf) -> FloatArray:
-    """Compute P(largest |difference| of k means in standard errors > z): the studentized range divided by sqrt(2).
+    """Compute the probability that any two of k means differ by more than z standard errors (studentized range).
 
     >>> compute_studentized_range_p(np.array([2.344, 2.569]), 3).round(4).tolist()
     [0.05, 0.0275]
@@ -645,7 +647,7 @@ def compute_studentized_range_p(z: FloatArray, k: int, df: float = np.inf) -> Fl
 
 
 def compute_dunnett_p(z: FloatArray, k: int, df: float = np.inf) -> FloatArray:
-    """Compute P(largest |difference| of k - 1 means from a control in standard errors > z) (Dunnett).
+    """Compute the probability that any of k - 1 means differs from a control by more than z standard errors (Dunnett).
 
     >>> compute_dunnett_p(np.array([2.54]), 4, df=20).round(3).tolist()
     [0.05]

@@ -59,7 +59,7 @@ class Power:
     n_needed : float
         Smallest number of cases that reaches `target` for `difference`; NaN if `difference` is not given.
     minimal_difference : float
-        Smallest difference that `n` cases detect with probability `target`; NaN if `n` is not given.
+        Smallest difference that the test detects with `n` cases and probability `target`; NaN if `n` is not given.
     method : str
         The approximation.
     caveats : tuple of Finding
@@ -129,18 +129,18 @@ def power(
     alpha: float = 0.05,
     target: float = 0.8,
 ) -> Power:
-    """Compute power, number of cases needed and minimal detectable difference of a test.
+    """Compute the power, the number of cases needed and the smallest detectable difference.
 
     Parameters
     ----------
     a, b : array-like, optional
-        Scores of two learners in a study ("wilcoxon" and "paired_t"). `n` and `sd` are computed from the scores. The difference
-        is not, because power at the observed difference only restates p.
+        Scores of two learners in a study ("wilcoxon" and "paired_t"). `n` and `sd` are computed from the scores. The observed
+        difference is not used, because power at the observed difference only restates p.
     test : {"wilcoxon", "paired_t", "mcnemar", "proportions"}, default "wilcoxon"
-        "wilcoxon" and "paired_t" compare two learners over n data sets, "mcnemar" over the same n test cases, "proportions"
-        over n different test cases each.
+        "wilcoxon" and "paired_t" compare two learners over n data sets, "mcnemar" on the same n test cases, and "proportions"
+        on n different test cases each.
     difference : float, optional
-        The difference to detect, e.g. of accuracies.
+        The difference to detect, e.g. in accuracy.
     n : int, optional
         Number of data sets or test cases.
     sd : float, optional
@@ -162,10 +162,11 @@ def power(
     Notes
     -----
     The power of the t test comes from the noncentral t distribution. The power of the exact Wilcoxon test is simulated for up
-    to 30 data sets (at least 21,500 samples with a fixed seed, standard error at most 0.0034). It is exact if only differences
-    of one sign are significant, e.g. for 6 data sets at 5 %. Beyond 30 data sets, n is multiplied by the efficiency 3/pi for
-    normal differences. The power of the McNemar test (mid-p) is enumerated for up to 10,000 test cases. Beyond, it is the
-    normal approximation of Connor (1987). `n_needed` is the smallest n that reaches the target by the same methods.
+    to 30 data sets (at least 21,500 samples with a fixed seed, standard error at most 0.0034). The power is exact if the test
+    is significant only if all differences have the same sign, e.g. for 6 data sets at 5 %. For more than 30 data sets, it is
+    the power of the t test with n multiplied by the efficiency 3/pi for normal differences. The power of the McNemar test
+    (mid-p) is computed by enumeration for up to 10,000 test cases. For more test cases, it is the normal approximation of
+    Connor (1987). `n_needed` is the smallest n that reaches the target by the same methods.
 
     Examples
     --------
@@ -238,7 +239,7 @@ def _check_finite_difference(difference: float) -> float:
 def _build_power_curve(
     test: Test, sd: float | None, discordant: float | None, accuracy: float | None, alpha: float
 ) -> tuple[PowerCurve, PowerCurve, float]:
-    """Return the power as a function of n and the difference, an approximation of it, and the largest possible difference."""
+    """Return the power as a function of n and the difference, an approximate function, and the largest possible difference."""
     if test in ("wilcoxon", "paired_t"):
         if sd is None or not 0 < sd < np.inf:
             raise InputError(f"sd must be a finite number above 0, got {sd!r}: pass that of the differences between data sets")
@@ -281,7 +282,7 @@ def _build_power_curve(
 def compute_one_sided_power(
     n: int, effect: float, alpha: float, test: Literal["wilcoxon", "paired_t"], is_approximate: bool = False
 ) -> float:
-    """Compute the power of the one-sided test at alpha / 2 for normal differences with this mean and standard deviation 1.
+    """Compute the power of the one-sided test at alpha / 2 for normal differences with mean `effect` and variance 1.
 
     >>> round(compute_one_sided_power(34, 0.5, 0.05, "paired_t"), 3)
     0.808
@@ -299,7 +300,7 @@ def _compute_t_tails(n: float, effect: float, alpha: float, efficiency: float) -
     """Compute the probabilities of a significant positive and of a significant negative difference."""
     from scipy.special import nctdtr, stdtrit
 
-    # With so few data sets no result of the exact rank test is significant.
+    # With so few data sets, no result of the exact rank test is significant.
     if efficiency < 1 and 2.0 ** (1 - n) > alpha:
         return 0.0, 0.0
     cases = n * efficiency
@@ -311,7 +312,7 @@ def _compute_t_tails(n: float, effect: float, alpha: float, efficiency: float) -
 
 
 def _compute_wilcoxon_power(n: int, effect: float, alpha: float) -> float:
-    """Compute the power of the exact Wilcoxon test for normal differences with this mean and standard deviation 1."""
+    """Compute the power of the exact Wilcoxon test for normal differences with mean `effect` and variance 1."""
     return sum(_compute_wilcoxon_tails(n, effect, alpha))
 
 
@@ -341,10 +342,10 @@ def _find_wilcoxon_critical(n: int, alpha: float) -> int:
 
 @lru_cache(maxsize=64)
 def _simulate_wilcoxon_thresholds(n: int, critical: int) -> npt.NDArray[np.float64]:
-    """Simulate, for samples of n standard normal differences, from which shift on R+ is significant; sorted.
+    """Simulate the shift at which R+ becomes significant for samples of n standard normal differences, in ascending order.
 
-    R+ is the number of positive means of pairs, each difference paired with itself as well. It is at least `critical` if the
-    mean that is the `critical`-th largest is positive.
+    R+ equals the number of pairs of differences with a positive mean, where each difference is also paired with itself. R+ is
+    therefore at least `critical` if the `critical`-th largest mean is positive.
     """
     generator, means = np.random.default_rng(0), n * (n + 1) // 2
     first, second = np.triu_indices(n)
@@ -357,7 +358,7 @@ def _simulate_wilcoxon_thresholds(n: int, critical: int) -> npt.NDArray[np.float
 
 
 def _compute_mcnemar_power(n: int, size: float, discordant_rate: float, alpha: float) -> float:
-    """Sum the probabilities of all significant discordant counts of the mid-p test."""
+    """Sum the probabilities of all discordant counts for which the mid-p test is significant."""
     from scipy.special import bdtr
     from scipy.stats import binom
 
@@ -393,7 +394,7 @@ def _list_mcnemar_critical(alpha: float, largest: int) -> npt.NDArray[np.int64]:
 
 
 def _find_mcnemar_critical(n: int, alpha: float) -> npt.NDArray[np.int64]:
-    """Find the largest significant number of wins of the loser for 0 to n discordant cases; -1 if there is none."""
+    """Find the largest significant value of the smaller count for 0 to n discordant cases; -1 if no count is significant."""
     largest = 100 if n <= 100 else 1000 if n <= 1000 else _MAX_ENUMERATED
     return _list_mcnemar_critical(alpha, largest)
 

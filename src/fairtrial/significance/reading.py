@@ -45,7 +45,10 @@ _MISSING = ("", "na", "n/a", "nan", "null", "none", "?", "-", "<na>")
 
 @dataclass(frozen=True)
 class ScoreColumns:
-    """Columns of a table of scores. `describe_row` names a row in messages; `index` names the rows if no column does."""
+    """Columns of a table of scores.
+
+    `describe_row` returns the text that describes a row in messages. `index` contains the row names if no column does.
+    """
 
     names: list[str]
     columns: list[Sequence[Any]]
@@ -57,7 +60,7 @@ class ScoreColumns:
     peculiarities: tuple[str, ...] = ()
 
     def find_roles(self) -> dict[str, int]:
-        """Find the column index of each role by the column names."""
+        """Find the column of each role, such as learner or fold, by the names of the columns."""
         indices: dict[str, int] = {}
         for i, name in enumerate(self.names):
             role = _ROLES.get("".join(letter for letter in name.lower() if letter not in " -_"))
@@ -126,7 +129,7 @@ class ScoreColumns:
         return None not in self.parse_column(column) and self.read_integers(column) is None
 
     def is_row_number(self, column: int) -> bool:
-        """Return whether the column only numbers the rows, according to its name or because it counts from 0 or 1."""
+        """Return whether the column contains only row numbers, judged by its name or because it counts from 0 or 1."""
         integers = self.read_integers(column)
         rows = len(self.columns[column])
         is_sequence = integers in (list(range(rows)), list(range(1, rows + 1))) and rows > 2
@@ -138,13 +141,13 @@ class ScoreColumns:
         )
 
     def read_finite(self, column: int) -> FloatArray | None:
-        """Read a column as numbers, missing ones as NaN; None if a cell is not a finite number."""
+        """Read a column as numbers, with NaN for missing cells; None if a cell is not finite or all cells are missing."""
         numbers = self.parse_column(column)
         values = np.array([nan if number is None else number for number in numbers], dtype=np.float64)
         return None if None in numbers or np.isinf(values).any() or np.isnan(values).all() else values
 
     def select_rows(self, rows: Sequence[int]) -> ScoreColumns:
-        """Return the columns with some of the rows."""
+        """Return the columns with only the given rows."""
         return replace(
             self,
             columns=[[column[row] for row in rows] for column in self.columns],
@@ -271,16 +274,16 @@ def read_scores(
 ) -> Scores:
     """Read scores of several learners from a file, a frame or a matrix.
 
-    The layout is detected, and `guesses` of the result reports it:
+    The layout is detected automatically, and `guesses` of the result describes it:
 
-    - A wide table has one row per data set and one column per learner. The first text column, or the index of a frame, names
-      the data sets. If the table has columns `repeat` or `fold`, or if the names are fold 1, fold 2 ..., each row is one
-      split. If nothing names the rows, `rows` must say what they are.
+    - A wide table has one row per data set and one column per learner. The first text column, or the index of a frame, contains
+      the names of the data sets. If the table has columns `repeat` or `fold`, or if the names are fold 1, fold 2 ..., each row
+      is one split. If the rows have no names, `rows` must state what they represent.
     - A tidy table has one row per score, with columns `learner` and `value` (or `score`, or the name of a measure). The columns
       `dataset`, `repeat`, `fold` and `measure` are optional.
 
-    Empty cells, NA and ? are missing values. Rows that summarize the others (named Average, Mean rank ...) and columns of
-    counts or summaries (n_rows, best ...) are left out; `exclusions` of the result reports them.
+    Empty cells, NA and ? are missing values. Summary rows (named Average, Mean rank ...) and columns of counts or summaries
+    (n_rows, best ...) are left out and listed in `exclusions` of the result.
 
     Parameters
     ----------
@@ -289,8 +292,8 @@ def read_scores(
     measure : str, optional
         Measure to read if the table contains several.
     rows : {"datasets", "folds", "seeds"}, optional
-        What the rows of a wide table are: different data sets, the folds of one data set, or runs with different seeds on the
-        same training and test rows. Required if no column and no index names them.
+        What the rows of a wide table represent: different data sets, folds of one data set, or runs with different seeds on the
+        same training and test rows. Required if the rows have no names.
 
     Returns
     -------
@@ -299,7 +302,7 @@ def read_scores(
     Raises
     ------
     InputError
-        If the table cannot be read. The message names the line and the column.
+        If the table cannot be read. The error message states the line and the column.
 
     Examples
     --------
@@ -346,7 +349,7 @@ def contains_predictions(path: Path) -> bool:
 
 
 def _check_no_predictions(raw: ScoreColumns, roles: dict[str, int]) -> None:
-    """Refuse predictions."""
+    """Raise an error if the table contains predictions."""
     name = _find_true_labels(raw, roles)
     if name is not None:
         raise InputError(
@@ -356,7 +359,7 @@ def _check_no_predictions(raw: ScoreColumns, roles: dict[str, int]) -> None:
 
 
 def _find_true_labels(raw: ScoreColumns, roles: dict[str, int]) -> str | None:
-    """Find a column of few labels, named as true labels or next to a column named as predictions."""
+    """Find a column with few labels that is named like true labels, or that accompanies a column named like predictions."""
     if len(raw.index) < 4:
         return None
     named_predictions = {
@@ -375,7 +378,7 @@ def _find_true_labels(raw: ScoreColumns, roles: dict[str, int]) -> str | None:
 _ROW_KINDS = ("datasets", "folds", "seeds")
 
 
-# Names of rows and columns in lower case, words separated by one blank. The first pattern is unambiguous.
+# Patterns of names of rows and columns in lower case, with words separated by one space. The first pattern is unambiguous.
 _SUMMARY_NAME = re.compile(
     r"((overall|grand|arithmetic|geometric|total) )?"
     r"(averages?|avg|means?|medians?|mittelwert|durchschnitt|ø|std|stdev|stddev|standard deviation|variance)"
@@ -402,7 +405,7 @@ def _normalise_words(name: str) -> str:
 
 
 def _drop_summary_rows(raw: ScoreColumns, roles: dict[str, int]) -> tuple[ScoreColumns, tuple[Finding, ...]]:
-    """Drop rows that summarize the others, e.g. the mean or the mean rank: their name or their values show it."""
+    """Drop rows that summarize the others (e.g. means or mean ranks), recognized by their names or values."""
     label_columns = {i for role, i in roles.items() if role in ("dataset", "repeat", "fold")}
     label_columns |= set() if 0 in roles.values() else {0}
     labels = [[raw.columns[i][row] for i in label_columns] for row in range(len(raw.index))]
@@ -425,7 +428,7 @@ def _drop_summary_rows(raw: ScoreColumns, roles: dict[str, int]) -> tuple[ScoreC
 
 
 def _summarizes_rows(raw: ScoreColumns, row: int, others: Sequence[int], label_columns: Container[int]) -> bool:
-    """Whether the numbers of a row are the mean, median, sum, spread, extremes or mean ranks of the other rows."""
+    """Return whether the numbers of a row are the mean, median, sum, spread, extremes or mean ranks of the other rows."""
     columns = [i for i in range(len(raw.names)) if i not in label_columns]
     values = [raw.select_rows([*others, row]).read_finite(i) for i in columns]
     if len(others) < 2 or len(columns) < 2 or any(column is None for column in values):
@@ -453,7 +456,7 @@ def _count_decimals(cell: Any) -> int:
 
 
 def _find_unused_columns(raw: ScoreColumns, learners: Sequence[int]) -> dict[int, str]:
-    """Find numeric columns that cannot be scores of a learner, with the kind of the finding that says why."""
+    """Find numeric columns that cannot be scores of a learner, and the kind of the finding that explains each."""
     numbers = {i: values for i in learners if (values := raw.read_finite(i)) is not None}
     words = {i: _normalise_words(raw.names[i].replace("#", "n ")) for i in numbers}
     is_proportion = {
@@ -482,7 +485,7 @@ def _find_unused_columns(raw: ScoreColumns, learners: Sequence[int]) -> dict[int
 
 
 def _check_rows(design: Design, rows: str | None) -> None:
-    """Check that a given meaning of the rows does not contradict the table."""
+    """Check that the requested meaning of the rows agrees with the table."""
     is_one_set = len(design.datasets) == 1
     if rows == "seeds" and design.folds > 1:
         raise InputError(f"rows must agree with the table, got 'seeds' for {design.folds} folds: omit it")
@@ -555,7 +558,7 @@ def _stack_columns(raw: ScoreColumns, columns: Sequence[int]) -> FloatArray:
 
 
 def _find_split_role(labels: Sequence[str]) -> str | None:
-    """Return fold or repeat if all labels say so, as fold 1 or run_2; else None."""
+    """Return "fold" or "repeat" if all labels have such a name, e.g. fold 1 or run_2; else None."""
     words = {match[1] if (match := _SPLIT_LABEL.fullmatch(label.lower())) else "" for label in labels}
     if len(words) != 1 or words == {""}:
         return None
@@ -566,7 +569,7 @@ _SPLIT_LABEL = re.compile(r"(fold|split|cv|repeat|repetition|rep|run|seed)[ _.#-
 
 
 def _has_no_row_names(raw: ScoreColumns, names: int | None, labels: Sequence[str]) -> bool:
-    """Whether the rows have no names, or only consecutive numbers."""
+    """Return whether the rows have no names, or only consecutive numbers."""
     if names is not None and raw.names[names].strip().lower() not in ("", "unnamed: 0") and not raw.is_row_number(names):
         return False
     numbers = sorted(int(label) for label in labels if label.isdigit())
@@ -575,7 +578,7 @@ def _has_no_row_names(raw: ScoreColumns, names: int | None, labels: Sequence[str
 
 
 def _find_names_column(raw: ScoreColumns, roles: dict[str, int]) -> tuple[int | None, Finding]:
-    """Find the column that names the data sets (None if the index names them), and report the layout."""
+    """Find the column that contains the names of the data sets (None if the index does), and report the layout."""
     if "dataset" in roles:
         return roles["dataset"], Finding.of("wide_table", column=raw.names[roles["dataset"]])
     unknown = 0 not in roles.values()
@@ -590,7 +593,7 @@ def _read_splits(raw: ScoreColumns, datasets: list[str], keys: dict[str, int]) -
 
 
 def _read_split_labels(raw: ScoreColumns, keys: dict[str, int], role: str) -> list[Hashable]:
-    """Read labels of repeats or folds, as whole numbers if all of them are."""
+    """Read the labels of repeats or folds. If all labels are whole numbers, convert them."""
     if role not in keys:
         return [1] * len(raw.index)
     labels = raw.read_labels(keys[role], role)
@@ -638,7 +641,7 @@ def _read_tidy(raw: ScoreColumns, roles: dict[str, int], measure: str | None) ->
 
 
 def _find_value_column(raw: ScoreColumns, roles: dict[str, int], measure: str | None) -> tuple[int, str | None]:
-    """Find the column of scores, and the measure after which it is named."""
+    """Find the column of scores, and the measure if the column is named after one."""
     unused_columns = [i for i in range(len(raw.names)) if i not in roles.values()]
     if "value" in roles and not unused_columns:
         return roles["value"], None

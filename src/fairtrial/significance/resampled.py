@@ -1,7 +1,7 @@
 """t and F tests of the scores of two learners on the same splits of one data set.
 
 If all differences are zero, the statistic is 0 and p is 1. If the differences are equal but not zero, the variance cannot be
-estimated. Statistic and p are then NaN, with a warning.
+estimated. The statistic and p are then NaN, and a warning is issued.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _NO_VARIATION = "the differences do not vary: the interval is not informative"
 def paired_t(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) -> Outcome:
     """Compare paired scores by the t test.
 
-    The pairs must be independent, e.g. runs on separate data sets. For overlapping training sets use `corrected_resampled_t`.
+    The pairs must be independent, e.g. runs on separate data sets. For overlapping training sets, use `corrected_resampled_t`.
 
     Parameters
     ----------
@@ -79,7 +79,8 @@ def corrected_resampled_t(a: npt.ArrayLike, b: npt.ArrayLike, *, test_fraction: 
     a, b : array-like of shape (n,)
         Scores of the two learners on the same splits.
     test_fraction : float
-        Proportion of rows in each test set: 0.1 for ten folds, 1/3 for a holdout of a third.
+        Proportion of rows in each test set, e.g. 0.1 for 10-fold cross-validation, or 1/3 for a holdout set of a third of the
+        rows.
     level : float, default 0.95
         Confidence level of the interval.
 
@@ -104,21 +105,24 @@ def corrected_resampled_t(a: npt.ArrayLike, b: npt.ArrayLike, *, test_fraction: 
 
 
 def ten_by_ten(a: npt.ArrayLike, b: npt.ArrayLike, *, variant: str = "calibrated", level: float = 0.95) -> Outcome:
-    """Compare two learners by the tests of Bouckaert for 10x10 cross-validation.
+    """Compare two learners by Bouckaert's tests for 10x10 cross-validation.
 
-    "calibrated" and "sorted-runs" were calibrated by simulation. `corrected_resampled_t` (test_fraction=0.1) is derived from
-    theory, is slightly more conservative, and applies to any design. Use `ten_by_ten` only to reproduce a study that used it.
+    The variants "calibrated" and "sorted-runs" were calibrated by simulation. In contrast, `corrected_resampled_t`
+    (test_fraction=0.1) is derived from theory, is slightly more conservative, and applies to any design. Use `ten_by_ten` only
+    to reproduce a study that used it.
 
     Parameters
     ----------
     a, b : array-like of shape (10, 10)
         Scores of the two learners, 10 repeats x 10 folds.
     variant : {"calibrated", "sorted-runs", "averaged-folds"}, default "calibrated"
-        "calibrated" (2003) uses all 100 differences, the standard error s / sqrt(11) and 10 degrees of freedom.
-        "sorted-runs" (2004) sorts the differences within each repeat, averages them over repeats by rank, and applies a t
-        test with 9 degrees of freedom.
-        "averaged-folds" averages the folds of each repeat and applies a t test with 9 degrees of freedom to the ten means. The
-        repeats share all rows, so its type I error is far too high.
+        One of the following:
+
+        - "calibrated" (2003) uses all 100 differences, the standard error s / sqrt(11) and 10 degrees of freedom.
+        - "sorted-runs" (2004) sorts the differences within each repeat, averages them over repeats by rank, and applies a t
+          test with 9 degrees of freedom.
+        - "averaged-folds" averages the folds of each repeat and applies a t test with 9 degrees of freedom to the ten means.
+          The repeats share all rows, so the type I error of this variant is far too high.
     level : float, default 0.95
         Confidence level of the interval.
 
@@ -148,8 +152,8 @@ def ten_by_ten(a: npt.ArrayLike, b: npt.ArrayLike, *, variant: str = "calibrated
 def five_by_two_t(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) -> Outcome:
     """Compare two learners by the 5x2 cv t test (Dietterich 1998).
 
-    The numerator is only the difference on the first fold. A different order of the folds therefore gives a different p-value;
-    `five_by_two_f` does not depend on the order.
+    The numerator of the statistic is the difference on the first fold only. A different order of the folds therefore gives a
+    different p-value; `five_by_two_f` does not depend on the order.
 
     Parameters
     ----------
@@ -161,8 +165,8 @@ def five_by_two_t(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) ->
     Returns
     -------
     Outcome
-        The effect is the mean of all ten differences. Its interval is conservative: it uses the standard error of a single
-        difference.
+        The effect is the mean of all ten differences. Its interval is conservative because it uses the standard error of a
+        single difference.
 
     Examples
     --------
@@ -190,9 +194,9 @@ def five_by_two_f(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) ->
     Returns
     -------
     Outcome
-        The effect and its interval are those of `five_by_two_t`. The F test has no direction. `details` has t, the mean
-        difference over its standard error, and `p_direction`: the interval excludes zero if and only if it is below
-        1 - level. Name a better learner only then.
+        The effect and its interval are those of `five_by_two_t`. The F test has no direction. `details` contains `t`, the mean
+        difference divided by its standard error, and its p-value `p_direction`. The interval excludes zero if and only if
+        `p_direction` is below 1 - level. Only then can one learner be called better.
 
     Examples
     --------

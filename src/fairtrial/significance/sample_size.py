@@ -75,7 +75,7 @@ class SampleSize:
     clusters : int or None
         Number of clusters that contain the rows, if rows are clustered.
     n_exact : float
-        Number of rows or data sets by the formula, before it is rounded up.
+        Number of rows or data sets by the formula, before rounding up.
     power : float
         Power with `n` rows or data sets; NaN for an interval.
     power_error : float
@@ -152,7 +152,7 @@ class SampleSize:
 def describe_size(
     n: int, unit: str, positives: int | None = None, clusters: int | None = None, about: bool = False
 ) -> dict[str, object]:
-    """Return the values that describe a sample size in an answer: the number, and clusters and positive rows as details.
+    """Return the values that describe a sample size in an answer: number, units, and details (clusters, positive rows).
 
     >>> describe_size(4287, "row", positives=511, about=True)
     {'about': 'About ', 'n': 4300, 'units': 'rows', 'details': '520 positive'}
@@ -201,11 +201,12 @@ def plan_interval(
     method : {"wilson", "normal", "obuchowski", "hanley-mcneil"}, optional
         "wilson" (default) or "normal" for proportions, "obuchowski" (default) or "hanley-mcneil" for the AUC.
     prevalence : float, optional
-        Proportion of positive rows. Default: 0.5. Recall and specificity need it only for the total number of rows.
+        Proportion of positive rows. Default: 0.5. For proportions of one class, such as recall, the prevalence affects only the
+        total number of rows.
     auc : float, optional
         Expected AUC, which determines the distribution of the linear predictor for the calibration slope.
     linear_predictor : array-like, optional
-        Logits of predicted probabilities, e.g. of a pilot, for the calibration slope. Replaces `auc` and `prevalence`.
+        Logits of predicted probabilities, e.g. from a pilot study, for the calibration slope. Replaces `auc` and `prevalence`.
     design_effect : float, default 1
         Factor by which clusters increase the variance.
 
@@ -215,7 +216,7 @@ def plan_interval(
 
     Notes
     -----
-    The width is that of the interval at the expected value: the limits of Wilson (1927), or the estimate plus and minus z
+    The width refers to the interval at the expected value: the Wilson interval (1927), or the estimate plus and minus z
     standard errors.
 
     The variance of an AUC is 0.0099 exp(-A^2 / 2) ((5 A^2 + 8) + (A^2 + 8) / k), divided by the number of positive rows. Here,
@@ -223,9 +224,9 @@ def plan_interval(
     alternative is the variance of Hanley and McNeil (1982).
 
     The standard error of a calibration slope is sqrt(Ia / (Ia Ib - Iab^2) / n) (Riley et al. 2021). Ia, Iab and Ib are the
-    means of w, w L and w L^2 with the linear predictor L, w = p (1 - p) and logit(p) = expected * L. Without
-    `linear_predictor`, L is calibrated, and normal in each class: with s = sqrt(2) z(AUC), its standard deviation is s and its
-    means are logit(prevalence) plus and minus s^2 / 2.
+    means of w, w L and w L^2. Here, L is the linear predictor, w = p (1 - p), and logit(p) = expected * L. Without
+    `linear_predictor`, L is assumed to be calibrated and normal in each class. Its standard deviation is then s = sqrt(2)
+    z(AUC), and its class means are logit(prevalence) plus and minus s^2 / 2.
 
     Examples
     --------
@@ -302,7 +303,7 @@ def _choose_method(method: str | None, options: Sequence[str], measure: str) -> 
 
 
 def _scale_by_class(name: str, n_class: float, prevalence: float | None) -> tuple[float, float | None]:
-    """Return the number of all rows and the proportion of positive rows, given the rows on which a proportion is based."""
+    """Return the total number of rows and the prevalence, given the number of rows on which a proportion is based."""
     if name in _ALL_ROWS:
         return n_class, prevalence
     if name not in RATES:
@@ -314,7 +315,7 @@ def _scale_by_class(name: str, n_class: float, prevalence: float | None) -> tupl
 
 
 def _round_classes(n_exact: float, prevalence: float | None) -> tuple[int, int | None, int | None]:
-    """Round the number of rows of each class up."""
+    """Round up the number of rows of each class."""
     if prevalence is None:
         return round_up_size(n_exact), None, None
     positives, negatives = round_up_size(n_exact * prevalence), round_up_size(n_exact * (1 - prevalence))
@@ -322,7 +323,7 @@ def _round_classes(n_exact: float, prevalence: float | None) -> tuple[int, int |
 
 
 def round_up_size(number: float) -> int:
-    """Round a number of rows or data sets up; tiny excesses are rounding errors.
+    """Round up a number of rows or data sets; ignore tiny excesses, which are rounding errors.
 
     >>> round_up_size(982.3), round_up_size(982.0000000001)
     (983, 982)
@@ -345,7 +346,7 @@ def _solve_proportion_width(width: float, expected: float, level: float, method:
 
 
 def _find_smallest(is_enough: Callable[[int], bool]) -> int:
-    """Find the smallest whole number that is enough, if every larger one is, too."""
+    """Find the smallest n for which `is_enough(n)` is true, assuming that it is true for every larger n."""
     high = 1
     while not is_enough(high):
         high *= 2
@@ -361,8 +362,8 @@ def _find_smallest(is_enough: Callable[[int], bool]) -> int:
 def compute_obuchowski_variance(auc: float, ratio: float) -> float:
     """Compute the variance of a binormal AUC, times the number of positive rows (Obuchowski et al. 2004, formula 3).
 
-    `ratio` is the number of negative rows per positive row. The rounded constants are those of the paper and of pROC; the exact
-    variance for normal scores with equal variances has 1 / (32 pi) instead of 0.0099.
+    `ratio` is the number of negative rows per positive row. The rounded constants are those of the paper and of pROC. For
+    normal scores with equal variances, the exact variance contains 1 / (32 pi) instead of 0.0099.
 
     >>> round(compute_obuchowski_variance(0.8, 1.0), 4)
     0.1195
@@ -431,7 +432,7 @@ def plan_auc_test(
     power: float = 0.8,
     alpha: float = 0.05,
 ) -> SampleSize:
-    """Compute the rows or the power of a test of one AUC, or of two AUCs on the same rows.
+    """Compute the sample size or the power of a test of one AUC, or of two paired AUCs.
 
     Parameters
     ----------
@@ -440,7 +441,7 @@ def plan_auc_test(
     second : float, optional
         Expected AUC of another model on the same rows. Default: the AUC is compared with 0.5.
     positives, negatives : float, optional
-        Number of rows of each class, to compute the power. Default: compute the number of rows that reaches `power`.
+        Number of rows of each class, for computing the power. By default, the number of rows that reaches `power` is computed.
     prevalence : float, optional
         Proportion of positive rows. Default: 0.5.
     correlation : float, default 0.5
@@ -456,9 +457,10 @@ def plan_auc_test(
 
     Notes
     -----
-    The formulas are those of `power.roc.test` in the R package pROC. One AUC: the variance under the null hypothesis is
-    0.0792 (1 + 1 / k), divided by the number of positive rows, and that under the alternative is formula 3 of Obuchowski et al.
-    (2004). Two AUCs: binormal scores with equal variances (Obuchowski & McClish 1997). Under the null hypothesis both have the
+    The formulas are those of `power.roc.test` in the R package pROC. For one AUC, the variance under the null hypothesis is
+    0.0792 (1 + 1 / k), divided by the number of positive rows. Here, k is the number of negative rows per positive row. The
+    variance under the alternative is given by formula 3 of Obuchowski, Lieber and Wians (2004). For two AUCs, the scores are
+    assumed to be binormal with equal variances (Obuchowski & McClish 1997). Under the null hypothesis, both AUCs have the
     variance of the first AUC.
 
     Examples
@@ -517,7 +519,7 @@ def plan_auc_test(
 
 
 def _compute_test_variances(auc: float, second: float | None, ratio: float, correlation: float) -> tuple[float, float]:
-    """Compute the variances of the difference under the null hypothesis and the alternative, times the positive rows."""
+    """Compute the variances of the difference under both hypotheses, times the number of positive rows."""
     if second is None:
         return 0.0792 * (1 + 1 / ratio), compute_obuchowski_variance(auc, ratio)
     (var_a, *terms_a), (var_b, *terms_b) = (_compute_binormal_terms(value, ratio) for value in (auc, second))
@@ -533,7 +535,7 @@ def _compute_test_variances(auc: float, second: float | None, ratio: float, corr
 
 
 def _compute_binormal_terms(auc: float, ratio: float) -> tuple[float, float, float, float]:
-    """Compute the variance of a binormal AUC with equal variances, times the positive rows, and A, f and g (table 1)."""
+    """Compute the variance of a binormal AUC, times the number of positive rows, and the terms A, f and g (table 1)."""
     from scipy.special import ndtri
 
     a = math.sqrt(2) * float(ndtri(auc))
@@ -559,12 +561,12 @@ def plan_margin(
     alpha: float = 0.05,
     equivalent: bool = False,
 ) -> SampleSize:
-    """Compute how many rows or data sets a decision at a margin needs.
+    """Compute how many rows or data sets are needed for a decision at a margin.
 
-    The new model must be shown not to be worse than the old one by more than the margin.
+    The goal is to show that the new model is not worse than the old one by more than the margin.
 
-    Pass one description of the variance: `discordant` (accuracy on the same rows), `standard_error` and `n` (any measure on the
-    rows of a pilot) or `sd` (scores on data sets).
+    Describe the variance in one of three ways. `discordant` is for accuracy on the same rows, `standard_error` with `n` is for
+    any measure on the rows of a pilot study, and `sd` is for scores on data sets.
 
     Parameters
     ----------
@@ -595,8 +597,8 @@ def plan_margin(
 
     Notes
     -----
-    The power of equivalence is P(lower limit passes) + P(upper limit passes) - 1. It is exact if the two tests cannot both
-    fail, and otherwise a lower bound.
+    The power for equivalence is P(lower limit passes) + P(upper limit passes) - 1. This formula is exact if the two tests
+    cannot both fail. Otherwise, it gives a lower bound.
 
     Examples
     --------
@@ -654,26 +656,26 @@ def plan_datasets(
     alpha: float = 0.05,
     equivalent: bool = False,
 ) -> SampleSize:
-    """Compute how many data sets a decision about two learners at a margin needs.
+    """Compute how many data sets are needed for a decision on two learners at a margin.
 
-    The new learner must be shown not to be worse than the old one by more than the margin.
+    The goal is to show that the new learner is not worse than the old one by more than the margin.
 
-    The standard deviation of the differences between data sets comes from the scores of a pilot. The observed mean difference
-    is not used.
+    The standard deviation of the differences between data sets comes from the scores of a pilot study. The observed mean
+    difference is not used.
 
     Parameters
     ----------
     scores : path, dataframe, 2-D array or Scores
-        Scores of a pilot on at least 3 data sets, as for `compare`.
+        Scores of a pilot study on at least 3 data sets, as for `compare`.
     margin : float
         The largest loss that does not matter; greater than 0.
     candidate, baseline : str, optional
-        New and old learner. Of two learners, the first is the candidate by default.
+        New and old learner. If there are only two learners, the first is the candidate by default.
     measure : str, optional
-        Measure of the scores. Sets the direction, and selects the scores if there are several measures.
+        Measure of the scores. It determines the direction, and selects the scores if there are several measures.
     better : {"max", "min"}, optional
-        Whether larger or smaller scores are better. Default: by the measure, else "max".
-    test, power, alpha, equivalent
+        Whether larger or smaller scores are better. Default: the direction of the measure, else "max".
+    test, power, alpha, equivalent : optional
         As in `plan_margin`.
     difference : float, default 0
         The true mean difference, candidate minus baseline.
@@ -729,7 +731,7 @@ def _choose_learners(names: Sequence[str], candidate: str | None, baseline: str 
 
 
 def check_true_difference(difference: float, margin: float, equivalent: bool) -> None:
-    """Check that the new model is within the margin, so that some number of rows can show it."""
+    """Check that the true difference is within the margin; otherwise, no number of rows would suffice."""
     _check.check_number("difference", difference)
     if not difference > -margin:
         raise InputError(f"difference must be above -{margin:g}, got {difference:g}: no number of rows shows non-inferiority")
@@ -740,7 +742,7 @@ def check_true_difference(difference: float, margin: float, equivalent: bool) ->
 def describe_margin_answer(
     described: dict[str, object], measure: str, margin: float, power: float, difference: float, equivalent: bool, noun: str
 ) -> Finding:
-    """Describe how many rows or data sets show non-inferiority or equivalence, and on which assumption."""
+    """Describe how many rows or data sets are needed to show non-inferiority or equivalence."""
     goal = "equivalence" if equivalent else "non-inferiority"
     values = {"measure": measure, "margin": margin, "power": power, "goal": goal, "compared": noun, **described}
     kind = "size_for_margin" if difference == 0 else "size_for_margin_and_difference"
@@ -764,13 +766,13 @@ def _read_row_variance(discordant: float | None, standard_error: float | None, n
 def compute_margin_power(
     one_sided_power: Callable[[float], float], margin: float, difference: float, equivalent: bool
 ) -> float:
-    """Compute the power of a decision, given that of a one-sided test as a function of the distance from the bound."""
+    """Compute the power of a decision, given the power of a one-sided test as a function of the distance from the bound."""
     lower = one_sided_power(margin + difference)
     return lower if not equivalent else max(0.0, lower + one_sided_power(margin - difference) - 1)
 
 
 def solve_margin(margin: float, variance: float, difference: float, power: float, alpha: float, equivalent: bool) -> float:
-    """Compute the number of rows of a decision at a margin, given the variance of the difference on one row."""
+    """Compute the number of rows for a decision at a margin, given the variance of the difference on one row."""
     from scipy.optimize import brentq
     from scipy.special import ndtr, ndtri
 
@@ -797,7 +799,7 @@ def _plan_datasets(
     alpha: float,
     equivalent: bool,
 ) -> tuple[float, float]:
-    """Find the smallest number of data sets that reaches the power, and its power."""
+    """Find the smallest number of data sets that reaches the power, and the power with this number."""
 
     def compute_power(n: float, size: float, is_approximate: bool = False) -> float:
         del size

@@ -30,13 +30,13 @@ _DIGITS = 12
 
 
 MAX_EXACT_WILCOXON = 500
-"""Up to this many differences the exact distribution of signed ranks takes less than 0.1 s."""
+"""Up to this many differences, the exact distribution of signed ranks takes less than 0.1 s."""
 
 
 # Up to this many values, comparing all pairs is faster than sorting.
 _FEW_VALUES = 20
 
-# Beyond these powers of ten, rounding by multiplication overflows; it is not needed there.
+# Rounding by multiplication overflows beyond these powers of ten, where it is not needed.
 _ROUNDABLE = 280
 
 
@@ -129,7 +129,8 @@ def compute_differences(first: FloatArray, second: FloatArray) -> FloatArray:
 def round_noise(derived: FloatArray, scale: npt.ArrayLike) -> FloatArray:
     """Round sums and differences to 12 digits relative to the scale of the original numbers.
 
-    `scale` is broadcast: each number has its own scale, so data sets with large scores do not erase small scores elsewhere.
+    `scale` is broadcast, so each number is rounded at its own scale. With a common scale, data sets with large scores would
+    erase small scores elsewhere.
     """
     scales = np.broadcast_to(np.abs(scale), derived.shape)
     with np.errstate(divide="ignore"):
@@ -142,7 +143,7 @@ def round_noise(derived: FloatArray, scale: npt.ArrayLike) -> FloatArray:
 
 
 def rank_values(values: FloatArray) -> FloatArray:
-    """Compute mean ranks along the last axis, 1 for the smallest; remove rounding errors with `round_noise` first."""
+    """Compute mean ranks along the last axis; 1 is the smallest. Remove rounding errors with `round_noise` first."""
     if values.shape[-1] <= _FEW_VALUES and np.isfinite(values).all():
         n_smaller = (values[..., :, None] > values[..., None, :]).sum(axis=-1)
         n_equal = (values[..., :, None] == values[..., None, :]).sum(axis=-1)
@@ -153,9 +154,9 @@ def rank_values(values: FloatArray) -> FloatArray:
 
 
 def compute_sign_flip_p(scores: FloatArray) -> float:
-    """Compute the proportion of sign patterns whose sum of signed scores is at least as far from 0 as the observed one.
+    """Compute the proportion of sign patterns whose sum of signed scores is at least as far from 0 as the observed sum.
 
-    Scores are multiples of 1/4, e.g. differences of mean ranks. Their zeros do not count.
+    The scores must be multiples of 1/4, e.g. differences of mean ranks. Zeros are ignored.
 
     >>> compute_sign_flip_p(np.array([1.0, 2.0, 3.0, -4.0]))
     0.875
@@ -218,7 +219,7 @@ class Scores:
     guesses : tuple of Finding
         How the columns of the source were interpreted.
     measure : str or None
-        Name of the measure, if the source names one.
+        Name of the measure, if the source contains it.
     exclusions : tuple of Finding
         Rows and columns that were left out because they contain no scores of a learner.
 
@@ -260,7 +261,7 @@ class Scores:
         return pd.DataFrame(named, columns=["dataset", "learner", "repeat", "fold", "value"])
 
     def frame(self) -> pd.DataFrame:
-        """Return `tidy`."""
+        """Return the data frame `tidy`."""
         return self.tidy
 
     def drop(self, datasets: Container[str] = (), learners: Container[str] = ()) -> Scores:
@@ -284,9 +285,10 @@ class Scores:
         return Scores(self.cells[np.ix_(rows, columns)], splits, names, self.guesses, self.measure, self.exclusions)
 
     def select_shared(self) -> Scores:
-        """Return the splits that all learners of a data set have in common.
+        """Return the scores on the splits that all learners of a data set have in common.
 
-        To keep means comparable, a split is dropped if a learner lacks it but has other splits of the same data set.
+        To keep means comparable, a split is dropped if a learner has no score for it but has scores for other splits of the
+        same data set.
         """
         if not np.isnan(self.cells).any():
             return self

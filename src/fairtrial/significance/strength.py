@@ -1,4 +1,4 @@
-"""Bradley-Terry strengths of learners, estimated from wins over data sets (Bradley & Terry 1952)."""
+"""Bradley-Terry strengths of learners, estimated from wins on data sets (Bradley & Terry 1952)."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def bradley_terry(
     prior: float = 0.1,
     level: float = 0.95,
 ) -> Strengths:
-    """Estimate Bradley-Terry strengths of learners from their wins over data sets.
+    """Estimate Bradley-Terry strengths of learners from their wins on data sets.
 
     The odds that one learner beats another are the ratio of their strengths. The strengths are fitted by the MM algorithm of
     Hunter (2004). Confidence limits are percentiles of a bootstrap over data sets.
@@ -153,8 +153,9 @@ def bradley_terry(
         "elo" is 400 log10 of the strength with mean 1500: a difference of 400 points means odds of 10 to 1. "log" is the
         natural logarithm with mean 0.
     prior : float, default 0.1
-        Number of wins added to both learners of each pair. Without it, a learner that beats all others on every data set
-        would be infinitely strong. With 0 the estimate is the maximum of the likelihood, or NaN if there is none.
+        Number of wins added to both learners of each pair. Without these wins, a learner that beats all others on every data
+        set would be infinitely strong. If `prior` is 0, the estimate maximizes the likelihood; it is NaN if the likelihood has
+        no maximum.
     level : float, default 0.95
         Confidence level.
 
@@ -183,7 +184,7 @@ def bradley_terry(
 
 
 def _count_wins(table: ScoreTable, better: Better, ties: TieHandling) -> FloatArray:
-    """Return beats[d, i, j]: 1 if i beats j on data set d; a tie counts 0.5 or 0."""
+    """Return beats[d, i, j]: 1 if learner i beats learner j on data set d. A tie counts as 0.5 or 0."""
     values = table.values if better == "max" else -table.values
     gaps = round_noise(values[:, :, None] - values[:, None, :], np.abs(values).max(axis=1)[:, None, None])
     beats = (gaps > 0) + (0.5 if ties == "half" else 0.0) * (gaps == 0)

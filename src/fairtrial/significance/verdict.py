@@ -51,7 +51,7 @@ class Verdict:
     reasons : tuple of Finding
         The reasons why this test was chosen, and how the scores were read.
     caveats : tuple of Finding
-        What limits the conclusion.
+        Limitations of the conclusion.
     outcome : Outcome
         The main test.
     table : ScoreTable
@@ -73,13 +73,14 @@ class Verdict:
     posteriors : tuple of (str, str, Posterior)
         The Bayesian test of each pair, or of each learner and the control, if a region of practical equivalence was given.
     margins : tuple of (str, str, MarginDecision)
-        Decisions at the margin, if one was given: first learner, second learner, and the decision about first minus second.
+        Decisions at the margin, if a margin was given. Each entry contains the first learner, the second learner, and the
+        decision on first minus second.
     excluded : ExcludedScores
-        What was read but not used.
+        Scores that were read but not used.
     measure_name : str
         Display name of the measure; empty if the measure is unknown.
     undecidable : Finding or None
-        Why no result could be significant, e.g. because there are too few data sets; None otherwise.
+        Reason why no result could be significant, e.g. too few data sets; None otherwise.
     scores : Scores or None
         The scores of all splits from which `table` was computed.
 
@@ -124,7 +125,7 @@ class Verdict:
         noun : str
             "learner" or "model".
         scope : str
-            What the answer is limited to, e.g. "on clean data".
+            What the answer is limited to, such as "on clean data".
 
         Returns
         -------
@@ -151,7 +152,7 @@ class Verdict:
 
     @cached_property
     def ranking(self) -> Ranking:
-        """Which learner is best, which are not significantly worse, and which are."""
+        """Ranking: the best learner, learners that are not significantly worse, and learners that are significantly worse."""
         values = self._criterion_values if self._criterion else dict(zip(self.order, (1.0, 2.0), strict=True))
         pairs = tuple(self._build_pair(first, second, p_adjusted) for first, second, _, p_adjusted in self.comparisons)
         is_single = self.posthoc is None or self.unit != "data set"
@@ -184,7 +185,7 @@ class Verdict:
 
     @property
     def _criterion(self) -> str:
-        """Criterion that orders the learners; empty for two learners, because the test of their differences orders them."""
+        """Criterion by which learners are ordered; empty for two learners, ordered by the test of their differences."""
         if self.posthoc is None:
             return ""
         return "mean rank" if self._is_ranked else f"mean {self.measure_name or 'score'}"
@@ -204,7 +205,7 @@ class Verdict:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """The test result, the effect size, the posterior, and everything that limits the conclusion."""
+        """The test result, the effect size, the posterior, and all limitations of the conclusion."""
         agreement = self._find_disagreement()
         meaning = [] if np.isnan(self.p_value) else [Finding.of("p_value_meaning")]
         return (
@@ -251,7 +252,7 @@ class Verdict:
         return [Finding(kind if self.pair is None else f"{kind}_of_pair", values)]
 
     def _find_disagreement(self) -> Finding | None:
-        """Report that the test of all learners and the comparisons of pairs seem to disagree."""
+        """Report if the test of all learners and the pairwise comparisons seem to disagree."""
         if self.posthoc is None or self.unit != "data set":
             return None
         any_different = any(p <= self.alpha for *_, p in self.comparisons)
@@ -274,7 +275,7 @@ class Verdict:
 
     @property
     def margin_findings(self) -> tuple[Finding, ...]:
-        """Decisions at the margin about each learner and the control; without a control, about each learner and the best."""
+        """Decisions at the margin on each learner versus the control or, without a control, versus the best learner."""
         reference = self.order[0] if self.control is None else self.control
         return tuple(self._find_margin(*margin) for margin in self.margins if margin[1] == reference)
 
@@ -297,19 +298,19 @@ class Verdict:
         return Finding("margin_inconclusive_needed", values | {"needed": result.needed, "units": units})
 
     def list_replacements(self) -> list[tuple[str, str]]:
-        """List the pairs of which the first learner may replace the second.
+        """List the pairs in which the first learner could replace the second.
 
         Returns
         -------
         list of (str, str)
-            Each learner and the control; without a control, the lower-ranked and the higher-ranked learner of each pair.
+            Each learner with the control. Without a control, the lower-ranked and the higher-ranked learner of each pair.
         """
         if self.control is not None:
             return [(name, self.control) for name in self.order if name != self.control]
         return [(lower, higher) for higher, lower in combinations(self.order, 2)]
 
     def list_margin_caveats(self) -> list[Finding]:
-        """List what limits the decisions at the margin: asymmetry, and disagreement with p-values.
+        """List caveats of the decisions at the margin: asymmetry, and disagreement with p-values.
 
         Returns
         -------
@@ -340,7 +341,7 @@ class Verdict:
         return caveats
 
     def _find_winner(self, first: str, second: str, result: MarginDecision) -> str | None:
-        """Find the learner that is better according to the limits; None if they contain zero."""
+        """Find the learner that is better according to the limits; None if the limits contain zero."""
         if not (result.low > 0 or result.high < 0):
             return None
         return first if (result.low > 0) == (self.better == "max") else second
@@ -359,9 +360,10 @@ class Verdict:
         Returns
         -------
         pandas.DataFrame
-            One row per pair, with the `first` and `second` learner, the decision about first minus second and whether it
-            passed. Further columns are the margin, the difference with confidence limits and their level, the test, its
-            one-sided p-values, the number of units and the number that would decide. No rows if no margin was given.
+            One row per pair, with the `first` and `second` learner, the decision on first minus second, and whether it passed.
+            Further columns are the margin, the difference with its confidence limits and their level, the test, and its
+            one-sided p-values. The last columns are the number of units and the number that would suffice for a decision. The
+            table is empty if no margin was given.
         """
         import pandas as pd
 
@@ -375,9 +377,9 @@ class Verdict:
         Returns
         -------
         pandas.DataFrame
-            One row per pair: `first` and `second` learner, the probabilities that the first is better (`p_first`), that both
-            are practically equivalent (`p_rope`) and that the second is better (`p_second`), the rope, and the test. No rows if
-            no rope was given.
+            One row per pair, with the `first` and `second` learner, three probabilities, the rope, and the test. `p_first` is
+            the probability that the first learner is better, `p_rope` that both are practically equivalent, and `p_second` that
+            the second is better. The table is empty if no rope was given.
         """
         import pandas as pd
 
@@ -431,9 +433,10 @@ class Verdict:
         Returns
         -------
         pandas.DataFrame
-            One row per pair: differences of mean scores and of mean ranks (first minus second), the test, raw and adjusted
-            p-values, and whether the adjusted p-value is at most alpha. Further columns are the wins, ties and losses of the
-            first learner and its `outcome`: better, worse, no significant difference, or cannot be decided.
+            One row per pair, with the differences of mean scores and of mean ranks (first minus second), the test, and the raw
+            and adjusted p-values. `significant` states whether the adjusted p-value is at most alpha. Further columns are the
+            wins, ties and losses of the first learner and its `outcome`: better, worse, no significant difference, or cannot be
+            decided.
         """
         import pandas as pd
 
@@ -458,8 +461,8 @@ class Verdict:
         source : str
             Name of the file. Default: "scores".
         command : str
-            Command that made the verdict. Default: "compare".
-        **facts
+            Command that produced the verdict. Default: "compare".
+        **facts : object
             Further keys of the document.
 
         Returns
@@ -516,8 +519,10 @@ class Verdict:
 
     @property
     def pair(self) -> tuple[str, str] | None:
-        """The two learners of the main test; on one data set, the pair with the smallest p. None if the main test compares all
-        learners."""
+        """The two learners of the main test; None if the main test compares more than two learners.
+
+        On a single data set, this is the pair with the smallest p-value.
+        """
         if self.posthoc is not None and self.unit == "data set":
             return None
         first, second, *_ = self.comparisons[find_smallest([p_raw for _, _, p_raw, _ in self.comparisons])]
@@ -580,8 +585,8 @@ class Verdict:
         -------
         pandas.DataFrame
             Mean, median and standard deviation of the scores, mean rank, and `effect_vs_best`: the matched-pairs rank-biserial
-            correlation between the best learner and this one. It is 1 if the best is better on every data set, 0 if gains and
-            losses balance, NaN if the two never differ.
+            correlation of the best learner versus this one. It is 1 if the best learner wins on every data set, 0 if gains and
+            losses balance, and NaN if the two learners never differ.
         """
         import pandas as pd
 
@@ -655,7 +660,7 @@ class Verdict:
 
 
 def _round_means(values: FloatArray) -> list[float]:
-    """Compute the mean of each column, rounded to 12 significant digits, so rounding errors are not differences."""
+    """Compute the mean of each column, rounded to 12 significant digits to remove rounding errors."""
     return [float(f"{mean:.12g}") for mean in values.mean(axis=0).tolist()]
 
 
@@ -677,7 +682,7 @@ def find_smallest(p_values: Sequence[float]) -> int:
 
 
 def list_pairs(learners: tuple[str, ...], control: str | None) -> list[tuple[int, int]]:
-    """List the indices of the learners to compare: all pairs, or the control with each other learner."""
+    """List the pairs of learner indices to compare: all pairs, or the control with each other learner."""
     if control is None:
         return list(combinations(range(len(learners)), 2))
     control_index = learners.index(control)

@@ -1,4 +1,4 @@
-"""Wilcoxon signed-rank test, exact for up to 500 differences even if they are tied or zero."""
+"""Wilcoxon signed-rank test, exact for up to 500 differences, even with ties and zeros."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ def wilcoxon(
         Scores of the two learners on the same data sets.
     zeros : {"drop", "pratt", "split"}, default "drop"
         Treatment of zero differences. "drop" removes them before ranking. "pratt" ranks them but leaves them out of the sums.
-        "split" ranks them and adds half of their ranks to each sum; if their number is odd, one is dropped (Demšar 2006).
+        "split" ranks them and adds half of their ranks to each sum; if the number of zeros is odd, one of them is dropped
+        (Demšar 2006).
     method : {"auto", "exact", "approximate"}, default "auto"
         "exact" enumerates all signs of the observed ranks; ties get their mean rank. "approximate" uses the normal distribution
         with a variance corrected for ties; with zeros="split" it uses the uncorrected variance of Demšar. "auto" is exact up to
@@ -60,10 +61,10 @@ def wilcoxon(
     Returns
     -------
     Outcome
-        The statistic is R+, the sum of the ranks with a > b (V in R). `details` has R+, R- and z, the standardized smaller sum
-        without continuity correction. `n` is the number of ranked differences: with "drop" those other than zero. The effect
-        is the rank-biserial correlation (R+ - R-) / (R+ + R-) of these sums. Its interval inverts the test: it excludes zero
-        if and only if p is below 1 - level. If all differences are zero, p is 1 and there is no effect.
+        The statistic is R+, the sum of the ranks with a > b (V in R). `details` contains R+, R- and z, the standardized smaller
+        sum without continuity correction. `n` is the number of ranked differences, which excludes zeros if they are dropped.
+        The effect is the rank-biserial correlation (R+ - R-) / (R+ + R-). Its interval inverts the test, so it excludes zero if
+        and only if p is below 1 - level. If all differences are zero, p is 1 and there is no effect.
 
     Examples
     --------
@@ -111,7 +112,7 @@ def _build_effect(signed_ranks: _SignedRanks, p: float, method: str, correction:
 
 @dataclass(frozen=True)
 class _SignedRanks:
-    """Ranks of nonzero differences, their signs, the contribution of zeros to each sum, and the deviation of R+."""
+    """Ranks of nonzero differences, their signs, the contribution of zeros to each sum, and the standard deviation of R+."""
 
     ranks: FloatArray
     positive: npt.NDArray[np.bool_]

@@ -1,4 +1,4 @@
-"""Archive: the stored trials and predictions of a study, from which its results are computed."""
+"""Interface to the stored trials and predictions from which the results of a study are computed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TRIAL_COLUMNS = (
-    "trial",  # number to pass to `predictions`; -1 if the trial has none
+    "trial",  # number to pass to `predictions`; -1 if the trial has no predictions
     "dataset",
     "condition",
     "level",
@@ -53,7 +53,7 @@ TRIAL_COLUMNS = (
 
 @dataclass(frozen=True, eq=False)
 class DataFacts:
-    """A data set without its columns: its declared classes, and the id and class of each row."""
+    """Facts about a data set without its features: the declared classes, and the id and class of each row."""
 
     name: str
     content_hash: str
@@ -63,19 +63,19 @@ class DataFacts:
     facts: Mapping[str, Any] = field(default_factory=dict)
     """Counts (rows, numeric, nominal, missing, imbalance_ratio), source and notes, as plain values.
 
-    `guessed_target` names the class column if neither the study nor the file declares it.
-    A data set with groups also has `groups`: the name of their column and the code of each row, packed as text.
+    `guessed_target` names the class column if neither the study nor the file declares one.
+    If the data set has groups, `groups` contains the name of their column and the group code of each row, packed as text.
     """
 
     @property
     def group_column(self) -> str | None:
-        """Name of the column of groups; None if the data set declares no groups."""
+        """Name of the group column. None if the data set declares no groups."""
         declared = self.facts.get("groups")
         return None if declared is None else str(declared["column"])
 
     @cached_property
     def groups(self) -> IntArray | None:
-        """Code of the group of each row; None if the data set declares no groups."""
+        """Group code of each row. None if the data set declares no groups."""
         declared = self.facts.get("groups")
         return None if declared is None else unpack(b64decode(declared["codes"]), INDICES).astype(np.intp)
 
@@ -86,7 +86,7 @@ class DataFacts:
 
 
 def describe_groups(column: str, codes: IntArray) -> dict[str, str]:
-    """Describe the groups of a data set as plain values, for its facts.
+    """Describe the groups of a data set as plain values that `DataFacts.facts` can store.
 
     >>> groups = describe_groups("patient", np.array([1, 0, 1]))
     >>> DataFacts("visits", "", (), np.zeros(3, dtype=int), np.arange(3), {"groups": groups}).groups.tolist()
@@ -126,7 +126,7 @@ def get_scheme_name(declared: object) -> str:
 
 
 class Archive(Protocol):
-    """Interface to the trials and predictions of a study. They come from a results file or from a file of predictions."""
+    """Interface to the trials and predictions of a study. The source is a results file or a file of predictions."""
 
     @property
     def name(self) -> str:
@@ -134,7 +134,7 @@ class Archive(Protocol):
 
     @property
     def declaration(self) -> Mapping[str, Any]:
-        """Declaration of the study as plain values: sections data, learners, conditions, resampling, measures, verdict ..."""
+        """Declaration of the study as plain values, with sections such as data, learners, conditions and resampling."""
 
     @property
     def seed(self) -> int:
@@ -146,7 +146,7 @@ class Archive(Protocol):
 
     @property
     def conditions(self) -> tuple[ConditionFacts, ...]:
-        """Conditions in the order of the study. The condition without changes is called clean and has level 0."""
+        """Conditions in the order of the study. Unchanged data form the condition `clean`, which has level 0."""
 
     @property
     def learners(self) -> tuple[LearnerFacts, ...]:
@@ -154,14 +154,14 @@ class Archive(Protocol):
 
     @property
     def schemes(self) -> tuple[str, ...]:
-        """Names of the resampling schemes. Repeats and folds are numbered within a scheme."""
+        """Names of the resampling schemes. Each scheme numbers its own repeats and folds."""
 
     def select_scheme(self, name: str) -> Archive:
         """Return an archive of the trials of one resampling scheme."""
 
     @property
     def runs(self) -> tuple[Mapping[str, Any], ...]:
-        """Facts about each run: started, finished, engine, jobs, cpus, versions."""
+        """Facts about each run, with the keys `started`, `finished`, `engine`, `jobs`, `cpus` and `versions`."""
 
     def trials(self) -> pd.DataFrame:
         """Return a table with TRIAL_COLUMNS, one row per planned trial, in the order of the study."""
@@ -174,14 +174,17 @@ class Archive(Protocol):
 
 
 def describe_process() -> dict[str, Any]:
-    """Describe this process: host, id and start. With this, `find_run_state` can detect whether it runs."""
+    """Describe this process by host, id and start time.
+
+    From this description, `find_run_state` can detect whether the process is still running.
+    """
     return {"host": socket.gethostname(), "id": os.getpid(), "start": _read_process_start(os.getpid())}
 
 
 def find_run_state(run: Mapping[str, Any]) -> str:
     """Find out whether a run is finished, interrupted or running.
 
-    The state is unknown if the run has not ended and its process cannot be seen, e.g. because it is on another computer.
+    The state is unknown if the run has not ended and its process cannot be seen, for example on another computer.
 
     >>> find_run_state({"finished": "2026-11-16", "left": 0}), find_run_state({"finished": "2026-11-16", "left": 3})
     ('finished', 'interrupted')
@@ -205,7 +208,7 @@ def find_run_state(run: Mapping[str, Any]) -> str:
 
 
 def _read_process_start(process: int) -> str | None:
-    """Read when a process started, in a form that differs between processes with the same id. Return None if it is hidden."""
+    """Read the start time of a process, which identifies it even if ids are reused. Return None if the time is unknown."""
     if sys.platform != "linux":
         ended = subprocess.run(["ps", "-o", "lstart=", "-p", str(process)], capture_output=True, text=True, check=False)
         return ended.stdout.strip() or None

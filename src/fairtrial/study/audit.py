@@ -23,12 +23,12 @@ def audit_file(
     target: str | None = None,
     **options: Any,
 ) -> Audit:
-    """Audit the folds of a KEEL file, or of a data file with a table of splits or a scheme.
+    """Audit folds that are stored in a KEEL file, listed in a table of splits, or drawn by a scheme.
 
     Parameters
     ----------
     path : path or str
-        KEEL zip file or folder with folds, data file, or name of a data set in the catalogue.
+        A KEEL zip file or folder with folds, a data file, or the name of a data set in the catalogue.
     splits : path, optional
         CSV table of splits.
     scheme : str, optional
@@ -36,13 +36,13 @@ def audit_file(
     n_splits : int, default 5
         Number of folds that the scheme draws.
     assign : str, optional
-        Assignment rule of DOB-SCV, if that is the scheme.
+        Assignment rule of DOB-SCV. Only for the scheme "dob-scv".
     seed : int, default 0
         Seed for drawing the folds and for the audit.
     target : str, optional
         Class column of a data file.
     **options
-        Passed to `fairtrial.resampling.audit`.
+        Options of `fairtrial.resampling.audit`.
 
     Returns
     -------

@@ -57,7 +57,7 @@ Cell = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class EnvironmentFailure:
-    """An error that a learner raised, with the environments concerned. `tested_on` is empty if training failed."""
+    """An error that a learner raised, with its training and test environments. `tested_on` is empty if training failed."""
 
     learner: str
     trained_on: str
@@ -71,14 +71,14 @@ class EnvironmentFailure:
 class EnvironmentMatrix:
     """Error rates of learners trained on one environment and tested on another.
 
-    `run_environments` returns this matrix. The table `frame()` contains one row per cell, with these columns:
+    `run_environments` returns this matrix. The table from `frame()` has one row per cell, with these columns:
 
     - `error`: mean error rate over the replicates, with a t interval;
     - `ideal`: mean error rate of the same learner trained on the test environment;
     - `trivial`: mean error rate of the trivial classifier on the test environment;
     - `loss`: `error` minus `ideal`, paired by replicate, with a t interval;
-    - `pd`: performance deterioration, computed from the mean errors, with a bootstrap percentile interval over replicates;
-    - `replicates`: number of replicates with both errors;
+    - `pd`: performance deterioration (pD), computed from the mean errors, with a bootstrap percentile interval over replicates;
+    - `replicates`: number of replicates in which both `error` and `ideal` are available;
     - `failures`: number of replicates in which the learner failed.
 
     Attributes
@@ -199,7 +199,7 @@ class EnvironmentMatrix:
         Returns
         -------
         pandas.DataFrame
-            Means over the other environments in which pD is defined, and the number of such environments.
+            Mean pD over the other environments in which pD is defined, and the number of these environments.
         """
         others = self._cells[(self._cells["trained_on"] != self._cells["tested_on"]) & self._cells["pd"].notna()]
         grouped = others.groupby(["learner", "trained_on"], sort=False, observed=True)["pd"]
@@ -222,7 +222,7 @@ class EnvironmentMatrix:
         return f"{text}; {format_count(len(self.failures), 'failure')}, first: {first.learner}: {first.kind}: {first.message}"
 
     def _format_learner(self, learner: str) -> pd.DataFrame:
-        """Format pD and the error rate in percent, with a last row for the trivial classifier."""
+        """Format pD with the error rate in percent. The last row shows the trivial classifier."""
         deteriorations, errors, trivial = (self.matrix(learner, value) for value in ("pd", "error", "trivial"))
         table = deteriorations.map(_format_two_digits) + errors.map(lambda error: f" ({_format_percent(error)})")
         table.loc["trivial"] = [f"({_format_percent(rate)})" for rate in trivial.max(axis=0)]
@@ -289,7 +289,7 @@ def _compute_deterioration(
 
 
 def _compute_pd(error: Any, ideal: Any, trivial: Any) -> Any:
-    """Compute pD without warnings, because a single warning is given for the whole matrix."""
+    """Compute pD without warnings. A single warning is given later for the whole matrix."""
     from fairtrial.measures import performance_deterioration
 
     with warnings.catch_warnings():
@@ -348,7 +348,7 @@ def run_environments(
 
     Each replicate draws new rows from every environment, and all learners get the same rows. The trivial classifier predicts
     the most frequent class in the training set of the test environment. Random numbers depend only on `seed` and on names, so
-    adding a learner or an environment does not change other results. If the `random_state` of a learner is unset, it is set.
+    adding a learner or an environment does not change other results. If the `random_state` of a learner is None, a seed is set.
     Errors that learners raise are recorded as failures.
 
     Parameters
@@ -356,7 +356,7 @@ def run_environments(
     learners : mapping of str to estimator
         Learners by name.
     environments : mapping of str to Environment
-        Environments by name, from which rows are drawn.
+        Environments by name. Rows are drawn from each environment.
     n_train, n_test : int
         Numbers of training and test rows.
     replicates : int, default 30
@@ -366,7 +366,7 @@ def run_environments(
     alpha : float, default 0.05
         One minus the confidence level.
     train_on, test_on : list of str, optional
-        Environments to train or test on. Default: all. Learners are always trained on the test environments, too.
+        Environments to train or test on. Default: all. Learners are always trained on the test environments as well.
     progress : bool, optional
         Show a progress bar. Default: only in a terminal.
 
@@ -427,7 +427,6 @@ def _list_cells(names: list[str], train_on: Sequence[str] | None, test_on: Seque
 
 
 def _list_used(cells: list[tuple[str, str]]) -> list[str]:
-    """List the environments that are used."""
     return list(dict.fromkeys([train for train, _ in cells]))
 
 
@@ -482,7 +481,7 @@ def _replicate(
 
 
 def _clone_seeded(estimator: Any, seed: int) -> Any:
-    """Clone an estimator and set each unset `random_state`."""
+    """Clone an estimator, and set a seed for each `random_state` that is None."""
     from sklearn.base import clone
 
     fresh = clone(estimator, safe=False)

@@ -1,4 +1,4 @@
-"""Content hashes that identify learners, conditions, splits and trials, equal in every process and on every machine.
+"""Content hashes that identify learners, conditions, splits and trials. The hashes are the same on every machine.
 
 A trial is stored under a key: a hash of the data set, the split, the condition, the learner and the seed. `Encoder` converts
 a learner to plain values that can be hashed. `CodeWalker` does the same for functions and classes that are not installed.
@@ -40,7 +40,7 @@ _FLAGS, _MADE_BY_PYTHON = 3 << 8, 1 << 9  # Py_TPFLAGS_HEAPTYPE without IMMUTABL
 
 
 def has_visible_state(value: Any) -> bool:
-    """Whether Python code can read the whole state of an object from its `__dict__` and declared slots."""
+    """Return whether Python code can read the whole state of an object from its `__dict__` and declared slots."""
     ancestors = type(value).__mro__[:-1]
     made_by_python = all(ancestor.__flags__ & _FLAGS == _MADE_BY_PYTHON for ancestor in ancestors)
     return (
@@ -68,7 +68,7 @@ def read_slots(value: Any) -> dict[str, Any]:
 
 
 def is_importable_by_name(value: Any) -> bool:
-    """Whether the object can be imported by its module and name."""
+    """Return whether the object can be imported by its module and name."""
     module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
     if not (isinstance(module, str) and isinstance(name, str)):
         return False
@@ -90,12 +90,12 @@ _COMMON_PACKAGES = {
 }
 
 _NUMERIC_DEPENDENCIES = {"scikit-learn": ("numpy", "scipy"), "fairtrial": ("numpy", "numba")}
-"""For each package, the packages that it uses for its computations."""
+"""Packages that each package uses for its computations."""
 
 
 @dataclass(frozen=True)
 class PackageOrigin:
-    """The distributions that a module belongs to. `local` is True if its code may change without a new version."""
+    """The distributions that a module belongs to. `local` is True if the code may change without a new version."""
 
     packages: tuple[str, ...]
     local: bool
@@ -179,10 +179,10 @@ _METHODS = (FunctionType, property, staticmethod, classmethod)
 class CodeWalker:
     """Encodes a function or class together with all local functions and classes that its code refers to.
 
-    Definitions are numbered in the order of discovery and refer to each other by number. This handles cycles and avoids memory
-    addresses. `encode` encodes a value and passes functions and classes to `number`. `is_local` returns whether the code of a
-    module may change without a new version. Comments and line numbers are ignored. Names that are built at run time (`getattr`,
-    `eval`) are not followed.
+    Definitions are numbered in the order of discovery and refer to each other by number. Circular definitions are therefore
+    possible, and hashes do not depend on memory addresses. `encode` must encode any value, and pass functions and classes to
+    `number`. `is_local` returns whether the code of a module may change without a new version. Comments and line numbers are
+    ignored. Names that are built at run time (`getattr`, `eval`) are not followed.
     """
 
     def __init__(self, encode: Callable[[Any, str], Any], is_local: Callable[[str], bool]) -> None:
@@ -314,7 +314,7 @@ def _iter_imports(code: CodeType) -> Iterator[tuple[str, Any, int]]:
 
 
 def _is_dunder(name: str) -> bool:
-    """Whether the name is special, such as `__file__`. The values of such names may differ between machines."""
+    """Return whether a name is special, such as `__file__`. The values of special names may differ between machines."""
     return name.startswith("__") and name.endswith("__")
 
 
@@ -369,10 +369,10 @@ def to_canonical(value: Any) -> str:
 class Encoder:
     """Encodes values as plain values that JSON can represent.
 
-    A function or class of an installed package is encoded by its name. Any other is encoded by a hash of its code
-    (`CodeWalker`). Objects whose state Python code cannot read (a lock, an open file, an object of a compiled class) are
-    refused. `packages` collects the distributions that define the values. `local_modules` collects the modules that are not
-    installed. `holds_code` is True if any function or class is encoded by its bytecode or source.
+    A function or class of an installed package is encoded by its name. Any other function or class is encoded by a hash of its
+    code (see `CodeWalker`). An object is refused if Python code cannot read its state. Examples are a lock, an open file and an
+    object of a compiled class. `packages` collects the distributions that define the values. `local_modules` collects the
+    modules that are not installed. `holds_code` is True if any function or class is encoded by its code.
 
     >>> from sklearn.svm import SVC
     >>> encoded = Encoder().encode(SVC(C=2.0))
@@ -388,7 +388,7 @@ class Encoder:
         self._walker: CodeWalker | None = None
 
     def encode(self, value: Any, path: str = "value") -> Any:
-        """Encode a value. Error messages refer to it as `path`."""
+        """Encode a value. Error messages refer to the value as `path`."""
         if isinstance(value, np.generic):
             value = value.item()
         if value is None or type(value) in (bool, int, str):
@@ -484,7 +484,7 @@ class Encoder:
         return {"function": name}
 
     def _is_function_like(self, value: Any) -> bool:
-        """Whether a value can be imported by name, or wraps a function and has hidden state, as functools.cache does."""
+        """Return whether a value can be imported by name, or wraps a function and has hidden state, as functools.cache does."""
         named = is_importable_by_name(value)
         if has_visible_state(value):
             return named and not self._is_local(value.__module__)
@@ -565,7 +565,7 @@ KEY = np.dtype("V16")
 class LearnerIdentity(NamedTuple):
     """The identity of a learner: its hash, class, parameters as plain values, and the versions of the packages it uses.
 
-    Seeds depend on `draws_hash`, which ignores versions. `local` is True if the learner has code that is not installed.
+    Seeds depend on `draws_hash`, which excludes the versions. `local` is True if the learner has code that is not installed.
     """
 
     hash: str
@@ -584,7 +584,9 @@ class ConditionIdentity(NamedTuple):
 
 
 def compute_digest(*parts: bytes | str | int) -> bytes:
-    """Compute a 16-byte BLAKE2b digest. Parts are encoded with type and length, so different lists have different digests.
+    """Compute a 16-byte BLAKE2b digest.
+
+    Parts are encoded with their type and length, so different lists have different digests.
 
     >>> compute_digest("ab", "c") == compute_digest("a", "bc"), compute_digest(1) == compute_digest("1"), len(compute_digest())
     (False, False, 16)
@@ -599,7 +601,7 @@ def compute_learner_identity(estimator: Any, name: str = "learner") -> LearnerId
     """Compute the identity of an estimator. `name` is used only in error messages.
 
     The hash covers the class, all nested parameters, and the versions of their packages. For classes and functions that are
-    not installed, it also covers their code, everything that the code refers to, and the version of Python.
+    not installed, the hash also covers their code, everything that the code refers to, and the version of Python.
 
     >>> from sklearn.linear_model import LogisticRegression
     >>> identity = compute_learner_identity(LogisticRegression(C=2.0))
@@ -625,8 +627,8 @@ def compute_condition_identity(condition: Condition, name: str = "condition") ->
     """Compute the identity of a condition from its description and, as for learners, from its classes and functions.
 
     The random draws do not depend on `part`. A condition makes the same draws in the test set whether it is declared for the
-    test set only or for all rows. They do not depend on the size of a training set either, so smaller sets are subsets of
-    larger ones.
+    test set only or for all rows. The draws do not depend on the size of a training set either, so smaller sets are subsets
+    of larger ones.
 
     >>> from fairtrial.conditions import ClassNoise
     >>> training, everywhere = (compute_condition_identity(ClassNoise(0.1, part=part)) for part in ("train", "all"))
@@ -685,8 +687,8 @@ def compute_trial_keys(
 ) -> npt.NDArray[np.void]:
     """Compute the keys of all trials of a data set, in an array of splits x conditions x learners.
 
-    A key is the digest of the word "trial", the protocol, the seed of the study, and the hashes of the data set, split,
-    condition and learner.
+    A key is the digest of the word "trial", the protocol version, the seed of the study and four hashes: those of the data set,
+    the split, the condition and the learner.
     """
     start = hashlib.blake2b(b"".join(_encode_part(part) for part in ("trial", protocol, seed, data)), digest_size=16)
     inner, last = list(map(_encode_part, conditions)), list(map(_encode_part, learners))

@@ -1,4 +1,4 @@
-"""Random seeds derived from names. Other learners, their order and the workers do not affect the seed of a learner."""
+"""Random seeds derived from names. The seed of a learner does not depend on other learners, their order or the workers."""
 
 from __future__ import annotations
 

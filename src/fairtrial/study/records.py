@@ -24,7 +24,7 @@ CODES, INDICES, NUMBERS = np.dtype("<i2"), np.dtype("<i4"), np.dtype("<f8")
 """Data types for storing class codes, row numbers and scores."""
 
 ABSTAINED = -1
-"""Code stored as the prediction for a row for which the learner predicts no class."""
+"""Code stored as the prediction if the learner predicts no class for a row."""
 
 _COMPRESSION_LEVEL = 1
 _MAX_UNPACKED_BYTES = 2**28
@@ -66,8 +66,8 @@ class TrialTask:
 class Chunk:
     """Trials of one data set that are sent to a worker together, in the order in which they run.
 
-    `data` is the content hash of the data set, which is sent separately. `learners` are pickled with cloudpickle. `local` are
-    the indices of the learners with code that is not installed. No other learner runs in the process of such a learner.
+    `data` is the content hash of the data set, which is sent separately. `learners` are pickled with cloudpickle. `local`
+    contains the indices of learners whose code is not installed. These learners never share a process with another learner.
     """
 
     data: str
@@ -90,11 +90,11 @@ class DataRequest:
 class TrialRecord:
     """The stored outcome of a trial. `pack` compresses the prediction columns. A failed trial has no predictions.
 
-    `rows` is None if the test rows are those of the split. `y_true` is None if the test rows have the same classes as in the
-    data set. `level` and `test_level` are the realized levels of the condition in the training and test sets, or None if the
-    condition did not change that set. `changed` and `test_changed` count the changed cases or values. `abstentions` counts the
-    test rows for which the learner predicted no class. `tuning` is JSON: the parameters that a tuned learner chose, their score
-    on the inner splits, and the number of combinations tried.
+    `rows` is None if the test rows are exactly those of the split. `y_true` is None if the test rows have the same classes as
+    in the data set. `level` and `test_level` are the realized levels of the condition in the training and test sets. A level is
+    None if the condition did not change the set. `changed` and `test_changed` count the changed cases or values. `abstentions`
+    counts the test rows for which the learner predicted no class. `tuning` describes a tuned learner as JSON: the chosen
+    parameters, their score on the inner splits, and the number of combinations tried.
     """
 
     key: bytes
@@ -126,8 +126,9 @@ class TrialRecord:
 class Predictions:
     """The predictions of one trial, one entry for each test row.
 
-    `rows` are positions in the data set. `y_true` and `prediction` are indices of its declared classes; a prediction may be
-    ABSTAINED. `scores` contains a column for each declared class. It is None if the learner provides no scores.
+    `rows` are positions in the data set. `y_true` and `prediction` are indices of its declared classes. A prediction can also
+    be ABSTAINED. `scores` contains a column for each declared class, or is None if the learner provides
+    no scores.
     """
 
     rows: IntArray
@@ -149,7 +150,7 @@ def pack(array: npt.ArrayLike, dtype: np.dtype[Any]) -> bytes:
 def unpack(packed: bytes, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     """Decompress an array. The result is one-dimensional and read-only.
 
-    The size is checked before memory is allocated: at most 256 MB, or 1,000 times the compressed size.
+    The size is checked before memory is allocated. The limit is 256 MiB or, if greater, 1,000 times the compressed size.
     """
     import zstandard
 
@@ -163,7 +164,7 @@ def unpack(packed: bytes, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
 
 
 def _get_codecs() -> tuple[Any, Any]:
-    """Return the compressor and decompressor of the current thread. Threads cannot share them."""
+    """Return the compressor and decompressor of the current thread. Threads cannot share these objects."""
     if not hasattr(_thread_state, "tools"):
         import zstandard
 
@@ -174,11 +175,11 @@ def _get_codecs() -> tuple[Any, Any]:
     return _thread_state.tools  # type: ignore[no-any-return]
 
 
-_WITHIN = ("learner_", "best_estimator_")  # attributes in which a preparation and a parameter search keep their fitted learner
+_WITHIN = ("learner_", "best_estimator_")  # attributes in which preparations and parameter searches store the fitted learner
 
 
 def find_abstention_label(fitted: Any) -> Any:
-    """Find the label `abstention_` of a learner, even inside a preparation, search or pipeline.
+    """Find the abstention label (`abstention_`) of a learner, even inside a preparation, search or pipeline.
 
     >>> from fairtrial.learners import Chi, Prepared
     >>> find_abstention_label(Prepared(Chi()).fit([[0.0], [1.0]], ["no", "yes"]))
@@ -195,7 +196,9 @@ def find_abstention_label(fitted: Any) -> Any:
 
 
 def describe_tuning(fitted: Any) -> str | None:
-    """Describe as JSON which parameters a fitted learner chose, even inside a preparation. Return None if it is not tuned.
+    """Describe the parameters that a tuned learner chose, as JSON. Return None if the learner is not tuned.
+
+    The tuned learner may be inside a preparation.
 
     >>> from sklearn.model_selection import GridSearchCV
     >>> from sklearn.neighbors import KNeighborsClassifier
@@ -221,9 +224,10 @@ Positions = npt.NDArray[Any]
 
 
 class PlannedSplits(Sequence[SplitRows]):
-    """The splits of a data set, stored compactly: training rows are stored only if they are not all other rows.
+    """The splits of a data set, stored compactly.
 
-    Leave-one-out on n rows therefore stores n row numbers instead of n squared.
+    Training rows are stored only if they differ from the rows outside the test set. Leave-one-out on n rows therefore stores
+    n row numbers instead of about n squared.
 
     >>> from fairtrial.resampling import KFold
     >>> splits = PlannedSplits(6, [KFold(3, random_state=1).freeze(range(6))])
@@ -234,7 +238,7 @@ class PlannedSplits(Sequence[SplitRows]):
     """
 
     def __init__(self, n_rows: int, repeats: Iterable[Iterable[Any]]) -> None:
-        """Number the splits of all repeats. If the scheme itself has several repeats, the numbering continues across them."""
+        """Number the splits of all repeats. If an item of `repeats` has several repeats, each of them gets its own number."""
         self.n_rows = n_rows
         numbered = list(_number_splits(repeats, n_rows))
         self.numbers: tuple[tuple[int, int], ...] = tuple(number for number, _ in numbered)
@@ -260,7 +264,7 @@ class PlannedSplits(Sequence[SplitRows]):
         return SplitRows(train.astype(np.intp, copy=False), test.astype(np.intp), *self.numbers[index])
 
     def join(self, others: Iterable[PlannedSplits]) -> PlannedSplits:
-        """Append the splits of other schemes. Their numbers may occur again."""
+        """Append the splits of other schemes. Repeat and fold numbers may then occur more than once."""
         joined = PlannedSplits(self.n_rows, ())
         parts = [self, *others]
         joined.numbers = tuple(number for part in parts for number in part.numbers)
@@ -268,7 +272,7 @@ class PlannedSplits(Sequence[SplitRows]):
         return joined
 
     def take(self, indices: Iterable[int]) -> PlannedSplits:
-        """Take the splits with these indices."""
+        """Take the splits with the given indices."""
         taken = PlannedSplits(self.n_rows, ())
         chosen = list(indices)
         taken.numbers = tuple(self.numbers[index] for index in chosen)

@@ -1,4 +1,4 @@
-"""A study: declared in a TOML file or in Python, then checked, planned and run."""
+"""Studies, which are declared in a TOML file or in Python, and then checked, planned and run."""
 
 from __future__ import annotations
 
@@ -24,29 +24,31 @@ if TYPE_CHECKING:
 class Study:
     """An experiment that compares learners on data sets under declared conditions.
 
-    Each argument accepts the content of the section of the same name in a study file (TOML): names, paths, tables. It also
-    accepts objects: data sets, estimators, conditions, a splitter. Two studies are equal if their declarations and files are
-    the same.
+    Each argument accepts the content of the section of the same name in a study file (TOML), such as names, paths and tables.
+    Python objects, such as data sets, estimators, conditions and splitters, are also accepted. Two studies are equal if their
+    declarations, including the absolute paths of data files, are the same.
 
     Parameters
     ----------
     data : list, mapping or a single data set
-        Data sets: names in the catalogue, paths and globs, pairs `(X, y)`, data frames, bunches of scikit-learn, `Dataset` and
-        `GivenFolds`. The class of a data frame is its column "target" or "class", else the last column, with a warning that
-        names it. Objects without a name are called `data-1`, `data-2` and so on, by their position in the list; pass
-        `{"name": (X, y)}` to choose names.
+        Data sets. Each data set is a name in the catalogue, a path or glob, a pair `(X, y)`, a data frame, a scikit-learn
+        `Bunch`, a `Dataset` or a `GivenFolds`. The class of a data frame is its column "target" or "class". If there is no such
+        column, the last column is used, and a warning names it. Objects without a name are called `data-1`, `data-2` and so on,
+        by their position in the list. Pass `{"name": (X, y)}` to choose names.
     learners : list or mapping
-        Learners: registered names, or a mapping of names to estimators or tables of parameters.
+        Learners, as a list of registered names, or as a mapping of names to estimators or tables of parameters.
     conditions : list or mapping, optional
         Conditions by name, with levels or parameters. Default: clean data only.
     resampling : str, mapping, splitter or list of them, optional
-        Scheme, folds and repeats. Several schemes are compared. Default: stratified 10-fold cross-validation.
+        Scheme, folds and repeats. If a list of schemes is given, their results are compared. Default: stratified 10-fold
+        cross-validation.
     measures : list of str, optional
-        Default: accuracy, kappa, auc and brier.
+        Names of the measures. Default: accuracy, kappa, auc and brier.
     verdict : mapping, optional
-        Measure, control, alpha, rope, and the policy for failed trials.
+        Options of the statistical comparison: `measure`, `control`, `alpha`, `rope` (region of practical equivalence) and
+        `failures` (policy for failed trials).
     limits : mapping, optional
-        Time and memory limits of a trial, e.g. `{"time": "10 min", "memory": "2 GB"}`.
+        Time and memory limits of a trial, such as `{"time": "10 min", "memory": "2 GB"}`.
     seed : int, default 0
         Seed of all random numbers of the study.
     name : str, default "study"
@@ -57,7 +59,7 @@ class Study:
     Raises
     ------
     SpecError
-        If the declaration is malformed. The error lists all problems. `resolve` reports unknown names.
+        If the declaration is malformed. The error lists all problems. Unknown names are reported later, by `resolve`.
 
     Examples
     --------
@@ -129,11 +131,11 @@ class Study:
 
     @property
     def folder(self) -> Path | None:
-        """Folder to which paths of data files are relative. None means the current folder."""
+        """Folder that paths of data files are relative to. None means the current folder."""
         return self._source.folder
 
     def to_toml(self) -> str:
-        """Format the study as TOML. Python objects cannot be written; the error message names them."""
+        """Format the study as TOML. An error names the first Python object that cannot be written."""
         return self._source.to_toml(self.declaration)
 
     def write(self, path: str | os.PathLike[str]) -> Path:
@@ -145,7 +147,7 @@ class Study:
         return target
 
     def resolve(self) -> ResolvedStudy:
-        """Load the data, and build the learners, conditions and splitter.
+        """Load the data, and build the learners, conditions and splitters.
 
         Raises
         ------
@@ -183,11 +185,11 @@ class Study:
         engine : str or Executor, default "local"
             "local", "dask" (workers on this machine), "dask://HOST:PORT", or an executor.
         limits : ResourceLimits, optional
-            Limits for each trial. Default: those of the study.
+            Limits for each trial. Default: the limits of the study.
         retry : list of {"error", "timeout", "memory", "crash"}
             Kinds of failed trials to run again.
         rerun : list of str
-            Learners whose stored trials are forgotten and run again.
+            Learners whose stored trials are deleted and run again.
         progress : bool or Progress, optional
             True shows a progress bar; False shows nothing. Default: a bar in a terminal or notebook, otherwise plain lines.
         shard : tuple of int, optional

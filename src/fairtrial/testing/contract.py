@@ -1,4 +1,4 @@
-"""Contracts: named rules that every learner, splitter, measure, engine or store must meet."""
+"""Contracts: named rules that every learner, splitter, measure, engine or store must satisfy."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ OpenCase = Callable[[Any], AbstractContextManager[Any]]
 
 
 class ViolationError(Exception):
-    """The value that violates a rule. A check raises it through `require`."""
+    """Raised by `require` if a rule is violated. The message describes the value that violates the rule."""
 
 
 def require(condition: Any, got: str) -> None:
-    """Raise a violation unless the condition is true; `got` describes the value that was found."""
+    """Raise a ViolationError unless the condition is true. `got` describes the value that was found."""
     if not condition:
         raise ViolationError(got)
 
@@ -37,13 +37,13 @@ class ContractRule:
     name : str
         The name of the rule, as shown in error messages.
     statement : str
-        What the rule requires.
+        Requirement of the rule, as a sentence.
     remedy : str
         How to fix an object that violates the rule.
     check : callable
-        Raises if the rule is violated.
+        Function that raises an error if the rule is violated.
     applies : callable
-        Returns whether the rule applies to an object.
+        Function that returns whether the rule applies to an object.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class ContractRule:
         Parameters
         ----------
         subject : object
-            The learner, splitter, measure, engine or function that opens a store.
+            The learner, splitter, measure or engine, or the function that opens a store.
         """
         with _contracts[self.kind].open_case(subject) as case:
             violation = self.find_violation(subject, case)
@@ -80,9 +80,9 @@ class ContractRule:
         Parameters
         ----------
         subject : object
-            The object that the description names.
+            Object to name in the description.
         case : object
-            The material that the contract prepared for the object, such as a fitted copy of a learner.
+            The test case that the contract prepared for the object, such as data and a fitted copy of a learner.
 
         Returns
         -------
@@ -103,7 +103,7 @@ class ContractRule:
 
 @dataclass(frozen=True, eq=False)
 class Contract:
-    """The rules of one kind of object, in the order in which they are checked."""
+    """The rules for one kind of object, in the order in which they are checked."""
 
     kind: str
     open_case: OpenCase
@@ -113,7 +113,7 @@ class Contract:
         _contracts[self.kind] = self
 
     def rule(self, remedy: str, applies: Callable[[Any], bool] = lambda _: True) -> Callable[[Check], Check]:
-        """Add a check function: its name without `check_` names the rule, its docstring states it."""
+        """Add a check function. Its name without `check_` is the name of the rule, and its docstring states the rule."""
 
         def add_rule(check: Check) -> Check:
             statement = (check.__doc__ or "").strip().rstrip(".")
@@ -124,7 +124,7 @@ class Contract:
         return add_rule
 
     def find_violations(self, subject: Any) -> dict[str, str]:
-        """Check all rules that apply; return a description of each violated rule by name."""
+        """Check all rules that apply. Return a mapping of the names of violated rules to descriptions."""
         with self.open_case(subject) as case:
             violations = {rule.name: rule.find_violation(subject, case) for rule in self.rules if rule.applies(subject)}
         return {name: text for name, text in violations.items() if text is not None}
@@ -173,7 +173,7 @@ def find_violations(kind: str, subject: Any) -> dict[str, str]:
     Returns
     -------
     dict of str to str
-        A description of each violation by the name of the rule.
+        Mapping of the names of violated rules to descriptions.
 
     Examples
     --------
@@ -195,7 +195,7 @@ def parametrize_with_contract(kind: str, objects: Iterable[Any]) -> Any:
     kind : {"learner", "splitter", "measure", "engine", "store"}
         The kind of the objects.
     objects : iterable
-        Learners, splitters or measures, functions that open a new engine, or functions that open a store.
+        Learners, splitters, measures, functions that open a new engine, or functions that open a store.
 
     Returns
     -------

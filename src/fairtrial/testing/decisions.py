@@ -1,4 +1,4 @@
-"""Assertions on decisions, for the test suite of a project that releases models."""
+"""Assertions for the test suites of projects that release models."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def assert_non_inferior(source: Any, **options: Any) -> GateResult:
     Parameters
     ----------
     source : path, list of paths, dataframe or PredictionFile
-        Predictions of both models, as for `fairtrial.gate`.
+        Predictions of both models, in any form that `fairtrial.gate` accepts.
     **options
         Options of `fairtrial.gate`: candidate, baseline, margin, measure, equivalent, cluster and others.
 

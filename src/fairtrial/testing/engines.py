@@ -1,4 +1,4 @@
-"""The contract of engines: trials give the same records wherever they run, and no learner can stop the others."""
+"""The contract of engines: a trial gives the same record wherever it runs, and no learner can stop other trials."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _WAIT_SECONDS = 120.0
 
 
 class MisbehavingLearner:
-    """A learner that raises, kills its process or hangs in fit."""
+    """A learner that raises an error, kills its process or hangs in `fit`."""
 
     def __init__(self, how: str = "raises") -> None:
         self.how = how
@@ -52,7 +52,7 @@ class MisbehavingLearner:
         raise ArithmeticError("this learner always raises")
 
     def predict(self, X: Any) -> Any:
-        """Do nothing; fit never returns."""
+        """Raise an error. This method is never called, because `fit` never returns."""
         raise NotImplementedError
 
 
@@ -110,9 +110,9 @@ _contract = Contract("engine", _open_case)
 
 
 def check_engine(engine: Engine) -> None:
-    """Check that an engine meets the contract of engines. It is closed afterwards.
+    """Check that an engine meets the contract of engines, then close the engine.
 
-    A few trials run on the engine and, for comparison, in a separate process. This takes a few seconds.
+    A few trials run on the engine and, for comparison, in a separate process. The check takes a few seconds.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def check_engine(engine: Engine) -> None:
     Raises
     ------
     AssertionError
-        Names each violated rule, the value that violates it and a remedy.
+        If a rule is violated. The message names each violated rule, the value found and a remedy.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def check_engine(engine: Engine) -> None:
 
 @_contract.rule("pass a name, a function that returns at least 1 as workers, and exception types as loss_errors")
 def check_facts_are_complete(case: _EngineCase) -> None:
-    """An engine must declare its name, its number of workers and the errors that mean lost work."""
+    """An engine must declare its name, its number of workers and the errors that indicate lost work."""
     engine = case.engine
     require(isinstance(engine.name, str) and engine.name, f"name={engine.name!r}")
     require(isinstance(engine.workers(), int) and engine.workers() >= 1, f"{engine.workers()!r} workers")
@@ -191,7 +191,7 @@ def check_failing_learners_fail_alone(case: _EngineCase) -> None:
 
 @_contract.rule("return the answer of `work` unchanged and use the same package versions on all workers")
 def check_records_match_serial_run(case: _EngineCase) -> None:
-    """The records must be those of a single process, byte for byte."""
+    """The records must equal those of a single process, byte for byte."""
     for record in sorted(case.records, key=lambda item: item.key):
         _require_same_record(record, case.expected.get(record.key, record), "a single process")
 
@@ -207,7 +207,7 @@ def check_chunk_order_does_not_matter(case: _EngineCase) -> None:
 
 @_contract.rule("queue chunks if all workers are busy")
 def check_many_chunks_are_answered(case: _EngineCase) -> None:
-    """Chunks beyond the number of workers must wait and be answered."""
+    """Every chunk must be answered, even if there are more chunks than workers."""
     chunks = [_make_chunk(case.dataset, 0, [0], number) for number in range(_N_CHUNKS)]
     keys = {record.key for record in case.run(chunks) if record.status == "ok"}
     require(len(keys) == _N_CHUNKS, f"{len(keys)} records of {_N_CHUNKS} chunks")
@@ -227,7 +227,7 @@ def check_cancelled_tasks_are_cancelled(case: _EngineCase) -> None:
 
 @_contract.rule("let chunks come back early, or leave them alone")
 def check_stop_lets_chunks_come_back(case: _EngineCase) -> None:
-    """After stop(), chunks that are out must come back with the trials that they finished."""
+    """After stop(), chunks that are running must come back with the trials that they have finished."""
     chunk = _make_chunk(case.dataset, 0, [0, _HANGING], limits=ResourceLimits(time=5.0))
     future = case.engine.submit(chunk, case.dataset)
     time.sleep(0.1)
@@ -240,7 +240,7 @@ def check_stop_lets_chunks_come_back(case: _EngineCase) -> None:
 
 @_contract.rule("shut the workers down in shutdown(), or do nothing if they belong to the caller")
 def check_close_can_be_repeated(case: _EngineCase) -> None:
-    """close() must not raise, even if it is called twice."""
+    """close() must not raise an error, even if it is called twice."""
     case.engine.close()
     case.engine.close()
 

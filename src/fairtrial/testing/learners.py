@@ -66,7 +66,7 @@ class _LearnerCase:
         return pd.DataFrame(self.X, columns=["length", "width", "height"])
 
     def require_same_predictions(self, predictions: Any, got: str) -> None:
-        """Require the predictions of the fitted copy."""
+        """Require that the predictions equal those of the fitted copy."""
         differences = int((np.asarray(predictions) != self.predictions).sum())
         require(differences == 0, f"{differences} different predictions {got}")
 
@@ -91,7 +91,7 @@ def check_learner(learner: Any) -> None:
     Raises
     ------
     AssertionError
-        Names each violated rule, the value that violates it and a remedy.
+        If a rule is violated. The message names each violated rule, the value found and a remedy.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def _takes_missing(learner: Any) -> bool:
 
 
 def _ignores_columns(learner: Any) -> bool:
-    """Return whether scikit-learn's tags declare that the learner does not check X, like DummyClassifier."""
+    """Return whether scikit-learn's tags declare that the learner does not validate X, as for DummyClassifier."""
     try:
         return bool(get_tags(learner).no_validation)
     except (AttributeError, TypeError):
@@ -158,14 +158,14 @@ def check_fit_keeps_parameters(case: _LearnerCase) -> None:
 
 @_contract.rule("set self.classes_ = np.unique(y) in fit")
 def check_classes_are_sorted(case: _LearnerCase) -> None:
-    """classes_ must contain the classes of y in sort order."""
+    """classes_ must contain the classes of y in sorted order."""
     classes = np.asarray(case.fitted.classes_)
     require(np.array_equal(classes, np.unique(case.y)), f"{classes.tolist()} for {np.unique(case.y).tolist()}")
 
 
 @_contract.rule("return labels from classes_, or declare the label of abstentions as `abstention_`")
 def check_predictions_are_classes(case: _LearnerCase) -> None:
-    """Predict must return one label of classes_ or `abstention_` for each row."""
+    """For each row, predict must return a label from classes_, or `abstention_`."""
     _require_known_labels(case.predictions, case.y, case.fitted)
 
 
@@ -193,7 +193,7 @@ def check_probabilities_follow_classes(case: _LearnerCase) -> None:
 
 @_contract.rule("return one column per class, or one value per row for two classes", applies=_has_decision_values)
 def check_decision_values_have_columns(case: _LearnerCase) -> None:
-    """decision_function must return a column for each of three classes and one value per row for two."""
+    """decision_function must return a column for each of three classes, and one value per row for two classes."""
     values = np.asarray(case.fitted.decision_function(case.X.copy()))
     pairs = 3  # as many columns as classes: one-vs-one values of three classes also have three columns
     require(values.shape == (len(case.X), pairs), f"shape {values.shape} for {len(case.X)} rows and 3 classes")
@@ -247,7 +247,7 @@ def check_frames_match_arrays(case: _LearnerCase) -> None:
 
 @_contract.rule("return self.classes_[codes] from predict", applies=lambda learner: not facts_of(learner).numbered)
 def check_labels_keep_their_type(case: _LearnerCase) -> None:
-    """Labels as whole numbers or as booleans must come back as labels of the same type."""
+    """Labels that are whole numbers or Booleans must come back with the same type."""
     two = case.codes < 2
     for X, y in ((case.X, case.codes), (case.X[two], case.codes[two] == 1)):
         learner = case.fit(X.copy(), y.copy())
@@ -256,7 +256,7 @@ def check_labels_keep_their_type(case: _LearnerCase) -> None:
 
 @_contract.rule("encode nominal columns, or declare `fairtrial_facts = Facts(nominal=False, ...)`", applies=_takes_nominal)
 def check_nominal_columns_are_accepted(case: _LearnerCase) -> None:
-    """A learner that declares nominal columns must accept columns of categories."""
+    """A learner that declares support for nominal columns must accept categorical columns."""
     import pandas as pd
 
     colour = pd.Categorical(np.array(["dark", "light", "none"])[case.codes])
@@ -269,7 +269,7 @@ def check_nominal_columns_are_accepted(case: _LearnerCase) -> None:
     "handle NaN in fit and predict, or declare `fairtrial_facts = Facts(missing=False, ...)`", applies=_takes_missing
 )
 def check_missing_values_are_accepted(case: _LearnerCase) -> None:
-    """A learner that declares missing values must accept NaN in fit and predict."""
+    """A learner that declares support for missing values must accept NaN in fit and predict."""
     X = _remove_values(case.X)
     learner = case.fit(X.copy(), case.y.copy())
     _require_known_labels(learner.predict(X.copy()), case.y, learner)
@@ -280,7 +280,7 @@ def check_missing_values_are_accepted(case: _LearnerCase) -> None:
     applies=lambda learner: not _takes_missing(learner) and not _ignores_columns(learner),
 )
 def check_missing_values_are_refused(case: _LearnerCase) -> None:
-    """A learner that does not declare missing values must raise ValueError for NaN."""
+    """A learner that does not declare support for missing values must raise ValueError for NaN."""
     try:
         case.fit(_remove_values(case.X), case.y.copy())
     except ValueError:

@@ -43,7 +43,7 @@ class _MeasureCase:
         self.needs = measure.facts.needs
 
     def iter_columns(self) -> Iterator[_Columns]:
-        """Yield random columns of two and three classes; some predictions are tied."""
+        """Yield random columns for two and three classes, with some tied predictions."""
         for k in (2, 3) if self.needs != "values" else (1,):
             for seed in range(_N_ROUNDS):
                 rng = np.random.default_rng([seed, k])
@@ -52,7 +52,7 @@ class _MeasureCase:
                 yield _Columns(k, y_true, self.draw_predictions(rng, y_true, k), weights, rng)
 
     def draw_true_values(self, rng: np.random.Generator, k: int) -> npt.NDArray[Any]:
-        """Draw numbers, or classes that all occur."""
+        """Draw random numbers, or class codes in which every class occurs."""
         if self.needs == "values":
             return rng.normal(size=_N_ROWS)
         y_true = rng.integers(0, k, _N_ROWS)
@@ -71,14 +71,14 @@ class _MeasureCase:
         return np.asarray(scores[:, 1] if k == 2 else scores)
 
     def make_perfect_predictions(self, columns: _Columns) -> list[npt.NDArray[Any]]:
-        """Return perfect predictions. For scores, also return a version in which they vary like the given predictions."""
+        """Return perfect predictions. For scores, also return perfect scores that vary within each class."""
         if self.needs in ("labels", "values"):
             return [columns.y_true]
         certain = columns.y_true.astype(float) if columns.k == 2 else np.eye(columns.k)[columns.y_true]
         return [certain, (certain + columns.y) / 2] if self.needs == "scores" else [certain]
 
     def compute(self, y_true: Any, y: Any, k: int = 1, **options: Any) -> Any:
-        """Call the measure without warnings; all k classes count even if some have no rows."""
+        """Call the measure without warnings. All k classes are declared, even if some have no rows."""
         if k > 1:
             options.setdefault("labels", list(range(k)))
         with warnings.catch_warnings():
@@ -105,7 +105,7 @@ def check_measure(measure: Measure) -> None:
     Raises
     ------
     AssertionError
-        Names each violated rule, the value that violates it and a remedy.
+        If a rule is violated. The message names each violated rule, the value found and a remedy.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def check_measure(measure: Measure) -> None:
 
 
 def _is_in_module(measure: Measure) -> bool:
-    """Return whether the formula was defined in a module, not in executed text."""
+    """Return whether the formula was defined in a module rather than by `exec`."""
     return measure.formula.__module__ in sys.modules
 
 
@@ -208,7 +208,7 @@ def check_random_guesses_score_chance(case: _MeasureCase) -> None:
     shape = (_N_GUESSES, _N_GUESSED_ROWS)
     guesses = rng.integers(0, 2, shape) if case.needs == "labels" else rng.random(shape).round(2)
     values = [case.compute(y_true, guess, 2) for guess in guesses]
-    # Ratios of counts have a bias of the order 1/n.
+    # Ratios of counts have a bias of order 1/n.
     margin = 5 * float(np.std(values)) / math.sqrt(_N_GUESSES) + 10 / _N_GUESSED_ROWS
     chance = case.measure.facts.chance
     require(abs(np.mean(values) - (chance or 0.0)) < margin, f"a mean of {np.mean(values):.3g} instead of {chance:g}")
@@ -236,7 +236,7 @@ def check_class_names_do_not_matter(case: _MeasureCase) -> None:
     'treat all classes alike, or declare per_class=True or exceptions=("class order",)', applies=_treats_classes_alike
 )
 def check_class_order_does_not_matter(case: _MeasureCase) -> None:
-    """Permuting three classes must not change the value, nor must permuting two for measures of the whole table."""
+    """A permutation of three classes, or of two classes for measures of the whole table, must not change the value."""
     facts = case.measure.facts
     for k, y_true, y, weights, rng in case.iter_columns():
         if k == 2 and (facts.needs != "labels" or facts.per_class):
@@ -250,7 +250,7 @@ def check_class_order_does_not_matter(case: _MeasureCase) -> None:
 
 
 def _break_ties(probabilities: npt.NDArray[Any], rng: np.random.Generator) -> npt.NDArray[Any]:
-    """Make the probabilities of a row distinct, because the choice between two equal classes may depend on their order."""
+    """Make the probabilities of a row distinct, because the choice between tied classes may depend on their order."""
     distinct = probabilities + 1e-3 * rng.random(probabilities.shape)
     return np.asarray(distinct / distinct.sum(axis=1, keepdims=True))
 
@@ -267,7 +267,7 @@ def check_increasing_transformations_do_not_matter(case: _MeasureCase) -> None:
 
 @_contract.rule("multiply each row's contribution by its weight", applies=_reads_columns)
 def check_weights_equal_repetition(case: _MeasureCase) -> None:
-    """A row of weight w must count like w rows, and a row of weight 0 like no row."""
+    """A row of weight w must count as w rows, and a row of weight 0 must not count."""
     for k, y_true, y, _, rng in case.iter_columns():
         counts = rng.integers(0, 3, len(y_true))
         counts[:k] = 1
@@ -278,7 +278,7 @@ def check_weights_equal_repetition(case: _MeasureCase) -> None:
 
 @_contract.rule('divide by the sum of the weights, or declare exceptions=("weight scale",)', applies=_ignores_weight_scale)
 def check_weight_scale_does_not_matter(case: _MeasureCase) -> None:
-    """Weights that are three times as large must not change the value."""
+    """Multiplying all weights by three must not change the value."""
     for k, y_true, y, weights, _ in case.iter_columns():
         value = case.compute(y_true, y, k, sample_weight=3 * weights)
         _require_equal(value, case.compute(y_true, y, k, sample_weight=weights), "for three times the weights")
@@ -286,7 +286,7 @@ def check_weight_scale_does_not_matter(case: _MeasureCase) -> None:
 
 @_contract.rule("compute on the last axes and let leading axes pass through", applies=_reads_columns)
 def check_batches_match_single_values(case: _MeasureCase) -> None:
-    """The values of a batch of resamples must equal the values of the single resamples."""
+    """The values of a batch of resamples must equal the values of the individual resamples."""
     for k, y_true, y, weights, rng in case.iter_columns():
         counts = rng.integers(0, 3, (3, len(y_true))).astype(np.uint8)
         counts[:, :k] = 1
@@ -300,7 +300,7 @@ def check_batches_match_single_values(case: _MeasureCase) -> None:
 
 @_contract.rule("compute the value only from the statistic", applies=_merges)
 def check_merged_statistics_match_whole(case: _MeasureCase) -> None:
-    """The sum of the statistics of two parts must give the value of all rows."""
+    """The summed statistics of two parts of the rows must give the value for all rows."""
     for k, y_true, y, weights, _ in case.iter_columns():
         if k > 2 and isinstance(case.measure, ScoreMeasure):  # a tally has only two classes
             continue

@@ -19,7 +19,7 @@ _SEED = 20
 
 
 class _SplitterCase:
-    """A splitter and 60 rows of three classes (30, 20 and 10 rows) in 12 groups of 5, at 20 times."""
+    """A splitter, and 60 rows with three classes (30, 20 and 10 rows), 12 groups of 5 rows and 20 points in time."""
 
     def __init__(self, splitter: Any) -> None:
         rng = np.random.default_rng(_SEED)
@@ -43,12 +43,12 @@ class _SplitterCase:
         return [Split(np.asarray(train), np.asarray(test), 0, fold) for fold, (train, test) in enumerate(pairs)]
 
     def get_options(self) -> dict[str, Any]:
-        """Return the time of the rows if the splitter uses it."""
+        """Return the times of the rows, as an option, if the splitter uses them."""
         return {"time": self.time} if _uses_time(self.splitter) else {}
 
 
 def _fix_seed(splitter: Any) -> Any:
-    """Copy a scikit-learn splitter; give it a seed if it draws at random without one."""
+    """Copy a scikit-learn splitter, and set a seed if the splitter is random and has none."""
     splitter = copy.deepcopy(splitter)
     if getattr(splitter, "random_state", 0) is None and getattr(splitter, "shuffle", True):
         splitter.random_state = _SEED
@@ -69,12 +69,12 @@ def check_splitter(splitter: Any) -> None:
     Parameters
     ----------
     splitter : Splitter or scikit-learn splitter
-        The splitter. It must be able to split 60 rows of three classes (30, 20 and 10 rows) in 12 groups, at 20 times.
+        A splitter that can split 60 rows with three classes (30, 20 and 10 rows), 12 groups and 20 points in time.
 
     Raises
     ------
     AssertionError
-        Names each violated rule, the value that violates it and a remedy.
+        If a rule is violated. The message names each violated rule, the value found and a remedy.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def _is_seeded(splitter: Any) -> bool:
 
 
 def _is_stratified(splitter: Any) -> bool:
-    """Return whether the folds are stratified; only folds that ignore groups can have equal class counts."""
+    """Return whether the folds are stratified. Only folds that ignore groups can have equal class counts."""
     return _tests_each_row_once(splitter) and splitter._uses_classes and not splitter._uses_groups
 
 
@@ -120,7 +120,7 @@ def _are_equal(first: list[Split], second: list[Split]) -> bool:
 
 @_contract.rule("return integer indices between 0 and len(X) - 1")
 def check_indices_are_in_range(case: _SplitterCase) -> None:
-    """Train and test must be integer indices of rows."""
+    """The training and test sets must contain integer indices of rows."""
     for number, split in enumerate(case.list_splits()):
         for side, indices in (("train", split.train), ("test", split.test)):
             require(indices.dtype.kind in "iu", f"{side} indices of type {indices.dtype} in split {number}")
@@ -154,7 +154,7 @@ def check_test_rows_are_unique(case: _SplitterCase) -> None:
 
 @_contract.rule("assign every row to exactly one fold", applies=_tests_each_row_once)
 def check_folds_cover_each_row_once(case: _SplitterCase) -> None:
-    """Each row must be tested exactly once per repeat by a k-fold scheme."""
+    """A k-fold scheme must test each row exactly once per repeat."""
     splits = case.list_splits()
     for repeat in sorted({split.repeat for split in splits}):
         tested = np.concatenate([split.test for split in splits if split.repeat == repeat])

@@ -136,7 +136,7 @@ class _StoreCase:
         return path
 
     def require_records(self, store: ResultsStore, links: Iterable[TrialLink]) -> None:
-        """Require that the store returns the predictions of these trials, and no others, as they were added."""
+        """Require that the store returns exactly the predictions of these trials, unchanged."""
         archive, links = store.open_archive(), list(links)
         trials = archive.trials()
         done = trials[trials["status"] == "ok"]
@@ -177,12 +177,12 @@ def check_store(open_store: OpenStore) -> None:
     Parameters
     ----------
     open_store : callable
-        The function that you register in `stores`. It takes a path and the keywords `write` and `create`.
+        The function that you register in `stores`. The function takes a path and the keywords `write` and `create`.
 
     Raises
     ------
     AssertionError
-        Names each violated rule, the value that violates it and a remedy.
+        If a rule is violated. The message names each violated rule, the value found and a remedy.
 
     Examples
     --------
@@ -261,7 +261,7 @@ def check_plans_can_be_repeated(case: _StoreCase) -> None:
 
 @_contract.rule("store the columns of a record without loss")
 def check_records_come_back(case: _StoreCase) -> None:
-    """Records must come back byte for byte after the store has been closed."""
+    """Records must be read back byte for byte after the store has been closed."""
     with case.open_store(case.fill()) as store:
         case.require_records(store, case.study.links)
         for record, trial in zip(_sort_successes(case), _sort_trials(store), strict=True):
@@ -281,7 +281,7 @@ def _sort_trials(store: ResultsStore) -> Iterator[Any]:
 
 @_contract.rule("list a planned trial without a record as missing")
 def check_planned_trials_are_listed(case: _StoreCase) -> None:
-    """The table of trials must have a row for each planned trial in the order of the study, run or not."""
+    """The table of trials must have a row for each planned trial, in the order of the study, whether it has run or not."""
     with case.open_store(case.fill(case.study.links[3:5])) as store:
         trials = store.open_archive().trials()
         listed = [tuple(row) for row in trials[_TRIAL_KEY].itertuples(index=False)]
@@ -362,7 +362,7 @@ def check_failures_are_replaced(case: _StoreCase) -> None:
 
 @_contract.rule("commit before add_records returns")
 def check_readers_see_committed_records(case: _StoreCase) -> None:
-    """A reader that opens the store while it is written must see all records that were added."""
+    """A reader that opens the store while it is being written must see all records that were added."""
     path = case.make_path()
     with case.create(path) as store:
         for n in (1, 3):
@@ -390,9 +390,9 @@ def check_second_writer_is_refused(case: _StoreCase) -> None:
     case.open_store(path, write=True).close()
 
 
-@_contract.rule("note the start and the end of each run with all facts")
+@_contract.rule("record the start and the end of each run with all facts")
 def check_runs_are_noted(case: _StoreCase) -> None:
-    """A run must be listed with the facts of start_run and finish_run."""
+    """A run must be listed with the facts passed to start_run and finish_run."""
     path = case.make_path()
     with case.create(path) as store:
         run = store.start_run({"engine": "local", "jobs": 2})
@@ -409,7 +409,7 @@ def check_runs_are_noted(case: _StoreCase) -> None:
 
 @_contract.rule("average fit_time + predict_time over the successful trials")
 def check_mean_times_are_computed(case: _StoreCase) -> None:
-    """compute_mean_times must average the seconds of successful trials by data set and learner."""
+    """compute_mean_times must average the seconds of successful trials for each data set and learner."""
     study = case.study
     with case.create() as store:
         first, second = [link for link in study.links if (link.data, link.learner) == _get_pair(study.links[0])][:2]
@@ -461,7 +461,7 @@ def check_changed_trials_delete_derived_values(case: _StoreCase) -> None:
 
 @_contract.rule("store a checksum of each record and compare it in check()")
 def check_corruption_is_detected(case: _StoreCase) -> None:
-    """A changed byte must raise StoreError, or must not change any record."""
+    """Reading a store with a changed byte must raise StoreError or return unchanged records."""
     path = case.fill()
     with case.open_store(path) as store:
         store.check()

@@ -1,4 +1,4 @@
-"""Methodology checks: numbered questions that a reviewer would ask about results. Each module registers its own checks."""
+"""Methodology checks, which answer questions that a reviewer would ask. Each module registers its own checks."""
 
 from fairtrial.report.check import (
     Check,

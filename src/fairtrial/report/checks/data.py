@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     "FT002",
     title="Accuracy on imbalanced data",
     looks_for=f"accuracy or error rate as the deciding measure on data sets whose largest class has at least "
-    f"{MAX_IMBALANCE_RATIO:g} times the rows of the smallest",
-    why="A classifier that always predicts the largest class has a high accuracy. Differences on the small class, which is "
-    "often the one that matters, hardly change the accuracy.",
+    f"{MAX_IMBALANCE_RATIO:g} times as many rows as the smallest class",
+    why="A classifier that always predicts the largest class has a high accuracy. Differences on the small class hardly "
+    "change the accuracy, although this class often matters most.",
     remedy="use balanced accuracy, MCC, AUC or the H measure as the deciding measure",
     cite="Japkowicz & Shah 2011; He & Garcia 2009",
     texts={
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     affects_answer=True,
 )
 def check_imbalance(source: ReportSource) -> CheckAnswer:
-    """Check for accuracy on imbalanced data sets."""
+    """Check whether accuracy or error rate is the deciding measure on imbalanced data sets."""
     import pandas as pd
 
     measure = format_measure_name(source.measure)
@@ -162,8 +162,8 @@ def check_few_rows(source: ReportSource) -> CheckAnswer:
     "FT005",
     title="Known corrupted data files",
     looks_for="data sets whose values equal those of published files that are known to be corrupted",
-    why="Some files in circulation have lost their decimal points or have wrong classes. Results on them do not apply to the "
-    "problem that they are named after.",
+    why="Some files in circulation have lost their decimal points or have wrong classes. Results on such files do not "
+    "apply to the original data.",
     remedy="use the source that the table names",
     cite="Sambasivan et al. 2021",
     texts={

@@ -25,12 +25,10 @@ LONG_ENOUGH = 0.2
     "FT009",
     title="Failures imputed or data sets excluded",
     looks_for="trials that failed: error, timeout, out of memory or crash",
-    why="How failed trials are treated can decide which learner wins, because failures are rarely spread at random over "
-    "learners "
-    "and data sets.",
-    remedy="run them again (fairtrial run --retry STATUS), raise the resource limits, or compare the verdicts under each "
-    "policy "
-    "([verdict] failures)",
+    why="Failures are rarely distributed at random over learners and data sets, so the treatment of failed trials can "
+    "determine which learner is best.",
+    remedy="run the failed trials again (fairtrial run --retry STATUS), raise the resource limits, or compare the verdicts "
+    "under each policy ([verdict] failures)",
     cite="Rubin 1976",
     texts={
         "passed": "no trial failed.",
@@ -88,10 +86,10 @@ def check_incomplete(source: ReportSource) -> CheckAnswer:
 @check(
     "FT018",
     title="Learners with warnings",
-    looks_for="trials in which the learner warned, e.g. scikit-learn's ConvergenceWarning; warnings of fairtrial that all "
-    "learners share under a condition are reported but do not raise the check",
+    looks_for="trials in which the learner warned, e.g. scikit-learn's ConvergenceWarning. If all learners have the same "
+    "warning of fairtrial under a condition, it is reported but does not raise the check",
     why="A learner that did not converge may perform worse than it could, and warnings often indicate incorrect use.",
-    remedy="follow the warning (more iterations, scaled attributes), then run again",
+    remedy="follow the advice of the warning (more iterations, scaled attributes), then run the study again",
     cite="Pedregosa et al. 2011",
     texts={
         "not applicable": "a file of predictions has no warnings.",
@@ -126,7 +124,7 @@ def check_warnings(source: ReportSource) -> CheckAnswer:
 
 
 def list_warnings(trials: pd.DataFrame) -> pd.DataFrame:
-    """List the warnings of successful trials: learner, split, and the warning without its count."""
+    """List the warnings of successful trials with their learner and split. Counts at the end of warnings are removed."""
     import pandas as pd
 
     warned_trials = trials[(trials["status"] == "ok") & trials["notes"].notna()]
@@ -140,7 +138,7 @@ def list_warnings(trials: pd.DataFrame) -> pd.DataFrame:
 
 
 def _mark_condition_warnings(lines: pd.DataFrame, trials: pd.DataFrame) -> npt.NDArray[np.bool_]:
-    """Mark fairtrial warnings that all learners of a split share under a condition. They are not caused by a learner."""
+    """Mark warnings of fairtrial that all learners share on a split under a condition. No learner causes these warnings."""
     good = trials[trials["status"] == "ok"]
     learners = good.groupby(_SPLIT, observed=True, dropna=False)["learner"].nunique().rename("all").reset_index()
     warned_learners = (
@@ -156,9 +154,9 @@ def _mark_condition_warnings(lines: pd.DataFrame, trials: pd.DataFrame) -> npt.N
     title="Oversubscribed timing",
     looks_for=f"data sets and learners whose fitting took much longer than its CPU time, if the median fit takes at least "
     f"{LONG_ENOUGH:g} seconds",
-    why="The machine had more work than cores, or the learner waited. Wall-clock times then describe the load more than the "
-    "learner.",
-    remedy="compare CPU times, or measure times again on an idle machine with fewer jobs",
+    why="The computer had more work than cores, or the learner waited. Wall-clock times then depend more on the load than on "
+    "the learner.",
+    remedy="compare CPU times, or measure times again on an idle computer with fewer jobs",
     cite="Hoefler & Belli 2015",
     texts={
         "not applicable": "the times are unknown.",
@@ -197,7 +195,7 @@ def check_timing(source: ReportSource) -> CheckAnswer:
     looks_for="packages whose version is not the same in all runs of the study",
     why="A different version may split, fit or score differently. Differences between learners may then be differences between "
     "versions.",
-    remedy="run the study again into another file with the versions of the section 'How to reproduce'",
+    remedy="run the study again with the versions in the section 'How to reproduce', and store it in another file",
     cite="Sandve et al. 2013",
     texts={
         "not applicable": "the versions of the runs are unknown.",

@@ -1,4 +1,4 @@
-"""Checks of the learners: tuning on the test set, and whether a baseline is beaten."""
+"""Checks of the learners: tuning on the test set, and data sets on which no learner beats a baseline."""
 
 from __future__ import annotations
 
@@ -26,11 +26,9 @@ TRIVIAL = ("DummyClassifier",)
 @check(
     "FT007",
     title="Tuning on the test set",
-    looks_for="learners of one class that differ only in parameters and are not tuned inside the folds",
+    looks_for="learners of the same Python class that differ only in parameters and are not tuned inside the folds",
     why="Choosing the best of several settings by their test scores is tuning on the test set, so the score of the chosen "
-    "setting is too optimistic. "
-    "Parameters "
-    "that were chosen before the study on the same data cannot be detected.",
+    "setting is too optimistic. The check cannot detect parameters that were chosen on the same data before the study.",
     remedy="declare one learner with tune = {grid = ...}, which is tuned inside each training set; ignore this check if you "
     "want to compare the settings themselves",
     cite="Varma & Simon 2006; Cawley & Talbot 2010",
@@ -71,7 +69,7 @@ def _list_tuned_learners(results: Results) -> list[str]:
 
 
 def _format_differing_parameters(settings: list[tuple[str, Mapping[str, Any]]], index: int) -> str:
-    """Format the parameters in which a learner differs from others of its class. Return an empty text if there are none."""
+    """Format the parameters in which a learner differs from others of its class. Return an empty text if it does not differ."""
     parameters = settings[index][1]
     names = dict.fromkeys(name for _, setting in settings for name in setting)
     different = [name for name in names if any(setting.get(name) != parameters.get(name) for _, setting in settings)]
@@ -81,11 +79,10 @@ def _format_differing_parameters(settings: list[tuple[str, Mapping[str, Any]]], 
 @check(
     "FT020",
     title="Baseline missing or not beaten",
-    looks_for="data sets on which no learner beats the trivial classifier; studies without a trivial classifier whose "
-    "measure has "
-    "no known chance level",
+    looks_for="data sets on which no learner beats the trivial classifier; studies that have neither a trivial classifier nor "
+    "a measure with a known chance level",
     why="A difference between two learners means little if neither beats a trivial classifier.",
-    remedy='add the learner "sklearn.dummy.DummyClassifier"; inspect data sets on which it is not beaten, or leave them out',
+    remedy='add the learner "sklearn.dummy.DummyClassifier"; inspect or leave out data sets on which no learner beats it',
     cite="Holte 1993; Japkowicz & Shah 2011",
     texts={
         "not applicable": "there are no scores to compare with a baseline.",
@@ -134,7 +131,10 @@ def check_baseline(source: ReportSource) -> CheckAnswer:
 def _compare_with_baseline(
     wide: pd.DataFrame, trivial: list[str], measure: Measure, datasets: Mapping[str, DataFacts]
 ) -> pd.DataFrame:
-    """Build one row per data set: the best learner, and the score of the trivial classifier or of guessing (NaN if unknown)."""
+    """Build a frame with one row per data set: the best learner, its score, and the score of the baseline.
+
+    The baseline is the trivial classifier or, without one, guessing. Its score is NaN if it is unknown.
+    """
     import pandas as pd
 
     best = "max" if measure.facts.direction == "max" else "min"
@@ -155,7 +155,10 @@ def _compare_with_baseline(
 
 
 def _compute_guessing_score(measure: Measure, facts: DataFacts) -> float:
-    """Compute the score of always predicting the largest class. It is NaN if unknown."""
+    """Compute the chance level of a measure on a data set. It is NaN if it is unknown.
+
+    For accuracy and error rate, it is the score of always predicting the largest class.
+    """
     counts = facts.counts[facts.counts > 0]
     if measure.name in MAJORITY_SENSITIVE:
         proportion = float(counts.max() / counts.sum())

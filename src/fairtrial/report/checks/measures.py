@@ -1,4 +1,4 @@
-"""Checks of the measures: learners without scores, folds without a value, and differences that a single number hides."""
+"""Checks of the measures: crossing ROC curves, missing scores, poor calibration, and undefined values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fairtrial.study import Results
 
 CROSSED = 0.01
-"""Area by which each of two ROC curves must lie above the other. Papers report AUC differences of this size."""
+"""Minimum area by which each of two ROC curves must lie above the other. Papers report AUC differences of this size."""
 AREAS = ("auc", "gini", "hand_till")
 """Measures that are the area under the whole curve."""
 MISCALIBRATED = 0.1
@@ -39,7 +39,7 @@ PROBABILITY_MEASURES = (
     "probabilistic_auc",
 )
 MOST_CURVES = 20
-"""Number of learners whose curves are compared with each other."""
+"""Maximum number of learners whose curves are compared with each other."""
 UNDEFINED = 0.1
 """Threshold for the proportion of a learner's trials that have no value."""
 
@@ -47,12 +47,11 @@ UNDEFINED = 0.1
 @check(
     "FT010",
     title="ROC curves that cross",
-    looks_for=f"pairs of the {MOST_CURVES} best learners on two-class data sets whose ROC curves cross, if AUC is a declared "
-    f"measure. Each curve must lie above the other by an area of {CROSSED:g} or more, and by more than the standard error of "
-    "AUC",
-    why="AUC averages over all thresholds. If curves cross, the better learner depends on costs and class proportions, which "
-    "AUC "
-    "hides.",
+    looks_for="ROC curves that cross on data sets with two classes, if AUC is a declared measure. The check compares pairs of "
+    f"the {MOST_CURVES} best learners. Each curve must lie above the other by an area of {CROSSED:g} or more, and by more than "
+    "the standard error of AUC",
+    why="AUC averages over all thresholds. If curves cross, AUC hides that the better learner depends on costs and class "
+    "proportions.",
     remedy="look at the ROC curves and cost curves; use the H-measure, the partial AUC or the costs of the application",
     cite="Hand 2009; Provost & Fawcett 2001; Drummond & Holte 2006; Hanley & McNeil 1982",
     texts={
@@ -126,7 +125,7 @@ def compute_standard_error(auc: float, positives: int, negatives: int) -> float:
 
 
 def compute_areas_between(first: FloatArray, second: FloatArray) -> tuple[float, float]:
-    """Compute the areas by which the first curve lies above the second, and the second above the first.
+    """Compute the area by which the first curve lies above the second, and the area by which it lies below.
 
     Curves are ordered points (x, y) joined by straight lines. Vertical steps are allowed.
 
@@ -165,7 +164,7 @@ def _interpolate_height(curve: FloatArray, x: FloatArray, side: str) -> FloatArr
     "FT013",
     title="Learners without the scores that a measure needs",
     looks_for="learners that give no scores (or no probabilities) although a declared measure needs them",
-    why="The learner has no value for that measure, so it is left out of rankings and verdicts on it.",
+    why="The learner has no value for such a measure, so the learner is left out of rankings and verdicts by this measure.",
     remedy="let the learner predict probabilities (probability=True, CalibratedClassifierCV), or use a measure of labels",
     cite="Fawcett 2006",
     texts={
@@ -193,8 +192,8 @@ def check_scores(source: ReportSource) -> CheckAnswer:
     title="Badly calibrated probabilities that no measure evaluates",
     looks_for=f"learners with a mean expected calibration error of {MISCALIBRATED:g} or more if no measure of probabilities is "
     "declared",
-    why="Labels and ranks can be good although the probabilities are far off. Decisions that use them as probabilities, for "
-    "costs or other thresholds, are then wrong.",
+    why="Labels and ranks can be good although the probabilities are far from the observed frequencies. Decisions that use "
+    "the probabilities, e.g. with costs or other thresholds, are then wrong.",
     remedy="declare brier or log_loss, and calibrate the learner (CalibratedClassifierCV)",
     cite="Niculescu-Mizil & Caruana 2005; Guo et al. 2017",
     texts={
@@ -231,7 +230,7 @@ def check_calibration(source: ReportSource) -> CheckAnswer:
 
 
 def _compute_calibration_errors(results: Results) -> pd.DataFrame:
-    """Compute the calibration error of the pooled test rows of each repeat. Return means over repeats and data sets."""
+    """Compute the mean calibration error of each learner over repeats and data sets. Pool the test rows of each repeat."""
     with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
         scores = select_condition(results.scores("calibration_error", pooled=True), get_main_condition(results))
     sets = scores.groupby(["learner", "dataset"], sort=False, observed=True)["value"].mean()
@@ -285,7 +284,7 @@ def check_undefined(source: ReportSource) -> CheckAnswer:
 
 
 def find_score_kinds(results: Results) -> pd.DataFrame:
-    """Find which scores each learner provides (probability, decision or none), from one successful trial per learner."""
+    """Find the kind of scores that each learner provides: probability, decision or none. Read one successful trial each."""
 
     def compute() -> pd.DataFrame:
         import pandas as pd
@@ -301,7 +300,7 @@ def find_score_kinds(results: Results) -> pd.DataFrame:
 
 
 def find_unsupported_measures(results: Results) -> pd.DataFrame:
-    """Find declared measures that need scores or probabilities that a learner does not provide."""
+    """Find the learners that do not provide the scores or probabilities that a declared measure needs."""
 
     def compute() -> pd.DataFrame:
         import pandas as pd

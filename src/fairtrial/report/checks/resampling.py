@@ -73,7 +73,7 @@ def check_leaks(source: ReportSource) -> CheckAnswer:
 
 
 def _report_split_groups(frame: pd.DataFrame, columns: Mapping[str, str]) -> CheckAnswer:
-    """Report groups in both sets of a split; `frame` has the splits with such groups."""
+    """Report groups that are in both sets of a split. `frame` contains the splits with such groups."""
     if frame.empty:
         return report_passed("passed groups")
     worst = frame.iloc[int(frame["groups in both"].argmax())]
@@ -92,9 +92,10 @@ def _report_split_groups(frame: pd.DataFrame, columns: Mapping[str, str]) -> Che
     title="DOB-SCV optimism",
     looks_for="the scheme dob-scv",
     why="DOB-SCV spreads near neighbours over all folds, so each test row has a similar row in the training set. On simulated "
-    "problems with known performance, it overestimated the balanced accuracy of its fold models by 0.017 on average, and that "
-    "of the model trained on all rows by 0.013. Stratified folds had no bias for the fold models, and were 0.005 too low for "
-    "the model trained on all rows. DOB-SCV estimates vary less, so the root mean squared errors were about equal.",
+    "problems with known performance, its estimates of the balanced accuracy were on average 0.017 too high for the fold "
+    "models, and 0.013 too high for the model trained on all rows. Estimates from stratified folds had no bias for the fold "
+    "models, and were 0.005 too low for the model trained on all rows. DOB-SCV estimates vary less, so the root mean squared "
+    "errors were about equal.",
     remedy="use repeated stratified folds to estimate how good a learner is; use DOB-SCV to compare with studies that used it, "
     "and report that its scores are slightly too high",
     cite="Moreno-Torres, Sáez & Herrera 2012",
@@ -105,7 +106,7 @@ def _report_split_groups(frame: pd.DataFrame, columns: Mapping[str, str]) -> Che
     },
 )
 def check_dob_scv(source: ReportSource) -> CheckAnswer:
-    """Check for the optimistic estimates of DOB-SCV."""
+    """Check whether the folds are from DOB-SCV, whose estimates are optimistic."""
     scheme = get_resampling_scheme(source.get_results())
     if scheme in ("", "given", "object", "splitter"):
         return report_not_applicable()
@@ -115,9 +116,9 @@ def check_dob_scv(source: ReportSource) -> CheckAnswer:
 @check(
     "FT012",
     title="Rows never tested, or tested unequally often",
-    looks_for="rows that no split tests, or that are tested more often than others, in schemes that test all rows equally "
-    "often",
-    why="Scores then depend on some rows more than on others, and on some not at all.",
+    looks_for="rows that are never tested, or tested more often than other rows, although the scheme should test all "
+    "rows equally often",
+    why="Scores then depend more on some rows than on others, and do not depend on some rows at all.",
     remedy="correct the given folds; in a file of predictions, predict every row in every repeat",
     cite="Kohavi 1995",
     texts={
@@ -154,8 +155,7 @@ def check_test_counts(source: ReportSource) -> CheckAnswer:
     "FT016",
     title="No repeat",
     looks_for="a study that splits the rows at random, but only once",
-    why="A different partition of the same rows gives different scores. With one partition, this variation is unknown and not "
-    "averaged out.",
+    why="A different partition of the same rows gives different scores. With only one partition, this variation is unknown.",
     remedy="declare [resampling] repeats = 5 or more",
     cite="Bouckaert & Frank 2004",
     texts={
@@ -165,7 +165,7 @@ def check_test_counts(source: ReportSource) -> CheckAnswer:
     },
 )
 def check_repeats(source: ReportSource) -> CheckAnswer:
-    """Check for repeated partitions."""
+    """Check whether the rows are split more than once."""
     results = source.get_results()
     scheme = get_resampling_scheme(results)
     if has_only_predictions(results) or scheme in ONE_PARTITION:
@@ -179,8 +179,8 @@ def check_repeats(source: ReportSource) -> CheckAnswer:
     "FT017",
     title="Noise in the labels of the test set",
     looks_for="conditions that change the labels of test rows",
-    why="Correct predictions then count as errors, so the score falls even if the model is unchanged, most of all for good "
-    "learners. RLA and ELA then mix this effect with the effect of noise on training.",
+    why="Some correct predictions then count as errors, so the score falls even if the model is unchanged. This affects good "
+    "learners most. RLA and ELA then mix this effect with the effect of noise on training.",
     remedy='declare class noise with part = "train" (the default); change test labels only to simulate concept change',
     cite="Sáez, Luengo & Herrera 2016; Frénay & Verleysen 2014",
     texts={
@@ -234,17 +234,17 @@ def _list_changed_labels(results: Results, trials: pd.DataFrame, condition: Cond
 
 
 def build_split_lines(results: Results) -> pd.DataFrame:
-    """Build one row per split: the number of rows in each set, and the number of rows in both sets."""
+    """Build a frame with one row per split: the numbers of rows in each set, and of rows and groups in both sets."""
     return get_cached(results, "splits", lambda: _tabulate_splits(results))[0]
 
 
 def build_test_count_lines(results: Results) -> pd.DataFrame:
-    """Build one row per data set: the numbers of rows and untested rows, and the fewest and most tests of any row."""
+    """Build a frame with one row per data set: its rows, its untested rows, and the fewest and most tests of any row."""
     return get_cached(results, "splits", lambda: _tabulate_splits(results))[1]
 
 
 def _tabulate_splits(results: Results) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Read all splits once for both tables."""
+    """Build both frames of the splits. Each split is read only once."""
     import pandas as pd
 
     trials, archive = results.scored_trials(), results.archive

@@ -1,4 +1,4 @@
-"""Checks of the verdict: what counts as a case, how many there are, which decide, and how many questions were asked."""
+"""Checks of the verdict: dependent cases, too few data sets, decisive data sets, and multiple testing."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ SPLIT_TESTS = ("corrected_resampled_t", "five_by_two_f")
     "FT001",
     title="Folds used as independent samples",
     looks_for="splits of one data set that a test treats as independent cases",
-    why="Folds and repeats share training rows, so their scores vary less than scores on new data. A plain t test on them "
-    "finds differences that do not exist.",
-    remedy="use a test that allows for the overlap, such as corrected_resampled_t; add data sets to generalize to other data",
+    why="Folds and repeats share training rows, so their scores vary less than scores on new data. A plain t test of these "
+    "scores finds differences that do not exist.",
+    remedy="use a test that allows for the overlap, such as corrected_resampled_t; to generalize to other data, add data sets",
     cite="Nadeau & Bengio 2003; Bengio & Grandvalet 2004; Dietterich 1998",
     texts={
         "not applicable": "there is no comparison over data sets or splits.",
@@ -62,10 +62,10 @@ def check_folds_as_samples(source: ReportSource) -> CheckAnswer:
     "FT008",
     title="Too few data sets for the test",
     looks_for="so few data sets that the smallest possible p-value is above alpha. The Wilcoxon test needs at least "
-    f"{compute_min_wilcoxon_n(0.05)} at alpha 0.05 and {compute_min_wilcoxon_n(0.01)} at alpha 0.01. For pairs of several "
-    "learners, the smallest adjusted p-value counts",
-    why="With so few data sets no pair can differ significantly, even if the overall test is significant. A large p-value is "
-    "then uninformative, and the verdict is that nothing can be decided.",
+    f"{compute_min_wilcoxon_n(0.05)} at alpha 0.05 and {compute_min_wilcoxon_n(0.01)} at alpha 0.01. With several "
+    "learners, the smallest possible adjusted p-value of a pair counts",
+    why="With so few data sets, no pair can differ significantly, even if the overall test is significant. A large p-value is "
+    "then uninformative, and nothing can be decided.",
     remedy="add data sets; until then, restrict conclusions to these data sets",
     cite="Demšar 2006; Derrac et al. 2011",
     texts={
@@ -94,8 +94,8 @@ def check_few_datasets(source: ReportSource) -> CheckAnswer:
 @check(
     "FT024",
     title="Best learner depends on few data sets",
-    looks_for="another learner that is best if one data set is left out, or at most "
-    f"{100 * MAX_DECISIVE_PROPORTION:.0f} % of the data sets",
+    looks_for="results in which another learner is best if one data set, or up to "
+    f"{100 * MAX_DECISIVE_PROPORTION:.0f} % of the data sets, are left out",
     why="If a few data sets decide which learner is best, another choice of data sets could give another answer. Nearly any "
     "learner wins on data sets that were chosen for it. Results on data sets that were left out cannot be checked.",
     remedy="name all learners that are not significantly worse than the best; add data sets; choose data sets before the "
@@ -132,11 +132,10 @@ def check_decisive_datasets(source: ReportSource) -> CheckAnswer:
 @check(
     "FT015",
     title="Several measures or conditions tested without adjustment",
-    looks_for="verdicts on declared measures and conditions that are significant alone but not after Holm adjustment for their "
-    "number",
+    looks_for="verdicts that are significant alone, but not after Holm adjustment for the number of declared measures and "
+    "conditions",
     why="Of twenty tests at alpha 0.05, one is significant by chance on average. The study's verdict is on one measure under "
-    "one condition, "
-    "chosen in advance; the others are further questions.",
+    "one condition, chosen in advance. All other verdicts answer additional questions.",
     remedy="rely on the declared measure and condition, or use the adjusted p-values of this table",
     cite="Holm 1979; Demšar 2006",
     texts={
@@ -150,7 +149,7 @@ def check_decisive_datasets(source: ReportSource) -> CheckAnswer:
     affects_answer=True,
 )
 def check_many_questions(source: ReportSource) -> CheckAnswer:
-    """Check for verdicts that are not significant after adjustment for the number of verdicts."""
+    """Check for verdicts that are no longer significant after adjustment for the number of verdicts."""
     frame = _tabulate_verdicts(source.get_results())
     if len(frame) < 2:
         return report_not_applicable()

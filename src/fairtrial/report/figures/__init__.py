@@ -1,1 +1,1 @@
-"""Figures: each takes finished frames and returns an Altair chart."""
+"""Figures. Each `draw_*` function takes finished frames and returns an Altair chart."""

@@ -1,4 +1,4 @@
-"""Colours, fonts, axes and data of all figures."""
+"""Colours, fonts, axes and data formats that all figures share."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def collect_rows(frames: Frames, columns: Iterable[str], *, thin: Iterable[str] 
     """Collect the rows of all frames as the data of a chart, with the learner name and row number of each row.
 
     `thin` names the columns that are drawn. If consecutive points coincide in the figure, only the first and the last are kept.
-    A figure of a million cases thus stays small and looks the same.
+    This keeps a figure of a million cases small without a visible change.
 
     >>> import pandas as pd
     >>> collect_rows({"tree": pd.DataFrame({"fpr": [0.0, 1.0]})}, ["fpr"])
@@ -80,7 +80,7 @@ def check_frames(frames: Frames, columns: Iterable[str]) -> Frames:
 
 
 def require_columns(name: str, frame: pd.DataFrame, columns: Iterable[str], *, index: str = "") -> pd.DataFrame:
-    """Check that a frame has these columns and at least one row. Its index may serve as the column `index`."""
+    """Check that a frame has these columns and at least one row. An index with the name `index` counts as a column."""
     if index and getattr(getattr(frame, "index", None), "name", None) == index:
         frame = frame.reset_index()
     present = list(getattr(frame, "columns", ()))
@@ -114,7 +114,7 @@ def to_records(frame: pd.DataFrame, columns: Iterable[str]) -> list[dict[str, An
 
 
 def _convert_to_json(name: str, value: Any) -> Any:
-    """Convert a value to JSON, which has neither NaN nor infinity. Thresholds in tooltips may be text."""
+    """Convert a value to a JSON value. Undefined and infinite numbers become None, and thresholds become text."""
     if name == "threshold":
         return "above all scores" if value == np.inf else "undefined" if np.isnan(value) else f"{value:.4g}"
     if isinstance(value, (int, float, np.number)):
@@ -130,7 +130,7 @@ def _mask_visible(points: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
 
 
 def build_chart(rows: list[dict[str, Any]]) -> alt.Chart:
-    """Build a chart over rows as inline values, because altair refuses frames of more than 5,000 rows."""
+    """Build a chart with rows as inline values, because altair rejects frames with more than 5,000 rows."""
     import altair as alt
 
     return alt.Chart(alt.InlineData(values=tuple(rows)))  # a tuple, because every layer would copy a list row by row
@@ -156,7 +156,7 @@ def fix_colours(learners: Iterable[str]) -> Iterator[dict[str, str]]:
 
 
 def get_colour(learner: str, position: int = 0) -> str:
-    """Get the colour of a learner. Outside `fix_colours`, it is that of its position in the figure."""
+    """Get the colour of a learner. Outside `fix_colours`, the position of the learner in the figure determines the colour."""
     return PALETTE[_page_learners.get().get(learner, position) % len(PALETTE)]
 
 
@@ -175,7 +175,7 @@ def encode_colour(learners: Iterable[str]) -> alt.Color:
 
 
 def encode_dash(learners: Iterable[str]) -> alt.StrokeDash:
-    """Assign solid lines or, if there are more than eight learners, also dashed lines."""
+    """Assign each learner a line style. After the first eight learners, lines are dashed."""
     import altair as alt
 
     names = [str(learner) for learner in learners]
@@ -185,7 +185,7 @@ def encode_dash(learners: Iterable[str]) -> alt.StrokeDash:
 
 
 def encode_shape(learners: Iterable[str]) -> alt.Shape:
-    """Assign circles or, if there are more than eight learners, also other shapes."""
+    """Assign each learner a shape. After the first eight learners, shapes other than circles are used."""
     import altair as alt
 
     names = [str(learner) for learner in learners]
@@ -213,7 +213,7 @@ def build_axis(direction: Literal["x", "y"], field: str, title: str, *, low: flo
 
 
 def list_fields(*axes: Any) -> list[str]:
-    """List the columns that axes show."""
+    """List the columns of the given axes."""
     return [str(axis_channel.to_dict()["field"]) for axis_channel in axes]
 
 
@@ -235,7 +235,7 @@ def draw_reference_line(points: Sequence[tuple[float, float]], x: Any, y: Any) -
 
 
 def format_with_interval(value: float | None, low: float | None, high: float | None, digits: int = 3) -> str:
-    """Format a number and its interval as text. Either may be undefined.
+    """Format a number and its interval as text. Both can be undefined.
 
     >>> format_with_interval(0.5, 0.25, 0.75, 2), format_with_interval(0.5, None, None), format_with_interval(None, None, None)
     ('0.50  (0.25 to 0.75)', '0.500  (interval undefined)', 'undefined')

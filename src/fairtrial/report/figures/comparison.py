@@ -1,4 +1,4 @@
-"""Figures of a comparison, by name: ranks, pairs, posteriors and intervals."""
+"""Figures of a comparison: ranks, pairs, strengths, posteriors and intervals."""
 
 from __future__ import annotations
 
@@ -162,13 +162,13 @@ def draw_pairs(
     pairs : pandas.DataFrame
         Columns first, second, difference (first minus second), rank_difference, p_adjusted, significant, wins, ties, losses.
     order : list of str, optional
-        Learners, best first. Default: ordered by the differences of mean ranks.
+        Learners, best first. Default: sorted by the differences of mean ranks.
     unit : str
         What is counted: "data set" or "split".
     title : str
         Title of the chart.
     alpha : float
-        Significance level. P-values are not rounded across it.
+        Significance level. Rounding never moves a p-value across this level.
 
     Returns
     -------
@@ -278,7 +278,7 @@ def _draw_cell_text(cells: list[dict[str, Any]], field: str, dy: float, size: fl
 
 
 def draw_wins(learners: tuple[str, str], counts: tuple[int, int, int], *, unit: str = "data set") -> Any:
-    """Draw on how many data sets each of two learners is better.
+    """Draw the number of data sets on which each of two learners is better.
 
     Parameters
     ----------
@@ -390,7 +390,7 @@ def draw_dataset_scores(
 
 
 def draw_strengths(frame: Any, *, title: str = "Strengths") -> Any:
-    """Draw the strengths of learners with intervals.
+    """Draw the strengths of learners (Bradley-Terry model) with intervals.
 
     Parameters
     ----------

@@ -96,7 +96,7 @@ def draw_confusion(confusion: Any, *, title: str = "Confusion matrix", unit: str
     title : str
         Title of the chart.
     unit : str, default "Rows"
-        Meaning of the counts, e.g. "Sum of weights".
+        Meaning of the counts, such as "Sum of weights".
 
     Returns
     -------

@@ -86,7 +86,8 @@ def build_rank_bars(mean_ranks: pd.Series[float] | Mapping[str, float], groups: 
     """Compute the bars of the diagram: group, lane, low, high, and whether the bar is solid.
 
     A solid bar joins neighbouring members of a group if no learner outside the group lies between them or at their ranks.
-    Otherwise, the line is not solid. A solid bar therefore never covers two learners that differ. A group of one has no bar.
+    Otherwise, a dotted line joins them. A solid bar therefore never covers two learners that differ significantly. A
+    group of one learner has no bar.
 
     >>> build_rank_bars({"a": 1.0, "b": 2.0, "c": 3.0, "d": 4.0}, [("a", "b"), ("b", "d"), ("c",)])
        group  lane  low  high  solid
@@ -140,7 +141,7 @@ def _check_mean_ranks(mean_ranks: Any) -> dict[str, float]:
 
 
 def _check_groups(groups: Iterable[Sequence[str]], ranks: Mapping[str, float]) -> list[list[str]]:
-    """Check the groups. Keep those with two or more learners, and sort them, best first."""
+    """Check the groups. Keep groups with two or more learners, and sort the groups, best first."""
     checked_groups = []
     for group in groups:
         names = [str(name) for name in ([group] if isinstance(group, str) else group)]

@@ -1,4 +1,4 @@
-"""Figures of curves. They take the frames that `fairtrial.measures` computes, by learner."""
+"""Figures of curves, drawn from the frames that `fairtrial.measures` computes for each learner."""
 
 from __future__ import annotations
 
@@ -88,8 +88,8 @@ def compute_roc_band(
 
     The band `kind="curve"` covers the whole true curve with at least the given probability (Campbell 1994, simultaneous joint
     regions). It is wide and valid for any scores (Macskassy, Provost & Rosset 2005). The band `kind="points"` covers the true
-    point of each threshold with a rectangle formed by the Wilson limits of both rates. The whole curve leaves this band more
-    often. Both kinds assume independent test rows; if rows are clustered or weighted, pass effective numbers of rows.
+    point of each threshold with a rectangle formed by the Wilson limits of both rates. This band contains the whole curve less
+    often. Both kinds assume independent test rows. If rows are clustered or weighted, pass effective numbers of rows.
 
     Parameters
     ----------
@@ -233,7 +233,7 @@ def draw_cost(frames: Frames, lines: Frames | None = None, *, title: str = "Cost
     frames : mapping of str to dataframe
         Curves by learner, as `cost_curve` returns them.
     lines : mapping of str to dataframe, optional
-        The line of each threshold, as `cost_lines` returns them.
+        The cost line of each threshold, as `cost_lines` returns them.
     title : str
         Title of the chart.
 
@@ -344,7 +344,7 @@ def draw_gain(frames: Frames, *, title: str = "Gain and lift") -> Any:
 
 
 def _interpolate_ties(frame: pd.DataFrame) -> pd.DataFrame:
-    """Interpolate between thresholds. Within a tie, positives are found in proportion."""
+    """Interpolate gain and lift between thresholds. Among rows with tied scores, the gain grows linearly."""
     targeted = frame["targeted"].to_numpy()
     fractions = np.union1d(targeted, np.linspace(0, 1, 201))
     reached = frame.iloc[np.searchsorted(targeted, fractions)]
@@ -354,7 +354,7 @@ def _interpolate_ties(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_tpr_fpr(frames: Frames, *, title: str = "Kolmogorov-Smirnov chart") -> Any:
-    """Draw true and false positive rates against the threshold; mark the largest difference.
+    """Draw true and false positive rates by threshold, and mark their largest difference.
 
     There is one panel per learner.
 
@@ -409,7 +409,7 @@ def _draw_rate_panel(name: str, frame: pd.DataFrame) -> Any:
 
 
 def _compute_score_range(frame: pd.DataFrame) -> tuple[float, float]:
-    """Choose the axis range: 0 to 1 if the scores fill much of it, else slightly more than the range of the scores."""
+    """Choose an axis from 0 to 1 if the scores fill much of it. Otherwise, add some space to the range of the scores."""
     scores = frame["threshold"].to_numpy(np.float64)
     scores = scores[np.isfinite(scores)]
     if not len(scores):
@@ -422,7 +422,7 @@ def _compute_score_range(frame: pd.DataFrame) -> tuple[float, float]:
 
 
 def _clip_thresholds(frame: pd.DataFrame, low: float, high: float) -> pd.DataFrame:
-    """Extend the rows, which run from the highest to the lowest threshold, to both ends of the axis."""
+    """Extend the rows to both ends of the axis. They are sorted from the highest to the lowest threshold."""
     import pandas as pd
 
     inside = frame.assign(score=frame["threshold"].clip(low, high))
@@ -539,8 +539,8 @@ def draw_intervals(frame: Any, *, title: str | None = None) -> Any:
     ----------
     frame : dataframe or result
         Columns measure, estimate, low and high. A column learner groups estimates by learner. Frames of differences have the
-        columns first and second instead of measure, and get a line at 0. Results with such a frame, e.g. `evaluate(...)`, are
-        accepted.
+        columns first and second instead of measure, and get a line at 0. Results that contain such a frame are also
+        accepted, such as the result of `evaluate`.
     title : str, optional
         Title of the chart.
 
@@ -603,7 +603,7 @@ def _build_forest_base(frame: pd.DataFrame, learners: list[str]) -> Any:
 
 
 def find_maximum(frames: Frames, column: str) -> float:
-    """Find the largest number in a column over all frames. Return 0 if there is none."""
+    """Find the largest number in a column over all frames, but return at least 0."""
     return float(np.nanmax([0.0, *(frame[column].max() for frame in check_frames(frames, [column]).values())]))
 
 

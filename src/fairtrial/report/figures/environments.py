@@ -120,7 +120,6 @@ def _encode_pd_colour() -> Any:
 
 
 def _format_environment_cell(row: dict[str, Any]) -> dict[str, str]:
-    """Format the text of a cell."""
     rate = "no result" if row["error"] is None else f"{100 * row['error']:.1f} %"
     if row["pd"] is None:
         return {"label": "failed" if row["failures"] and not row["replicates"] else "undefined", "rate": rate}
@@ -176,7 +175,7 @@ def draw_deterioration(frame: Any, *, value: str = "pd", title: str = "Performan
     frame : pandas.DataFrame
         Result of `Results.deterioration`.
     value : str
-        Column to draw: "pd", or the loss in error rate.
+        Column to draw: "pd" (performance deterioration) or "loss" (increase in the error rate).
     title : str
         Title of the chart.
 
@@ -241,7 +240,6 @@ def _draw_deterioration_panel(lines: pd.DataFrame, value: str, name: str) -> Any
 
 
 def _format_deterioration_cell(row: dict[str, Any], value: str) -> dict[str, Any]:
-    """Format the text of a cell."""
     rate = "no result" if row["error"] is None else f"{100 * row['error']:.1f} %"
     cell_value = row[value]
     if cell_value is None:

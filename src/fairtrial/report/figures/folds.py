@@ -91,14 +91,14 @@ def _drop_missing_positions(positions: Any) -> Any:
 def draw_splits(
     schemes: Mapping[str, Splits] | Splits, classes: npt.ArrayLike | None = None, *, title: str = "Test rows of each split"
 ) -> Any:
-    """Draw which rows each split tests.
+    """Draw the test rows of each split.
 
-    Rows run from left to right, splits from top to bottom. At most 300 rows and 60 splits are readable.
+    Rows of the data run from left to right, and splits from top to bottom. At most 300 rows and 60 splits can be drawn.
 
     Parameters
     ----------
     schemes : Splits or mapping of str to Splits
-        Splits. For several panels, a mapping of schemes to splits.
+        Splits to draw. Pass a mapping from schemes to splits to draw one panel per scheme.
     classes : array-like, optional
         Class of each row, shown as a strip.
     title : str
@@ -211,7 +211,7 @@ def _draw_class_strip(classes: npt.ArrayLike, n: int) -> Any:
 
 
 def build_splits(results: Results, facts: DataFacts) -> Splits:
-    """Collect all planned splits of a data set that give scores."""
+    """Collect all splits of a data set from which scores are computed."""
     trials = results.scored_trials()
     fold_keys = trials.loc[trials["dataset"] == facts.name, ["repeat", "fold"]].drop_duplicates()
     splits = []
@@ -275,7 +275,7 @@ def draw_rarest_class(lines: Any, *, title: str = "The rarest class in each fold
 def draw_study_audit(
     results: Results, selection: Selection, data: Any = None, n_permutations: int = 199, random_state: int = 0
 ) -> Any:
-    """Draw the fold audit of a data set that the catalogue contains under the same name."""
+    """Draw the fold audit of a data set. By default, its attributes are loaded from the catalogue."""
     from fairtrial.resampling.audit import audit as audit_splits
 
     facts = selection.find_dataset(results)
@@ -340,7 +340,7 @@ def draw_audit(audit: Any, *, alpha: float | None = None, title: str = "Fold aud
 
 
 def _select_audit_lines(frame: pd.DataFrame, alpha: float) -> pd.DataFrame:
-    """Select one row per panel, fold and class. Of several attributes, select the one with the smallest p-value."""
+    """Select the row with the smallest p-value for each panel and fold and, unless there are many classes, each class."""
     lines = frame[frame["low"].notna() & frame["repeat"].notna()].copy()
     lines["panel"] = lines["check"].where(~lines["check"].isin(["KS", "Hellinger"]), "attributes")
     several = lines["repeat"].nunique() > 1
@@ -394,7 +394,7 @@ def _encode_class_colour(names: list[str]) -> Any:
 
 
 def _encode_chance_marks() -> list[Any]:
-    """Use larger triangles for significant folds."""
+    """Draw significant folds as triangles that are larger than the circles of other folds."""
     import altair as alt
 
     outcomes = [_WITHIN, _BEYOND]

@@ -1,4 +1,4 @@
-"""Forest plots: one row per estimate, with its interval and its number."""
+"""Forest plots: one row per estimate, with its interval and its value as text."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ def draw_forest(
     ticks: int = 5,
     domain: tuple[float, float] | None = None,
 ) -> Any:
-    """Draw estimates with intervals, one per row, and their numbers at the right.
+    """Draw estimates with intervals, one per row, and print their values on the right.
 
     Parameters
     ----------
     frame : pandas.DataFrame
-        Columns label, estimate, low and high. Optional columns: learner (the colour of the row), text (written at the right
-        instead of the estimate) and shaded (rows with a background). Adjacent rows with the same label form a group.
+        Columns label, estimate, low and high. Optional columns: learner (determines the colour of the row), text (printed on
+        the right instead of the estimate) and shaded (rows with a background). Adjacent rows with the same label form a group.
     title, subtitle : str
         Title and subtitle of the chart.
     axis_title : str, optional
@@ -58,13 +58,13 @@ def draw_forest(
     has_zero : bool
         Whether to draw a dashed line at zero, for differences.
     limits : (float, float)
-        Range of the measure, in which the axis stays.
+        Range of the measure. The axis does not add space beyond it.
     step : int
         Height of a row in pixels.
     ticks : int
         Approximate number of ticks of the axis.
     domain : (float, float), optional
-        Ends of the axis. Default: those of the intervals.
+        Ends of the axis. Default: chosen from the intervals.
 
     Returns
     -------
@@ -152,7 +152,7 @@ def _place_rows(frame: Any) -> tuple[list[dict[str, Any]], dict[int, str], int]:
 
 
 def _choose_domain(frame: Any, has_zero: bool, limits: tuple[float, float]) -> list[float]:
-    """Choose the ends of the axis: all estimates and limits, with some space, within the range of the measure."""
+    """Choose an axis that covers all estimates and limits, with some space within the range of the measure."""
     values = frame[["estimate", "low", "high"]].to_numpy(dtype=np.float64)
     values = np.append(values[np.isfinite(values)], [0.0] * has_zero)
     if not len(values):
@@ -163,7 +163,7 @@ def _choose_domain(frame: Any, has_zero: bool, limits: tuple[float, float]) -> l
 
 
 def format_estimate(value: float | None) -> str:
-    """Format an estimate with three significant digits, including zeros at the end, because estimates stand in a column.
+    """Format an estimate with three significant digits. Keep trailing zeros, because estimates are printed in a column.
 
     >>> format_estimate(0.9), format_estimate(0.86549), format_estimate(None), format_estimate(1234.5)
     ('0.900', '0.865', 'undefined', '1,234')
@@ -182,5 +182,5 @@ def describe_rows(frame: pd.DataFrame, *, differences: bool = False) -> str:
 
 
 def _look_up(texts: dict[int, str], count: int) -> str:
-    """Write the expression that gives the text at the position of an axis label."""
+    """Build the Vega expression that looks up the text of an axis label by its position."""
     return f"{json.dumps([texts.get(position, '') for position in range(count)])}[datum.value]"

@@ -1,4 +1,4 @@
-"""Figure of differences against a margin."""
+"""Figure of the differences between candidates and a baseline, compared with a margin."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _COLUMNS = ["candidate", "measure", "margin", "difference", "low", "high", "deci
 
 
 def draw_margins(comparisons: Any, *, baseline: str = "baseline", title: str = "Difference and margin") -> Any:
-    """Draw the interval of each difference, candidate minus baseline, against zero and the margin.
+    """Draw the interval of each candidate's difference from the baseline, with lines at zero and the margin.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Figures of noise: cases in two dimensions, with changed cases marked."""
+"""Figures of noise: cases in two dimensions, with marks on the cases that noise changed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def draw_changes(
     subtitle: str = "Colour and shape: class. Ringed: changed by the noise",
     side: int = 200,
 ) -> Any:
-    """Draw the cases that a condition changed, one panel per frame.
+    """Draw cases, and mark those that a condition changed. There is one panel per frame.
 
     Colour and shape show the class. Changed cases are ringed. If a frame has the columns from_x and from_y, lines show how
     cases moved.
@@ -87,7 +87,7 @@ def build_case_frame(X: Any, y: Any, changed: Any, columns: tuple[int, int] = (0
     Returns
     -------
     pandas.DataFrame
-        Columns x, y, label and changed.
+        Columns x, y, label and changed and, if cases moved, from_x and from_y.
 
     Examples
     --------

@@ -31,10 +31,11 @@ _HEXAGON = "M0,-1L0.866,-0.5L0.866,0.5L0,1L-0.866,0.5L-0.866,-0.5Z"
 
 
 def draw_simplex(posterior: Any, *, names: tuple[str, str] = ("first", "second"), title: str = "Posterior") -> Any:
-    """Draw posterior samples in a triangle: two learners and practical equivalence.
+    """Draw posterior samples in a triangle between two learners and practical equivalence.
 
     Each sample is a point in a triangle. The more samples a hexagon contains, the darker it is. The number at a corner is the
-    proportion of samples in which that outcome is the most probable. Without a rope, the samples are drawn as a histogram.
+    proportion of samples in which that outcome is the most probable. Without a region of
+    practical equivalence (rope), the samples are drawn as a histogram.
 
     Parameters
     ----------
@@ -205,7 +206,7 @@ def draw_density(posterior: Posterior, *, names: tuple[str, str] = ("first", "se
 
 
 def _build_density_rows(posterior: Posterior, region_labels: tuple[str, str, str]) -> list[dict[str, Any]]:
-    """Add points of the density at both limits of the rope, so the areas meet there."""
+    """Build the points of the density in each region. Points at both limits of the rope make the areas meet."""
     frame = posterior.density(401)
     grid, density = frame["difference"].to_numpy(), frame["density"].to_numpy()
     above, below = (region_labels[0], region_labels[2]) if posterior.better == "max" else (region_labels[2], region_labels[0])

@@ -40,7 +40,7 @@ def draw_corp(
     subtitle : sequence of str
         Lines of the subtitle. Default: an explanation of the band.
     level : float
-        Probability that a point of the curve of a calibrated model lies in its band.
+        Probability that a point on the curve of a calibrated model lies within its band.
     height : int
         Height in pixels.
 
@@ -77,7 +77,7 @@ def draw_corp(
 
 
 def draw_decision_curves(frames: Frames, *, title: str = "Decision curve", level: float = 0.95) -> Any:
-    """Draw net benefit against the threshold, with bands, and for treating all or no rows.
+    """Draw decision curves with bands, compared with treating all rows and treating none.
 
     Parameters
     ----------

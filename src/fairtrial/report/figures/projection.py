@@ -74,7 +74,7 @@ def draw_projection(
     points : result or dataframe
         Result of `projection`, or columns learner, x and y.
     edges : mapping, series or pairs, optional
-        Pairs of learners, or the parent of each. Default: the column parent of `points`.
+        Pairs of learners to join, or the parent of each learner. Default: the column parent of `points`.
     title : str
         Title of the chart.
 
@@ -131,7 +131,7 @@ def _compute_bounding_square(points: pd.DataFrame) -> tuple[float, float, float]
 
 
 def _merge_close_labels(rows: Iterable[dict[str, Any]], near: float) -> list[dict[str, Any]]:
-    """Label the points. Points at the same position share a label."""
+    """Label the points. Points that are close together share a label."""
     labels: list[dict[str, Any]] = []
     for row in rows:
         close = [label for label in labels if abs(label["x"] - row["x"]) < near and abs(label["y"] - row["y"]) < near]
@@ -163,7 +163,7 @@ def _build_edge_segments(
 
 
 class Corner(NamedTuple):
-    """Position of a name at its point: the alignment of the text and its offset in pixels."""
+    """Position of a name relative to its point: the alignment of the text and its offset in pixels."""
 
     align: Literal["left", "right"]
     dx: float
@@ -206,7 +206,7 @@ def _compute_label_box(point: tuple[float, float], name: str, corner: Corner) ->
 
 
 def _measure_hidden_area(box: _Box, occupied: Sequence[_Box], width: float) -> float:
-    """Compute how many square pixels of a name cover other items or lie outside the picture."""
+    """Compute the area of a name, in square pixels, that covers other items or lies outside the picture."""
     outside = (max(0.0, -box[0]) + max(0.0, box[2] - width)) * _HEIGHT
     return outside + sum(_compute_overlap(box, obstacle) for obstacle in occupied)
 
@@ -222,8 +222,8 @@ class ConfusionTables:
     """Confusion tables of learners on the data sets that all of them completed.
 
     `tables` maps each learner to one table per data set in `datasets`. Rows are the true labels. Learners and data sets with
-    missing trials are left out. If a learner abstained on a data set, all tables of the data set have an additional last label,
-    which is never a true label.
+    missing trials are left out. If a learner abstained on a data set, all tables of the data set have an additional last label
+    for abstentions.
     """
 
     tables: dict[str, list[IntArray]]
@@ -238,7 +238,10 @@ def compute_confusion_tables(
     datasets: Iterable[str] | None = None,
     learners: Sequence[str] | None = None,
 ) -> ConfusionTables:
-    """Sum tables over repeats and folds. Drop learners without a complete data set, then incomplete data sets."""
+    """Sum the confusion tables of each learner and data set over repeats and folds.
+
+    Learners that completed no data set are dropped first, then data sets that a remaining learner did not complete.
+    """
     dataset_facts = [facts for facts in results.archive.datasets if datasets is None or facts.name in set(datasets)]
     learners = learners or [learner.name for learner in results.archive.learners]
     trials = results.scored_trials()

@@ -40,8 +40,8 @@ def draw(results: Results | Judgement | Verdict, name: str, **options: Any) -> A
         Results of a study, a judgement of predictions, or a comparison of scores.
     name : str
         Name of the figure, one of `list_figure_names()`. Comparisons have the figures critical-difference, ranks, pairs,
-        simplex and density. Judgements have those of curves (without weights), and those of comparisons over data sets or
-        splits.
+        simplex and density. Judgements of unweighted predictions have figures of curves and confusion matrices. Judgements
+        that compare models over data sets or splits also have the figures of comparisons.
     **options
         Options of the figure (`list_figure_options(name)`), e.g. dataset, condition, learner or title. A figure of a comparison
         has only the option title.
@@ -190,13 +190,13 @@ def register_figure(
     Parameters
     ----------
     *names : str
-        The name, then aliases.
+        Name of the figure, followed by its aliases.
     serves : tuple of {"study", "judgement"}
         Kinds of sources from which the figure can be drawn. The predictions of a judgement are converted to results.
     select : tuple of str
         Fields of `Selection` that serve as options of the figure.
     from_verdict : callable, optional
-        Function that draws the figure of a comparison, or of the comparison over data sets or splits in a judgement.
+        Function that draws the figure from the verdict of a comparison or a judgement.
     """
 
     def register(function: DrawFunction) -> DrawFunction:

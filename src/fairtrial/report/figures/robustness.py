@@ -137,7 +137,7 @@ def _prepare_level_lines(frame: Any, value: str) -> pd.DataFrame:
 
 
 def _draw_level_panel(lines: pd.DataFrame, axis_title: str, *, labelled: bool = False, marked: float | None = None) -> Any:
-    """Draw one panel. Few learners are labelled at the ends of their lines; otherwise, there is a legend."""
+    """Draw one panel. If there are few learners, their lines are labelled at the ends. Otherwise, there is a legend."""
     import altair as alt
 
     learners = list(dict.fromkeys(lines["learner"]))
@@ -195,9 +195,9 @@ _SIDE = 330
 def compute_loss_contours(low: float = 0.0) -> pd.DataFrame:
     """Compute lines of equal loss from accuracy `low` to 1. Columns: measure, value, clean and noisy.
 
-    RLA is c where noisy = (1 - c) clean. These lines are rays through the origin, so RLA does not depend on the accuracy
-    without noise. ELA is c where noisy = 1 - c clean. These lines are a fan through (0, 1), so a poor accuracy without noise
-    increases ELA.
+    RLA equals c on the line noisy = (1 - c) clean. All these lines start at the origin, so RLA does not depend on the accuracy
+    without noise. ELA equals c on the line noisy = 1 - c clean. All these lines start at (0, 1), so a poor accuracy without
+    noise increases ELA.
 
     >>> lines = compute_loss_contours()
     >>> lines[(lines["measure"] == "ela") & (lines["value"] == 0.5)][["clean", "noisy"]].to_numpy().tolist()
@@ -217,7 +217,7 @@ def compute_loss_contours(low: float = 0.0) -> pd.DataFrame:
 def draw_loss_surface(frame: Any, *, title: str = "The same accuracies by RLA and ELA") -> Any:
     """Draw accuracies with and without noise on the surfaces of RLA and ELA.
 
-    Colours and contours show the height of the surface. The path of a learner leads from no noise (small point) to the highest
+    Colours and contours show the loss. The path of a learner leads from no noise (small point) to the highest
     noise level (large point).
 
     Parameters
@@ -302,7 +302,7 @@ def _draw_contour_bands(contours: pd.DataFrame, low: float, x: Any, y: Any) -> l
 
 
 def _locate_contour_label(value: float, ends: Any, low: float) -> dict[str, Any] | None:
-    """Find where a contour leaves the square."""
+    """Find a position for the label of a contour, where the contour leaves the square. Return None if there is no position."""
     start, end = float(ends[0]), float(ends[1])
     if low + 0.01 * (1 - low) < end <= 1:
         return {"clean": 1.0, "noisy": min(end, 1 - 0.04 * (1 - low)), "text": f"{value:g}"}
@@ -350,7 +350,7 @@ def draw_study_ela(results: Results, selection: Selection, alpha: float = 0.05) 
 
 @register_figure("loss-surface", "surface", select=_SELECT)
 def draw_study_loss_surface(results: Results, selection: Selection) -> Any:
-    """Draw learners on the surfaces of RLA and ELA."""
+    """Draw accuracies with and without noise on the surfaces of RLA and ELA."""
     frame, name = _collect_losses(results, selection, 0.05)
     return draw_loss_surface(frame, title=f"RLA and ELA under {name}{_format_dataset_suffix(results, selection)}")
 

@@ -36,7 +36,7 @@ def draw_study_roc(
     band: Literal["curve", "points", "none"] | None = None,
     confidence: float = 0.95,
 ) -> Any:
-    """Draw ROC curves with convex hulls. By default, bands are added for up to three learners (first repeat)."""
+    """Draw ROC curves with convex hulls. By default, bands are added if there are at most three learners."""
     frames = collect_curve_frames(results, "roc", selection)
     hulls = collect_curve_frames(results, "roc-hull", selection) if hull else None
     chart = curves.draw_roc(frames, hulls, title=_format_title("ROC curve", results, selection))
@@ -61,7 +61,7 @@ def draw_study_precision_recall(results: Results, selection: Selection) -> Any:
 
 @register_figure("cost-curve", "cost", serves=("study", "judgement"), select=_SELECT)
 def draw_study_cost_curve(results: Results, selection: Selection, lines: bool = False, winners: bool = True) -> Any:
-    """Draw cost curves with a strip that shows the best learner. `lines` adds the line of each threshold."""
+    """Draw cost curves with a strip that shows the best learner. `lines` adds the cost line of each threshold."""
     frames = collect_curve_frames(results, "cost", selection)
     threshold_lines = collect_curve_frames(results, "cost-lines", selection) if lines else None
     chart = curves.draw_cost(frames, threshold_lines, title=_format_title("Cost curve", results, selection))
@@ -70,7 +70,7 @@ def draw_study_cost_curve(results: Results, selection: Selection, lines: bool = 
 
 @register_figure("brier-curve", "brier", select=_SELECT)
 def draw_study_brier_curve(results: Results, selection: Selection) -> Any:
-    """Draw Brier curves of learners with probabilities."""
+    """Draw Brier curves of learners that predict probabilities."""
     frames = collect_curve_frames(results, "brier", selection)
     return curves.draw_brier(frames, title=_format_title("Brier curve", results, selection))
 
@@ -91,13 +91,13 @@ def draw_study_gain(results: Results, selection: Selection) -> Any:
 
 @register_figure("calibration", "reliability", serves=("study", "judgement"), select=_SELECT)
 def draw_study_calibration(results: Results, selection: Selection) -> Any:
-    """Draw calibration curves of learners with probabilities."""
+    """Draw calibration curves of learners that predict probabilities."""
     frames = collect_curve_frames(results, "calibration", selection)
     return curves.draw_calibration(frames, title=_format_title("Calibration", results, selection))
 
 
 def collect_curve_frames(results: Results, kind: str, selection: Selection) -> dict[str, pd.DataFrame]:
-    """Collect the curves by learner. With more than two classes, the default is the rarest class against the rest."""
+    """Collect the curves by learner. With more than two classes, the default positive class is the rarest."""
     options = dict(vars(selection))
     datasets = [facts for facts in results.archive.datasets if selection.dataset in (None, facts.name)]
     if selection.positive is None and len(datasets) == 1:
@@ -168,7 +168,7 @@ def find_cost_winners(curves: Frames) -> pd.DataFrame:
 
 
 def _find_cost_edges(costs: list[tuple[FloatArray, FloatArray]]) -> FloatArray:
-    """Collect the points of all curves and their crossings. The lines of the trivial classifiers meet at one half."""
+    """Collect the probability costs at which curves bend or cross. The lines of the trivial classifiers meet at 0.5."""
     rows = np.unique(np.concatenate([[0.0, 0.5, 1.0], *(x for x, _ in costs)]))
     heights = np.array([*(np.interp(rows, *curve) for curve in costs), np.minimum(rows, 1 - rows)])
     crossings = [rows]

@@ -32,7 +32,7 @@ _CHOICE_COLUMNS = ["model", "threshold"]
 
 
 def draw_costs(curves: Any, choices: Any = None, *, level: float = 0.95, title: str = "Cost by threshold") -> Any:
-    """Draw the cost per 1,000 cases against the threshold with its band, and the chosen thresholds.
+    """Draw the cost per 1,000 cases by threshold, with confidence bands and the chosen thresholds.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def draw_operating_precision(curves: Frames, points: pd.DataFrame) -> Any:
 
 
 def draw_operating_costs(points: pd.DataFrame) -> Any:
-    """Draw the cost per 1,000 cases against the threshold at the selected cost ratio, with the lowest cost of each model.
+    """Draw the cost per 1,000 cases by threshold at the selected costs, and mark the lowest cost of each model.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def draw_operating_costs(points: pd.DataFrame) -> Any:
 
     names = list(dict.fromkeys(points["learner"]))
     most_fp, most_fn = points["false_positives"].max(), points["false_negatives"].max()
-    # Without a model, the cheaper of predicting every case positive and every case negative costs this much.
+    # Cost of the same prediction for every case, positive or negative, whichever is cheaper.
     trivial = f"min({most_fp:.6g} * cost_fp, {most_fn:.6g} * cost_fn)"
     x, colour = build_axis("x", "at", "Threshold"), encode_colour(names)
     scale = alt.Scale(domainMin=0, domainMax=alt.expr(f"1.4 * {trivial}"))
@@ -211,7 +211,7 @@ def draw_operating_costs(points: pd.DataFrame) -> Any:
 
 
 def draw_operating_benefit(points: pd.DataFrame) -> Any:
-    """Draw decision curves: the net benefit against the threshold, with that of treating all cases and none.
+    """Draw decision curves, compared with treating all cases and treating none.
 
     Parameters
     ----------
@@ -260,7 +260,7 @@ def _build_points(points: pd.DataFrame, x: Any, y: Any) -> Any:
 
 
 def _draw_circles(points: Any, x: Any, y: Any, colour: Any, *, clip: bool = False) -> Any:
-    """Draw an open circle for each model at the selected threshold. `clip` hides circles that are not on the axes."""
+    """Draw an open circle for each model at the selected threshold. `clip` hides circles outside the axes."""
     circles = points.transform_filter("abs(datum.at - threshold) < 0.00001")
     marks = circles.mark_point(size=95, strokeWidth=2.2, fill="white", opacity=1, clip=clip)
     return marks.encode(x, y, colour, tooltip=_build_hint(x, y))

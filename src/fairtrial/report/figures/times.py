@@ -43,7 +43,7 @@ def draw_study_times(results: Results, selection: Selection) -> Any:
 
 
 def compute_learner_times(times: Any) -> pd.DataFrame:
-    """Compute the median seconds, CPU seconds and bytes of each learner over data sets. Sort by fitting time.
+    """Compute the median times and memory of each learner over data sets, sorted by fitting time.
 
     >>> import pandas as pd
     >>> line = {"dataset": ["a", "b", "c"], "learner": "tree", "fit_time": [1.0, 3.0, 2.0]}

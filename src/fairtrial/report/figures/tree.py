@@ -28,11 +28,11 @@ def draw_tree(tree: Any, *, title: str = "Decision tree", most_leaves: int = 60)
     Parameters
     ----------
     tree : tree or dataframe
-        A tree with `frame()`, e.g. `C45().fit(X, y).tree_`, or the frame that it returns.
+        A tree with a method `frame`, such as `C45().fit(X, y).tree_`, or the frame itself.
     title : str
         Title of the chart.
     most_leaves : int
-        Maximum number of leaves. Larger trees are refused; print them instead.
+        Maximum number of leaves. Larger trees raise an error; print them instead.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def _format_noun_count(count: int, singular: str, plural: str) -> str:
 
 
 def layout_tree(nodes: pd.DataFrame) -> pd.DataFrame:
-    """Compute, for each node, its position in pixels, the extent and content of its text, and the answer on its branch.
+    """Compute the position of each node in pixels, the extent and content of its text, and the answer on its branch.
 
     >>> import pandas as pd
     >>> stump = {"node": [0, 1, 2], "parent": [-1, 0, 0], "sign": ["", "<=", ">"], "value": [None, 0.5, 0.5]}

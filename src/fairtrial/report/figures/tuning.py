@@ -1,4 +1,4 @@
-"""Figure of the parameters that tuned learners chose."""
+"""Figure of the parameter values that were chosen by tuning."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from fairtrial.study import Results
 
 _LOG_RATIO = 50
-"""If the largest value is so many times the smallest, the axis is logarithmic."""
+"""The axis is logarithmic if the largest value is at least this many times the smallest."""
 _MAX_TICKS = 8
 
 
 @register_figure("tuning", select=("dataset",))
 def draw_study_tuning(results: Results, selection: Selection) -> Any:
-    """Draw the parameters that tuned learners chose in each fold."""
+    """Draw the parameter values that were chosen by tuning in each fold."""
     choices = results.tuning()
     if selection.dataset is not None:
         choices = choices[choices["dataset"] == selection.find_dataset(results).name]

@@ -1,1 +1,1 @@
-"""Sections of a report: functions registered by `@section`. Each returns a Section, or None if it does not apply."""
+"""Sections of a report. Functions with the decorator `@section` return a Section, or None if it does not apply."""

@@ -99,7 +99,10 @@ def _describe_dataset(judgement: Judgement) -> list[str]:
 
 
 def _describe_datasets(judgement: Judgement) -> list[str]:
-    """Describe the comparison over data sets, how often each model is best and, if there are few data sets, each ranking."""
+    """Describe the comparison over data sets and how often each model is best.
+
+    If there are only a few data sets, also describe the ranking on each of them.
+    """
     sentences = [" ".join(describe_leads(judgement))]
     if judgement.verdict is not None:
         context, scope = VerdictContext.from_scores(judgement.verdict), f"over all {judgement.verdict.unit}s"
@@ -110,7 +113,7 @@ def _describe_datasets(judgement: Judgement) -> list[str]:
 
 
 def _draw_ranking_figures(judgement: Judgement) -> tuple[Figure, ...]:
-    """Draw the main measure of each model and the differences from the best one, for each data set with many rows."""
+    """For each of the largest data sets, draw the main measure of each model and the differences from the best model."""
     several, figures = len(list_datasets(judgement)) > 1, []
     if not several and len(list_models(judgement)) == 1:
         figures = [draw_single_model(judgement, "answer-forest", _MAX_MEASURES)]
@@ -174,7 +177,7 @@ def _list_exclusions(context: VerdictContext) -> list[Highlight]:
 
 
 def list_highlights(source: ReportSource) -> tuple[Highlight, ...]:
-    """List what limits the answer: the raised checks that may change the conclusion, and such notes on the predictions."""
+    """List the raised checks and the notes on the predictions that may change the conclusion."""
     checks = [
         Highlight(f"{result.check.number} {result.check.title}", section="checks") for result in list_answer_warnings(source)
     ]
@@ -195,7 +198,7 @@ def build_trials_frame(results: Results) -> pd.DataFrame:
 
 
 def _describe_without_verdict(results: Results, main: VerdictContext) -> list[str]:
-    """Describe the best mean if there is no verdict. The best mean alone does not show a difference."""
+    """Describe the best mean, and explain why there is no verdict."""
     measure = get_verdict_measure_name(results)
     if measure not in results.measures or main.condition is None:
         return [main.reason]
@@ -215,14 +218,14 @@ def _describe_without_verdict(results: Results, main: VerdictContext) -> list[st
 
 
 def _build_means_frame(results: Results, measure: str) -> pd.DataFrame:
-    """Build the frame of the means of a measure, as in the scores section."""
+    """Build a frame of the means of a measure, computed as in the section on scores."""
     scores, _ = compute_scores(results, [measure])
     means = average_over_datasets(results, average_by_dataset(results, scores))
     return means.drop(columns="measure").reset_index(drop=True)
 
 
 def _draw_single_means(results: Results) -> tuple[Figure, ...]:
-    """Draw the mean score on each data set or, with one data set, under each condition. Used if there is no verdict."""
+    """Draw mean scores for an answer without a verdict: on each data set or, with one data set, under each condition."""
     measure = get_verdict_measure_name(results)
     if measure not in results.measures:
         return ()
@@ -247,7 +250,7 @@ def _draw_single_means(results: Results) -> tuple[Figure, ...]:
 
 
 def _select_strongest(contexts: Sequence[VerdictContext]) -> list[VerdictContext]:
-    """Select the highest level of each condition. Training sizes are not noise."""
+    """Select the verdict at the highest level of each condition. Training sizes are left out, because they are not noise."""
     highest: dict[str, VerdictContext] = {}
     for context in contexts:
         assert context.condition is not None
@@ -278,7 +281,7 @@ def build_leads_table(judgement: Judgement) -> ReportTable:
 
 
 def describe_leads(judgement: Judgement) -> list[str]:
-    """Describe which model is best on the most data sets, and on how many it is significantly better than all others."""
+    """Describe which model is best on the most data sets, and which is most often significantly better than all others."""
     leads, measure = count_leads(judgement), format_measure_name(judgement.main)
     most = int(leads["best"].max())
     if not most:

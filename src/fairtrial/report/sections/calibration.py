@@ -73,7 +73,7 @@ _CALIBRATION_NAMES = {"mean_predicted": _PREDICTED, "observed_frequency": _OBSER
 
 @section("calibration", title="Calibration", order=90, serves=("judgement",), question="probabilities")
 def build_judgement_section(source: ReportSource) -> Section | None:
-    """Report measures of calibration, CORP curves and ten bins of probabilities. Return None if no model has probabilities."""
+    """Report measures of calibration, CORP curves and bins of probabilities. Return None if no model predicts probabilities."""
     judgement = source.get_judgement()
     if not len(judgement.calibration):
         return None
@@ -107,7 +107,7 @@ def build_judgement_section(source: ReportSource) -> Section | None:
 
 
 def _summarize_calibration(judgement: Judgement) -> tuple[Sentence, ...]:
-    """Summarize the tests of all models in one sentence, or count the significant ones over several data sets."""
+    """Summarize the tests of all models in one sentence. For several data sets, count the significant tests of each model."""
     findings = judgement.calibration_findings
     if len(findings) == 1 or not findings:
         return tuple(map(Sentence, judgement.calibration_summary))
@@ -144,14 +144,14 @@ def _describe_state(kind: str, findings: list[Finding]) -> str:
 
 
 def _name_bias(finding: Finding) -> str:
-    """Name the direction of the bias of an overconfident or underconfident model; empty if there is none."""
+    """Name the bias of an overconfident or underconfident model. Return an empty text if there is no bias."""
     if finding.kind not in ("overconfident", "underconfident") or "ratio" not in finding.values:
         return ""
     return f", with probabilities too {'low' if finding['ratio'] > 1 else 'high'} on average"
 
 
 def _list_values(label: str, values: list[float], interval: Any) -> str:
-    """List the slopes or O:E ratios of models; a single one has its interval."""
+    """List the slopes or O:E ratios of models. A single value is followed by its interval."""
     if len(values) == 1:
         limits = f", {format_interval(*interval)}" if interval else ""
         return f"{label} {format_value(values[0])}{limits}"
@@ -185,7 +185,7 @@ def _explain_corp(judgement: Judgement) -> tuple[str, ...]:
 
 
 def _build_measure_tables(judgement: Judgement, several: bool) -> tuple[ReportTable, ...]:
-    """Build the table of intercept, slope, O:E ratio and components of the Brier score, with limits."""
+    """Build the tables of calibration measures (with limits) and calibration tests."""
     import pandas as pd
 
     columns = ["dataset", "model", "measure", "estimate", *_LIMITS]
@@ -231,7 +231,7 @@ def _build_test_table(judgement: Judgement, several: bool) -> ReportTable:
 
 
 def _draw_corp_figures(judgement: Judgement) -> tuple[Figure, ...]:
-    """Draw the CORP curve of each model as small multiples, best first. The first ones stay visible."""
+    """Draw the CORP curves of the models as small multiples, best model first. The first few figures stay visible."""
     several, chosen = len(list_datasets(judgement)) > 1, select_largest_datasets(judgement)
     states = _name_states(judgement)
     figures = []
@@ -280,7 +280,7 @@ def _explain_bin_limits(judgement: Judgement) -> str:
 
 
 def build_calibration_frame(judgement: Judgement) -> pd.DataFrame:
-    """Build a row for each data set and model. The best calibrated model on a data set comes first."""
+    """Build a frame with one row per data set and model. The best calibrated model of each data set comes first."""
     import pandas as pd
 
     lines = []

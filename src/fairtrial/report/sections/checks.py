@@ -26,7 +26,7 @@ _MANY = 30
     question="checks",
 )
 def build_section(source: ReportSource) -> Section:
-    """Build a table of all checks and, for each raised check, its numbers and the reason why it matters."""
+    """Build a table of all checks. For each raised check, show its numbers and explain why it matters."""
     check_results = run_checks(source)
     counts = build_outcome_counts(check_results)
     tables = (
@@ -58,7 +58,7 @@ def build_outcome_counts(check_results: tuple[CheckResult, ...]) -> pd.DataFrame
 
 
 def build_checks_frame(check_results: tuple[CheckResult, ...]) -> pd.DataFrame:
-    """Build one row per check. Only raised checks have a remedy."""
+    """Build a frame with one row per check. Only raised checks have a remedy."""
     import pandas as pd
 
     lines = [

@@ -71,7 +71,7 @@ def build_section(source: ReportSource) -> Section | None:
 
 
 def _describe_lowest_recall(table: ReportTable) -> Sentence:
-    """Describe the class with the lowest recall among the learners with the highest mean recall of each data set."""
+    """Describe the class with the lowest recall. On each data set, consider only the learner with the highest mean recall."""
     frame: Any = table.frame
     means = frame.groupby(["data set", "learner"], sort=False)["recall"].mean()
     best = set(means.groupby(level="data set", sort=False).idxmax())
@@ -94,7 +94,7 @@ def _describe_lowest_recall(table: ReportTable) -> Sentence:
 def _draw_matrix(
     cells: pd.DataFrame, subject: str, key: str, when: dict[str, str], lead: bool = False, unit: str = "Rows"
 ) -> Figure:
-    """Draw the confusion matrix of a model. Its size follows from the number of classes."""
+    """Draw the confusion matrix of a model. The number of classes determines the size of the figure."""
     is_error = cells["true"].astype(str) != cells["predicted"].astype(str)
     errors: Any = cells[is_error & cells["rate"].notna()]
     alt = f"Confusion matrix of {subject}: {unit.lower()} and rate within the true class."
@@ -168,7 +168,7 @@ def _draw_confusion_figures(judgement: Judgement) -> tuple[tuple[Figure, ...], s
 
 
 def build_class_frame(judgement: Judgement) -> pd.DataFrame:
-    """Build the frame of the table. Its rows are those of `judgement.classes`."""
+    """Build the table of all classes, with one row for each row of `judgement.classes`."""
     frame = judgement.classes.drop(columns=["effective_rows", "effective_other_rows"]).rename(columns=_CLASS_NAMES)
     return drop_single_dataset(frame, len(list_datasets(judgement)) > 1)
 

@@ -50,7 +50,7 @@ _KINDS = ("roc", "roc-hull", "precision-recall", "cost")
 
 @section("curves", title="Curves", order=100, serves=("study",), question="threshold")
 def build_section(source: ReportSource) -> Section | None:
-    """Draw the curves of each of the six largest data sets. Return None if no learner has scores."""
+    """Draw the curves of the six largest data sets. Return None if no learner has scores."""
     results = source.get_results()
     tables, subjects, figures, notes = {}, {}, [], _build_selection_notes(results)
     for facts, key, when in list_largest_datasets(results):
@@ -130,7 +130,10 @@ def _describe_calibration(table: ReportTable, dataset: str) -> Sentence:
 
 
 def _describe_leaders(names: Iterable[str]) -> str:
-    """Describe which learner has the best value most often. The text is empty if there is one, or if none has it twice."""
+    """Describe which learners have the best value most often.
+
+    Return an empty text if one learner has all best values, or if no learner has more than one.
+    """
     counts = Counter(map(str, names))
     most = max(counts.values()) if len(counts) > 1 else 1
     leaders = [name for name, count in counts.items() if count == most]
@@ -138,7 +141,7 @@ def _describe_leaders(names: Iterable[str]) -> str:
 
 
 def list_largest_datasets(results: Results) -> list[tuple[DataFacts, str, dict[str, str]]]:
-    """List the largest data sets with their keys, and the selection of the page that shows them."""
+    """List the largest data sets with their keys and the selector values for which the page shows them."""
     keys = map_unique_keys(facts.name for facts in results.archive.datasets)
     several = len(results.archive.datasets) > 1
     largest = _select_largest(results, _MOST_DATA_SETS)
@@ -183,7 +186,7 @@ def _describe_curve_subject(results: Results, facts: DataFacts, label: object) -
 def collect_study_curves(
     results: Results, facts: DataFacts, kinds: Sequence[str], learners: Iterable[str]
 ) -> dict[str, Frames]:
-    """Collect the defined curves of some learners on a data set, by kind."""
+    """Collect the defined curves of the given learners on a data set, by kind of curve."""
     selection, names = _select_curves(results, facts), set(learners)
     curves = {kind: _collect_defined_curves(results, kind, selection) for kind in kinds}
     return {kind: {name: curve for name, curve in frames.items() if name in names} for kind, frames in curves.items()}
@@ -301,7 +304,7 @@ def _draw_cost_figure(frames: dict[str, Frames], areas: pd.DataFrame, name: str,
 
 
 def _format_extremes(frame: pd.DataFrame, column: str, quantity: str, *, highest: bool) -> str:
-    """Describe the best and the worst value of a column. Names with the same rounded value share it."""
+    """Describe the best and the worst value of a column. Learners or models with the same rounded value tie."""
     texts = {str(name): f"{value:.3f}" for name, value in frame[column].items()}
     values: Any = frame[column]
     first, last = (values.idxmax(), values.idxmin()) if highest else (values.idxmin(), values.idxmax())
@@ -347,7 +350,7 @@ def build_judgement_section(source: ReportSource) -> Section | None:
 
 
 def _choose_selectors(chosen: list[tuple[str, str]], dataset: str, label: str) -> dict[str, str]:
-    """Choose the values of the page's selectors that distinguish a data set and a class from the other chosen ones."""
+    """Choose the selector values that distinguish a data set and a class from the others on the page."""
     datasets = {name for name, _ in chosen}
     return ({"dataset": dataset} if len(datasets) > 1 else {}) | ({"class": label} if len(datasets) < len(chosen) else {})
 
@@ -478,7 +481,7 @@ def _draw_model_ks_figure(frames: dict[str, Frames], models: list[str], where: s
 
 
 def compute_area(frame: pd.DataFrame | None, x: str, y: str) -> float:
-    """Compute the area under the straight lines between the points. It is NaN if there is no curve."""
+    """Compute the area under a curve by the trapezoidal rule. It is NaN if there is no curve."""
     if frame is None:
         return float("nan")
     along, height = frame[x].to_numpy(np.float64), frame[y].to_numpy(np.float64)
@@ -486,15 +489,16 @@ def compute_area(frame: pd.DataFrame | None, x: str, y: str) -> float:
 
 
 def _format_cost_note(noun: str) -> str:
-    """Explain the column WON."""
+    """Explain the column `WON` of the table of areas."""
     fraction = "fraction of the range of probability costs"
     return f"{capitalize(WON)}: {fraction} over which only this {noun} has the lowest expected cost."
 
 
 def build_curve_sentences(table: ReportTable, noun: str, about: str = "") -> tuple[Sentence, ...]:
-    """Describe the highest and lowest AUC and the lowest cost. `table` has the columns AREA and WON, and is sorted by AREA.
+    """Describe the highest and lowest AUC and the lowest cost.
 
-    `noun` names a row of the table ("learner", "model"). `about` names the data set and the class if the heading does not.
+    `table` must have the columns `AREA` and `WON` and be sorted by `AREA`. `noun` is "learner" or "model". `about` names the
+    data set and the class if the heading does not name them.
     """
     frame, areas = table.frame, table.frame[AREA]
     parts: dict[str, Any] = {"area": format_number(frame, table.key, frame.index[0], AREA)}
@@ -541,7 +545,7 @@ def _describe_cost_winner(table: ReportTable, noun: str, about: str) -> Sentence
 
 
 def compute_winning_fractions(winners: pd.DataFrame) -> pd.Series[float]:
-    """For each learner, compute the fraction of the probability-cost range over which it has the lowest cost."""
+    """Compute the fraction of the probability-cost range over which each learner has the lowest cost."""
     won_ranges = winners[winners["winner"] == "learner"]
     return (won_ranges["end"] - won_ranges["start"]).groupby(won_ranges["learner"], sort=False).sum()
 
@@ -549,7 +553,7 @@ def compute_winning_fractions(winners: pd.DataFrame) -> pd.Series[float]:
 def reduce_curve_points(frames: Frames, columns: Sequence[str], *, most: int = 160, peak: str = "") -> dict[str, pd.DataFrame]:
     """Reduce curves to about `most` points: the first point in each cell of a grid, the last point, and the peak.
 
-    `columns` are the columns that are drawn. `peak` names a column: the row in which it is farthest from 0 is kept.
+    `columns` are the columns that are drawn. The row in which the column `peak` is farthest from 0 is always kept.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"x": [0.0, 0.0004, 0.0005, 0.5, 1.0]})

@@ -39,7 +39,7 @@ _BEST_NOTE = (
 
 @section("data-sets", title="Results by data set", order=130, serves=("study",), question="where")
 def build_section(source: ReportSource) -> Section | None:
-    """Report the scores on each data set, and where the best learner loses. Return None for one data set or learner."""
+    """Report the scores on each data set. Return None if there is only one data set or learner."""
     results = source.get_results()
     if len(results.archive.datasets) < 2 or len(results.archive.learners) < 2:
         return None
@@ -82,7 +82,7 @@ class DatasetScores:
 
 
 def _list_conditions(results: Results) -> list[ConditionFacts]:
-    """List the conditions that are shown: all or, if there would be many figures, only the main one."""
+    """List the conditions to show: all conditions or, if there would be too many figures, only the main condition."""
     conditions, measures = list(results.archive.conditions), set(results.measures)
     return conditions if len(conditions) * len(measures) <= MAX_ALTERNATIVES else [get_main_condition(results)]
 
@@ -109,7 +109,7 @@ def _read_scores(results: Results, measure: str, condition: ConditionFacts) -> D
 
 @section("data-facts", title="Data sets", order=25, serves=("study",), question="how")
 def build_facts_section(source: ReportSource) -> Section:
-    """Report facts about each data set: rows, attributes, classes, imbalance."""
+    """Report facts about each data set: rows, attributes, classes and imbalance."""
     facts = build_facts_frame(source.get_results().archive.datasets)
     table = ReportTable("data-sets-facts", "Data sets", facts, _FORMATS, _format_facts_note(facts), None, True)
     return Section("data-facts", "Data sets", _build_dataset_sentences(facts), (), (table,))
@@ -193,7 +193,7 @@ def _draw_scores(part: DatasetScores) -> Figure | None:
 
 
 def build_facts_frame(datasets: Sequence[DataFacts]) -> pd.DataFrame:
-    """Build a row for each data set: rows, attributes, missing values, classes, imbalance ratio, notes."""
+    """Build a frame with one row per data set: its rows, attributes, missing values, classes, imbalance ratio and notes."""
     import pandas as pd
 
     frame = pd.DataFrame(

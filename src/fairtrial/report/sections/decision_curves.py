@@ -60,7 +60,7 @@ def _select_thresholds(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _describe(judgement: Judgement) -> tuple[Sentence, ...]:
-    """Describe, for the largest data sets, at which thresholds each model is useful, the best model first."""
+    """Describe the thresholds at which each model is useful on the largest data sets. The best model comes first."""
     several, sentences = len(list_datasets(judgement)) > 1, []
     for dataset in select_largest_datasets(judgement):
         decisions, differences = (

@@ -1,4 +1,7 @@
-"""Folds: sizes, class proportions and leaks, from splits and classes only. `fairtrial audit` also compares attributes."""
+"""Folds: sizes, class proportions and leaks, computed only from splits and classes.
+
+`fairtrial audit` also compares attributes.
+"""
 
 from __future__ import annotations
 
@@ -178,9 +181,10 @@ def count_fold_coverage(results: Results, facts: DataFacts) -> tuple[SplitLayout
 
 
 def select_fold_findings(layout: SplitLayout, counts: Coverage) -> list[AuditFinding]:
-    """Find problems with the folds, which are numbered from 0. Without training rows, find only problems with the test sets.
+    """Find problems with the folds. The findings count folds from 0.
 
-    The splits of predictions that were made elsewhere have no training rows.
+    The splits of predictions that were made elsewhere have no training rows. Classes that are absent from such training sets
+    are not reported.
     """
     findings = find_coverage_problems(layout, counts, use_split_numbers=True)
     trained = counts.train.any()
@@ -188,7 +192,7 @@ def select_fold_findings(layout: SplitLayout, counts: Coverage) -> list[AuditFin
 
 
 def build_fold_lines(name: str, layout: SplitLayout, counts: Coverage) -> pd.DataFrame:
-    """Count the rows and shared rows of each split. Add the proportions of the rarest class in the test set and overall."""
+    """Build a frame with one row per split: its numbers of rows, and the proportions of the rarest class."""
     import pandas as pd
 
     rarest = int(np.argmin(np.bincount(layout.labels, minlength=len(layout.classes))))

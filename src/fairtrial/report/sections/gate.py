@@ -1,4 +1,4 @@
-"""The decision of a gate: difference, margin and tests."""
+"""The decision of a gate: whether candidates may replace the baseline, with differences, margins and tests."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @section("answer", title="The decision", order=10, serves=("gate",), question="answer")
 def build_section(source: ReportSource) -> Section:
-    """Build the decision: sentences, and the intervals against the margin."""
+    """Describe the decision in sentences, and draw the confidence intervals of the differences and the margin."""
     result = source.get_gate()
     texts = [f"{text.removesuffix('.')}." for texts in result.list_texts() for text in texts]
     lead = "The gate passes." if result.passed else "The gate does not pass."
@@ -34,7 +34,7 @@ def build_section(source: ReportSource) -> Section:
 
 
 def _summarize_comparisons(result: GateResult) -> str:
-    """Name the decisions if all comparisons passed; else count those that passed, and name the other decisions."""
+    """Name the decisions if all comparisons passed. Otherwise, count the passed comparisons and name the other decisions."""
     failed: dict[tuple[str, str], list[str]] = {}
     for comparison in result.comparisons:
         if result.passed or not comparison.result.passed:
@@ -49,7 +49,7 @@ def _summarize_comparisons(result: GateResult) -> str:
 
 
 def _draw_margins(source: ReportSource) -> tuple[Figure, ...]:
-    """Draw the intervals of the differences against the margin, one figure for each measure."""
+    """Draw the confidence intervals of the differences and the margin, one figure for each measure."""
     result = source.get_gate()
     frame = result.frame()
     drawn = frame[frame["low"].notna()]
@@ -111,7 +111,7 @@ def _phrase_decision(decision: str, equivalent: bool) -> str:
 
 @section("predictions", title="Predictions", order=20, serves=("gate",), question="how")
 def build_predictions_section(source: ReportSource) -> Section:
-    """Describe the file, the rows and the version."""
+    """Describe the file, the number of rows and the version of fairtrial."""
     result = source.get_gate()
     rows = format_count(result.comparisons[0].rows, "row")
     sentence = Sentence(f"Computed from {rows} of {result.source} with fairtrial gate (fairtrial {version('fairtrial')}).")

@@ -86,10 +86,10 @@ def _build_pair_section(judgement: Judgement) -> Section | None:
     frame = build_tests_frame(judgement)
     note = (
         "The first model of a pair has the better value of the main measure. Differences are first minus second. Intervals are "
-        "simultaneous over all pairs (Bonferroni). Adjusted p: Holm over all pairs of all data sets, for each measure; it "
-        "decides. A p-value at its minimum, the smallest that the number of resamples allows, is an upper bound. The interval "
-        "of a permutation test is from the bootstrap, or from the p-value if they disagree. The primary test is the test for "
-        "the main measure."
+        "simultaneous over all pairs (Bonferroni). Significance is decided by the adjusted p-value (Holm over all pairs of all "
+        "data sets, separately for each measure). A p-value at its minimum, the smallest that the number of resamples allows, "
+        "is an upper bound. The interval of a permutation test is from the bootstrap, or from the p-value if they disagree. "
+        "The primary test is the test for the main measure."
     )
     formats = _PAIR_FORMATS | dict.fromkeys(["p", "adjusted p"], make_p_format(judgement.alpha))
     tables = (build_counts_table(frame), ReportTable(PAIRS_KEY, "Every test of every pair", frame, formats, note, None, True))
@@ -98,7 +98,10 @@ def _build_pair_section(judgement: Judgement) -> Section | None:
 
 
 def _list_selections(judgement: Judgement) -> list[tuple[str, str, dict[str, str]]]:
-    """List the measure, the data set ("" for the only one) and the values of the selectors of each figure and its finding."""
+    """List the measure, the data set and the selector values of each figure and its finding.
+
+    The name of the data set is empty if there is only one.
+    """
     if len(list_datasets(judgement)) > 1:
         return [(judgement.main, dataset, {"dataset": dataset}) for dataset in select_largest_datasets(judgement)]
     measures = list_tested_measures(judgement)
@@ -108,7 +111,7 @@ def _list_selections(judgement: Judgement) -> list[tuple[str, str, dict[str, str
 
 
 def _describe_selections(judgement: Judgement) -> list[Sentence]:
-    """Describe the significant pairs of each selection. If there is a verdict over data sets, its finding comes first."""
+    """Describe the significant pairs of each selection and, if there are several data sets, of all data sets together."""
     findings = [
         Sentence(text, when=when)
         for measure, dataset, when in _list_selections(judgement)
@@ -120,7 +123,7 @@ def _describe_selections(judgement: Judgement) -> list[Sentence]:
 
 
 def _describe_significant_pairs(judgement: Judgement, measure: str, dataset: str) -> str:
-    """Describe which pairs differ significantly in a measure on a data set, or on all of them, by the worse model."""
+    """Describe which pairs differ significantly in a measure on one data set or, if `dataset` is empty, on all data sets."""
     pairs = order_pairs_best_first(judgement, measure)
     pairs = pairs[pairs["dataset"] == dataset] if dataset else pairs
     tested, several = pairs[pairs["p_adjusted"].notna()], pairs["dataset"].nunique() > 1
@@ -131,7 +134,7 @@ def _describe_significant_pairs(judgement: Judgement, measure: str, dataset: str
         rank_judged_models(judgement, str(name), measure).index(str(first))
         for name, first in zip(tested["dataset"], tested["first"], strict=True)
     ]
-    # Each pair, with the better model first. Of the models that are better than the same one, the best comes first.
+    # Sort the pairs. If several models are better than the same model, the best of them comes first.
     lines = tested.iloc[np.argsort(ranks, kind="stable")].to_dict("records")
     for line in lines:
         is_ahead = sign * line["difference"] >= 0
@@ -153,12 +156,12 @@ def _describe_significant_pairs(judgement: Judgement, measure: str, dataset: str
 
 
 def _is_adjusted(judgement: Judgement) -> bool:
-    """Return whether p-values and limits are adjusted, because there are several pairs."""
+    """Return whether there are several pairs, so that p-values and limits are adjusted."""
     return len(judgement.pairs) > 1
 
 
 def _name_better_models(lines: list[dict[Any, Any]], several: bool) -> list[str]:
-    """Name the models that are better than the same one or, for several data sets, count the data sets of each pair."""
+    """Name the better models of the significant pairs. With several data sets, count the data sets of each pair."""
     if several:
         counts = Counter((str(line["better"]), str(line["worse"])) for line in lines)
         return [f"{better} is better than {worse} on {format_count(n, 'data set')}" for (better, worse), n in counts.items()]
@@ -175,7 +178,7 @@ def _name_better_models(lines: list[dict[Any, Any]], several: bool) -> list[str]
 
 
 def build_counts_table(frame: pd.DataFrame) -> ReportTable:
-    """Count the pairs of each test, those that are significant, and those that cannot be decided, if any."""
+    """Count all pairs, the significant pairs and the undecidable pairs of each test."""
     significant = frame["significant"]
     flags = frame[["test"]].assign(pairs=1, significant=significant == "yes", undecided=significant == UNDECIDED)
     counts = flags.groupby("test", sort=False).sum().astype(int)
@@ -210,7 +213,7 @@ def _describe_pairs(judgement: Judgement, frame: pd.DataFrame) -> tuple[Sentence
 
 
 def _draw_pair_figures(judgement: Judgement) -> tuple[Figure, ...]:
-    """Draw the difference of each pair and its interval, for each tested measure or for each data set with many rows."""
+    """Draw the difference of each pair and its interval, for each tested measure or for each of the largest data sets."""
     selections, figures = _list_selections(judgement), []
     keys = make_unique_keys([dataset or measure for measure, dataset, _ in selections])
     for (measure, dataset, when), key in zip(selections, keys, strict=True):
@@ -249,7 +252,7 @@ def _describe_adjustment(judgement: Judgement) -> str:
 
 
 def draw_differences_from_best(judgement: Judgement, dataset: str, key: str, when: Mapping[str, str]) -> Figure | None:
-    """Draw the difference of each model from the best one in the main measure, with intervals and p-values."""
+    """Draw the difference of each model from the best model in the main measure, with intervals and p-values."""
     order = rank_judged_models(judgement, dataset)
     pairs = order_pairs_best_first(judgement)
     pairs = pairs[(pairs["dataset"] == dataset) & (pairs["first"] == order[0])]

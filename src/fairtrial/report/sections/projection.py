@@ -32,7 +32,7 @@ _MOST_LEARNERS = 20
 
 @section("projection", title="All measures at once", order=140, serves=("study",), question="size")
 def build_section(source: ReportSource) -> Section | None:
-    """Build the projection of all learners. Return None if fewer than two learners share a data set."""
+    """Show the projection and the efficiency of the learners. Return None if fewer than two learners share a data set."""
     results = source.get_results()
     learners = select_best_learners(results, _MOST_LEARNERS)
     confusion = compute_confusion_tables(results, get_main_condition(results), learners=learners)
@@ -62,7 +62,7 @@ def build_section(source: ReportSource) -> Section | None:
 
 
 def _note_omitted_learners(results: Results) -> tuple[str, ...]:
-    """Note that only the best learners are compared, if there are more."""
+    """Note that only the best learners are shown, if the study has more learners."""
     is_limited = len(results.archive.learners) > _MOST_LEARNERS
     return (f"Only the {_MOST_LEARNERS} learners with the best mean ranks are shown.",) * is_limited
 
@@ -129,7 +129,7 @@ def _build_projection_notes(confusion: ConfusionTables) -> tuple[str, ...]:
 def _build_efficiency_tables(results: Results) -> tuple[ReportTable, ...]:
     """Build the table of efficiency. If data sets are left out, a table that counts the data sets comes first.
 
-    There are no tables if the study does not declare measures of both directions, or if no data set has values of all measures.
+    No table is built if all declared measures have the same direction, or if no data set has finite values of all measures.
     """
     import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Ranks of the learners under every measure: the best learner depends on the measure."""
+"""Ranks of the learners under every measure. The best learner can depend on the measure."""
 
 from __future__ import annotations
 
@@ -67,9 +67,9 @@ def build_section(source: ReportSource) -> Section | None:
 
 
 def compute_measure_means(results: Results, measures: Sequence[str] | None = None) -> tuple[pd.DataFrame, list[str]]:
-    """Compute means over data sets by measure and learner under the main condition. List the measures without means.
+    """Compute the mean of each measure and learner over data sets, under the main condition.
 
-    The default is all measures.
+    The second result lists the measures without means. By default, all measures are computed.
     """
     import pandas as pd
 
@@ -87,13 +87,13 @@ def compute_measure_means(results: Results, measures: Sequence[str] | None = Non
 
 
 def _has_ranks(measure: Measure) -> bool:
-    """Return whether a measure ranks learners. A study declares neither ordered classes nor prediction sets."""
+    """Return whether a measure can rank the learners of a study. It must not need ordered classes or prediction sets."""
     is_computed = measure.facts.needs in ("labels", "scores", "probabilities") and measure.facts.has_direction
     return is_computed and "class order" not in measure.facts.exceptions and not isinstance(measure, SetMeasure)
 
 
 def explain_infinite_measures(results: Results, measures: list[str]) -> dict[str, str]:
-    """Explain, for learners without a finite mean, which measures are infinite."""
+    """Explain which measures are infinite for learners that have no finite value."""
     main = get_main_condition(results)
     tables = {name: _read_score_table(results, name, main) for name in measures}
     explanations = {name: _describe_infinite_values(table) for name, table in tables.items() if table is not None}
@@ -101,7 +101,7 @@ def explain_infinite_measures(results: Results, measures: list[str]) -> dict[str
 
 
 def _describe_infinite_values(table: pd.DataFrame) -> str:
-    """Describe which learners have infinite values on which data sets. Return an empty text if all have a finite value.
+    """Describe which learners have infinite values on which data sets. Return an empty text if all have finite values.
 
     >>> import pandas as pd
     >>> inf, nan = float("inf"), float("nan")
@@ -128,9 +128,9 @@ def _read_score_table(results: Results, measure: str, condition: ConditionFacts)
 
 
 def _average_measure(results: Results, measure: str, condition: ConditionFacts) -> pd.Series[float] | None:
-    """Average over the data sets that all learners with a value share.
+    """Average a measure over the data sets that all learners with finite values share.
 
-    Return None if the measure cannot be computed, or if they share less than half of the data sets.
+    Return None if the measure cannot be computed, or if the learners share less than half of the data sets.
     """
     table = _read_score_table(results, measure, condition)
     shared = _select_shared(table) if table is not None else None
@@ -140,7 +140,7 @@ def _average_measure(results: Results, measure: str, condition: ConditionFacts) 
 
 
 def _select_shared(table: pd.DataFrame) -> pd.DataFrame:
-    """Select the data sets on which all learners with a finite value have one."""
+    """Select the data sets on which all learners have finite values. Drop learners without any finite value."""
     finite = table.where(np.isfinite(table))
     return finite.loc[:, finite.notna().any()].dropna()
 
@@ -164,7 +164,7 @@ def compute_ranks(means: pd.DataFrame) -> pd.DataFrame:
 
 
 def count_firsts(ranks: pd.DataFrame) -> pd.DataFrame:
-    """For each learner, count the measures under which it ranks first, and find its best, mean and worst rank."""
+    """Count the measures under which each learner ranks first, and compute its best, mean and worst rank."""
     import pandas as pd
 
     frame = pd.DataFrame(
@@ -186,7 +186,7 @@ def compute_mean_ranks(ranks: pd.DataFrame) -> pd.Series[float]:
 
 
 def build_rank_facts(ranks: pd.DataFrame) -> pd.DataFrame:
-    """Build the frame of counts for the sentence."""
+    """Build a frame of the counts in the sentence of this section."""
     import pandas as pd
 
     counts = {

@@ -71,7 +71,7 @@ def _build_means(results: Results, condition: str, level: float) -> pd.DataFrame
 
 
 def _describe_scheme(results: Results, name: str) -> Sentence:
-    """Name the best learners with a scheme."""
+    """Describe the answer with one resampling scheme."""
     verdict, reason = compute_verdict(results.for_resampling(name))
     if verdict is None:
         return build_sentence("With {scheme}: {reason}", scheme=name, reason=reason)

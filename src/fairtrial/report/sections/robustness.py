@@ -138,7 +138,7 @@ def _list_measures(results: Results) -> list[str]:
 def _compute_level_family(
     results: Results, name: str, levels: list[ConditionFacts], measure: str, key: str
 ) -> LevelFamily | None:
-    """Compute the means at each noise level. Return None if the measure has no value or a level has no number."""
+    """Compute the means at each noise level. Return None if the measure or a noise level is undefined."""
     conditions = (get_main_condition(results), *levels)
     try:
         with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
@@ -161,7 +161,10 @@ def _compute_level_family(
 def _describe_changes(
     results: Results, families: list[LevelFamily], slider: tuple[str, tuple[str, ...]] | None
 ) -> tuple[Sentence, ...]:
-    """Describe for whom each measure changes most and least: at the selected noise level or, without a slider, the highest."""
+    """Describe for which learner each measure changes most and least.
+
+    The noise level is the selected level or, if there is no slider, the highest.
+    """
     contexts = VerdictContext.list_alternatives(results)
     verdicts = {
         (context.measure, format_condition(context.condition)): context.verdict for context in contexts if context.condition
@@ -186,7 +189,7 @@ def _describe_changes(
 def _describe_change(
     family: LevelFamily, level: ConditionFacts | None = None, verdicts: Mapping[tuple[str, str], Verdict | None] | None = None
 ) -> Sentence:
-    """Describe for whom a measure changes most and least. Default: at the highest noise level."""
+    """Describe for which learner a measure changes most and least. Default: at the highest noise level."""
     means, table = family.table.frame, family.key
     sign = 1 if get_measure(family.measure).facts.direction == "max" else -1
     condition = format_condition(family.conditions[-1] if level in (None, family.conditions[0]) else level)
@@ -215,7 +218,7 @@ def _describe_change(
 
 
 def _describe_rank_difference(verdict: Verdict | None, first: str, second: str) -> str:
-    """Describe whether two learners differ significantly. Empty without a test."""
+    """Describe whether two learners differ significantly. Return an empty text if this was not tested."""
     pair = None if verdict is None else verdict.ranking.find_pair(first, second)
     if verdict is None or pair is None or np.isnan(pair.p_adjusted):
         return ""
@@ -272,10 +275,10 @@ def _draw_levels(results: Results, family: LevelFamily, key: str, marked: Condit
 
 
 def _is_shift(condition: ConditionFacts, conditions: Iterable[ConditionFacts]) -> bool:
-    """Whether a condition is a shift rather than noise.
+    """Return whether a condition is a shift rather than noise.
 
     A condition that changes only the test set is a shift. A condition that changes both sets is a shift if its name is in
-    `SHIFTS` or if the study also declares it for the test set alone.
+    `SHIFTS`. It is also a shift if the study declares it a second time for the test set alone.
     """
     declared = dict(condition.description)
     if declared.get("part") != "all":
@@ -388,7 +391,7 @@ def _describe_least_loss(table: ReportTable, last: pd.DataFrame, line: int, name
 
 
 def _compare_intervals(last: pd.DataFrame, line: int, column: str) -> Sentence | None:
-    """Describe which learners have intervals that do not overlap that of the best learner."""
+    """Describe which learners have intervals that do not overlap the interval of the best learner."""
     if len(last) < 2:
         return None
     high: Any = last.loc[line, f"{column} high"]

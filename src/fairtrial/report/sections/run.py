@@ -35,7 +35,7 @@ _ABSTENTION_NOTE = "Test rows for which a learner predicted no class, in the tri
 
 @section("what-was-run", title="Setup", order=20, serves=("study",), schemes="none", question="how")
 def build_section(source: ReportSource) -> Section:
-    """Build the counts and the tables of learners, conditions, settings, trials, runs and failures."""
+    """Show the size of a study, and tables of its learners, conditions, settings, trials, runs and failures."""
     results = source.get_all_results()
     counts = build_counts_frame(results)
     tables = [
@@ -74,7 +74,7 @@ def _describe_command(results: Results) -> Sentence:
 
 
 def describe_resampling(scheme: Any) -> str:
-    """Describe a resampling scheme in a few words. Empty if it was not declared.
+    """Describe a resampling scheme in a few words. Return an empty text if it was not declared.
 
     >>> describe_resampling({"scheme": "stratified", "folds": 5, "repeats": 5})
     'stratified, 5 repeats of 5 folds'
@@ -170,7 +170,7 @@ def build_counts_frame(results: Results) -> pd.DataFrame:
 
 
 def build_learners_frame(results: Results) -> pd.DataFrame:
-    """Build a row for each learner: class and parameters, and the sampler and tuning if any learner has them."""
+    """Build a frame with one row per learner: class, parameters and, if any learner has them, sampler and tuning."""
     import pandas as pd
 
     declared = get_declared_section(results, "learners")
@@ -208,7 +208,7 @@ def _format_parameter(value: Any) -> str:
 
 
 def build_conditions_frame(results: Results) -> pd.DataFrame:
-    """Build a row for each condition and level: its effect, and the mean realized level in successful trials."""
+    """Build a frame with one row per condition and level: its effect, and the mean realized level in successful trials."""
     import pandas as pd
 
     trials = results.trials()
@@ -235,7 +235,7 @@ def _format_schemes(results: Results) -> str:
 
 
 def build_settings_frame(results: Results) -> pd.DataFrame:
-    """Format resampling, measures, verdict, resource limits and seed."""
+    """Build a frame with the resampling, measures, verdict, resource limits and seed of a study."""
     import pandas as pd
 
     verdict = {"measure": get_verdict_measure_name(results)} | dict(get_declared_section(results, "verdict"))
@@ -250,7 +250,7 @@ def build_settings_frame(results: Results) -> pd.DataFrame:
 
 
 def build_runs_frame(results: Results) -> pd.DataFrame:
-    """Build a row for each run: start, end, engine, jobs, trials."""
+    """Build a frame with one row per run: start, end, engine, jobs, cores and trials."""
     import pandas as pd
 
     lines = [
@@ -269,7 +269,7 @@ def build_runs_frame(results: Results) -> pd.DataFrame:
 
 
 def build_versions_frame(results: Results) -> pd.DataFrame:
-    """Build a row for each package that the runs and learners used, with its versions."""
+    """Build a frame with one row per package that the runs and learners used, and its versions."""
     import pandas as pd
 
     version_maps = [run.get("versions") or {} for run in results.archive.runs]
@@ -296,7 +296,7 @@ def build_status_frame(results: Results) -> pd.DataFrame:
 
 
 def build_abstentions_frame(results: Results) -> pd.DataFrame:
-    """Build a row for each learner that abstained, with the numbers of test rows and trials."""
+    """Build a frame with one row per learner that abstained, and its numbers of test rows and trials."""
     names = {"abstained": "abstentions", "rows": "of test rows", "abstaining": "in trials", "trials": "of trials"}
     return count_abstentions(results.archive, results.trials())[["learner", *names]].rename(columns=names)
 
@@ -313,7 +313,7 @@ def build_failures_frame(results: Results) -> pd.DataFrame:
 
 @section("predictions", title="Predictions", order=20, serves=("judgement",), question="how")
 def build_judgement_section(source: ReportSource) -> Section:
-    """Build the description of the predictions. Notes list all assumptions and corrections."""
+    """Describe the predictions. Notes list all assumptions and corrections."""
     judgement = source.get_judgement()
     tables: tuple[ReportTable, ...] = (
         ReportTable(FACTS, "Size of the judgement", build_facts_frame(judgement), {"value": "{:,}"}),
@@ -336,7 +336,7 @@ def build_judgement_section(source: ReportSource) -> Section:
 
 
 def build_models_frame(judgement: Judgement) -> pd.DataFrame:
-    """Describe the predictions for each data set and model in one row. For a streamed file, give only the number of rows."""
+    """Build a frame with one row per data set and model. For a streamed file, it contains only the number of rows."""
     several = len(list_datasets(judgement)) > 1
     if judgement.predictions is not None:
         return drop_single_dataset(judgement.predictions.frame(), several)
@@ -345,7 +345,7 @@ def build_models_frame(judgement: Judgement) -> pd.DataFrame:
 
 
 def build_positive_frame(judgement: Judgement) -> pd.DataFrame:
-    """Build a row for each data set: the positive class, the other class, and the reason for the choice."""
+    """Build a frame with one row per data set: the positive class, the other class, and the reason for the choice."""
     import pandas as pd
 
     positives = judgement.positives
@@ -405,7 +405,7 @@ def _describe_columns(judgement: Judgement) -> Sentence:
 
 
 def explain_omissions(judgement: Judgement) -> tuple[Sentence, ...]:
-    """Explain why this judgement lacks some sections."""
+    """Explain why some sections or results are missing from the report."""
     sentences = []
     streamed = judgement.predictions is None
     if not judgement.curves:

@@ -48,7 +48,7 @@ _FOUR = "{:.4f}"
 _BEHIND = "difference from the best"
 _FORMATS = {"level": "{:g}", "mean": _FOUR, "low": _FOUR, "high": _FOUR, _BEHIND: _FOUR}
 _MAX_ALTERNATIVES = 24  # with more measures and conditions, only the main condition is drawn
-_MAX_COLOURS = 8  # with more models, figures of several data sets show the first ones
+_MAX_COLOURS = 8  # with more models, figures of several data sets show only the first models
 _STUDENT = "Mean over data sets with 95 % t intervals, truncated to the measure's range."
 _CORRECTED = (
     "Mean over the splits of one data set with 95 % intervals, corrected for the overlap of training sets (Nadeau-Bengio) and "
@@ -92,7 +92,7 @@ def build_section(source: ReportSource) -> Section:
 
 
 def build_measure_means(means: pd.DataFrame, measure: str) -> pd.DataFrame:
-    """Build the frame of the means of one measure, with the difference of each from the best mean of its condition."""
+    """Build a frame of the means of one measure, with their distances from the best mean under the same condition."""
     frame = means[means["measure"] == measure].drop(columns="measure").reset_index(drop=True)
     groups, direction = frame.groupby("condition", sort=False, observed=True)["mean"], get_measure(measure).facts.direction
     if direction not in ("max", "min"):
@@ -103,7 +103,7 @@ def build_measure_means(means: pd.DataFrame, measure: str) -> pd.DataFrame:
 
 
 def _describe_study_sizes(results: Results, frames: Mapping[str, pd.DataFrame]) -> tuple[Sentence, ...]:
-    """Describe the size of the lead for each measure and condition that the figures show."""
+    """Describe the lead of the best learner for each measure and condition in the figures."""
     sentences = []
     for measure, frame in frames.items():
         drawn = _list_drawn_conditions(results, frame)
@@ -118,7 +118,7 @@ def _describe_study_sizes(results: Results, frames: Mapping[str, pd.DataFrame]) 
 
 
 def _describe_size(results: Results, frame: pd.DataFrame, measure: str, condition: ConditionFacts) -> Sentence | None:
-    """Describe the best mean of a measure under a condition and its lead over the next and the last one."""
+    """Describe the best mean of a measure under a condition, and its lead over the second-best and the worst mean."""
     if _BEHIND not in frame:
         return None
     key = format_means_key(results, measure)
@@ -149,7 +149,7 @@ def _describe_size(results: Results, frame: pd.DataFrame, measure: str, conditio
 
 
 def _format_lead(frame: pd.DataFrame, key: str, line: Any) -> Number:
-    """Format the distance of a mean from the best one, which has no sign."""
+    """Format the distance of a mean from the best mean, without a sign."""
     return format_number(frame, key, line, _BEHIND, "{:.3g}")
 
 
@@ -200,14 +200,14 @@ def _format_means_note(results: Results, frame: pd.DataFrame) -> str:
 
 
 def _list_drawn_conditions(results: Results, frame: pd.DataFrame) -> list[str]:
-    """List the conditions that figures show: all or, if there would be many figures, only the main one."""
+    """List the conditions to draw: all conditions or, if there would be too many figures, only the main condition."""
     conditions = list(dict.fromkeys(frame["condition"]))
     is_many = len(conditions) * len(results.measures) > _MAX_ALTERNATIVES
     return [format_condition(get_main_condition(results))] if is_many else conditions
 
 
 def _draw_means_figures(results: Results, frame: pd.DataFrame, measure: str, key: str) -> tuple[Figure, ...]:
-    """Draw the means under each condition, or only under the main one if there would be many figures."""
+    """Draw the means of a measure under each condition that `_list_drawn_conditions` lists."""
     conditions = _list_drawn_conditions(results, frame)
     keys = map_unique_keys(conditions)
     figures = [
@@ -260,7 +260,10 @@ def _wrap_tables(tables: tuple[ReportTable, ...]) -> tuple[Section, ...]:
 
 
 def _build_generalisation_section(results: Results) -> tuple[Section, ...]:
-    """Show the intervals for which the schemes nested-cv and conservative-z are used. Other schemes have them in the means."""
+    """Show intervals of the generalisation error for the schemes nested-cv and conservative-z.
+
+    For other schemes, the tables of the means contain the intervals.
+    """
     import pandas as pd
 
     if not get_declared_splitters(results.archive):
@@ -303,7 +306,7 @@ def build_judgement_section(source: ReportSource) -> Section:
 
 
 def _describe_sizes(judgement: Judgement) -> tuple[Sentence, ...]:
-    """Describe the best value of each measure and its distances from others. The page's selector chooses the measure."""
+    """Describe the best value of each measure and its lead over other values. The page's selector chooses the measure."""
     several = len(list_datasets(judgement)) > 1
     if not several and len(list_models(judgement)) == 1 and _list_shared_scale(judgement):
         return (Sentence(render_size(judgement.findings[0])),)
@@ -315,7 +318,7 @@ def _describe_sizes(judgement: Judgement) -> tuple[Sentence, ...]:
 
 
 def _describe_best(judgement: Judgement, measure: str) -> str:
-    """Describe the best value of a measure and its tested distances from others, or else the range of the values."""
+    """Describe the best value of a measure and its tested lead over other values or, without a test, the range of values."""
     if measure == judgement.main:
         return render_size(judgement.findings[0])
     name, has_direction = format_measure_name(measure), get_measure(measure).facts.has_direction
@@ -420,7 +423,7 @@ def _to_wide(lines: pd.DataFrame, index: str, models: list[str]) -> pd.DataFrame
 
 
 def _draw_measure_figures(judgement: Judgement) -> tuple[Figure, ...]:
-    """Draw the selected measure large and, for one data set, all measures as small multiples."""
+    """Draw the selected measure as a large figure and, for one data set, all measures as small multiples."""
     datasets, measures = list_datasets(judgement), list_drawn_measures(judgement)
     keys = dict(zip(measures, make_unique_keys(measures), strict=True))
     if len(datasets) > 1:
@@ -437,13 +440,13 @@ def _draw_measure_figures(judgement: Judgement) -> tuple[Figure, ...]:
 
 
 def _list_shared_scale(judgement: Judgement) -> list[str]:
-    """List the measures that share a scale on which larger values are better, the main one first."""
+    """List the measures that can share an axis: larger is better, and the maximum is 1. The main measure comes first."""
     names = list_drawn_measures(judgement)
     return [name for name in names if get_direction(name) == "max" and get_measure(name).facts.range in ((0, 1), (-1, 1))]
 
 
 def list_drawn_measures(judgement: Judgement) -> list[str]:
-    """List the measures with finite values, the main one first."""
+    """List the measures with finite values, the main measure first."""
     names = list(dict.fromkeys(map(str, _select_finite_scores(judgement.scores)["measure"])))
     return sorted(names, key=lambda name: name != judgement.main)
 
@@ -500,7 +503,7 @@ def _choose_step(rows: int, size: str) -> int:
 
 
 def draw_single_model(judgement: Judgement, key: str, maximum: int = MAX_ROWS) -> Figure | None:
-    """Draw the measures of one model that share a scale on which larger values are better, the main measure first."""
+    """Draw the measures of one model that can share an axis, the main measure first."""
     finite, shared = _select_finite_scores(judgement.scores), _list_shared_scale(judgement)
     lines = finite[finite["measure"].isin(shared[:maximum])]
     if lines.empty:

@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 
 def get_citation(name: str) -> str:
-    """Get the short citation of a test or procedure. It is empty if there is none."""
+    """Get the short citation of a test or procedure. Return an empty text if there is none."""
     return methods[name].cite if name in methods else ""
 
 
-# Interval methods of scores that are registered under another name, and the works behind the intervals of AUCs.
+# Interval methods of scores that are registered under another name, and the citations for the intervals of AUC.
 _INTERVAL_METHODS = {"bca": "bootstrap_difference"}
 _AUC_INTERVAL = "Wilson 1927; Hanley & McNeil 1982"
 _DECLARED_SECTIONS = ("data", "learners", "conditions", "resampling", "measures", "verdict", "limits")
@@ -99,7 +99,7 @@ def _list_methods(source: ReportSource) -> tuple[list[str], list[str], list[tupl
 
 
 def _list_row_tests(judgement: Judgement) -> list[str]:
-    """List the tests between models. A variant with its own citation, e.g. for clusters, is listed as well."""
+    """List the tests between models. A variant with its own citation, e.g. for clusters, is listed separately."""
     names: list[str] = []
     for test, note in judgement.tests[["test", "note"]].itertuples(index=False):
         variant = f"{test} ({str(note).partition('.')[0]})"
@@ -116,13 +116,13 @@ def _get_family_key(work: str) -> tuple[str, str]:
 
 
 def list_tests_used(verdict: Verdict) -> list[str]:
-    """List the test of a verdict, the adjustment of its pairs, and the Bayesian test."""
+    """List the test of a verdict, its post-hoc procedure and its Bayesian test."""
     further = [] if verdict.posthoc is None else [verdict.posthoc.method]
     return [verdict.outcome.test, *further, *([] if verdict.posterior is None else [verdict.posterior.test])]
 
 
 def _get_citation(measure: str) -> str:
-    """Get the short citation of a measure. It is empty if the measure is not registered."""
+    """Get the short citation of a measure. Return an empty text if the measure is not registered."""
     try:
         return str(get_measure(measure).facts.cite)
     except InputError:
@@ -151,7 +151,7 @@ def read_bibliography() -> dict[str, str]:
 
 @section("reproduce", title="How to reproduce", order=180, serves=("study",), schemes="none", question="how")
 def build_reproduction_section(source: ReportSource) -> Section:
-    """Build the commands and the study file. For given predictions, build only the command."""
+    """Show the commands and the study file that reproduce the results. For given predictions, show only the command."""
     results = source.get_all_results()
     if has_only_predictions(results):
         sentence = build_sentence("The predictions were made elsewhere. Judging the same file again gives the same report.")
@@ -239,7 +239,7 @@ def build_hashes_frame(results: Results) -> pd.DataFrame:
 
 @section("reproduce", title="How to reproduce", order=180, serves=("judgement",), question="how")
 def build_judgement_reproduction_section(source: ReportSource) -> Section:
-    """Build the command and the hashes of the judged files."""
+    """Show the command that reproduces a judgement, and the hashes of the judged files."""
     judgement = source.get_judgement()
     origin = judgement.origin
     version = build_sentence("This judgement was made with fairtrial {version}.", version=origin.version or "(unknown version)")
@@ -255,7 +255,7 @@ def build_judgement_reproduction_section(source: ReportSource) -> Section:
 
 
 def build_files_frame(judgement: Judgement) -> pd.DataFrame:
-    """Build a row for each file, with its SHA-256 hash."""
+    """Build a frame with one row per judged file and its SHA-256 hash."""
     import pandas as pd
 
     return pd.DataFrame(list(judgement.origin.files), columns=["file", "SHA-256"])

@@ -32,8 +32,8 @@ _FORMATS = dict.fromkeys(["estimate", "low", "high", "rest", "difference", "prop
 _GAP_NAMES = {"p_value": "p", "p_adjusted": "adjusted p"}
 _GAP_NOTE = (
     "Difference: the value of the subgroup minus that of all other rows of the data set. Confidence limits and adjusted "
-    "p-values cover all subgroups, columns, models and data sets; those of measures other than the main one also cover all "
-    "these measures together."
+    "p-values cover all subgroups, columns, models and data sets. For measures other than the main measure, they also cover "
+    "all these measures together."
 )
 
 
@@ -67,7 +67,10 @@ def _name_measures(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _describe_gaps(judgement: Judgement) -> tuple[Sentence, ...]:
-    """Describe the gaps. The first text names the main measure and, if it has no significant gap, those of other measures."""
+    """Describe the gaps in each measure, the main measure first.
+
+    If the main measure has no significant gap, the first text also names significant gaps in other measures.
+    """
     first, *others = judgement.gap_summary
     answer = dict.fromkeys((first, *judgement.gap_answer))
     names = [str(finding["measure"]) for finding in judgement.gap_findings]
@@ -82,13 +85,13 @@ def _describe_gaps(judgement: Judgement) -> tuple[Sentence, ...]:
 
 
 def list_gap_measures(judgement: Judgement) -> list[str]:
-    """List the measures with limits of gaps, the main one first. If the main one has none, list only the first."""
+    """List the measures whose gaps have limits, the main measure first. If it has no limits, list only one measure."""
     names = list(dict.fromkeys(map(str, judgement.gaps[judgement.gaps["low"].notna()]["measure"])))
     return sorted(names, key=lambda name: name != judgement.main) if judgement.main in names else names[:1]
 
 
 def _draw_figures(judgement: Judgement) -> tuple[Figure, ...]:
-    """Draw the gaps by column. The selectors of the page choose the measure or, if there are several, the data set."""
+    """Draw the gaps of each column. The page's selectors choose the measure or, with several data sets, the data set."""
     measures, datasets = list_gap_measures(judgement), select_largest_datasets(judgement)
     has_many_datasets = len(list_datasets(judgement)) > 1
     has_main = judgement.main in measures
@@ -110,7 +113,7 @@ def _draw_figures(judgement: Judgement) -> tuple[Figure, ...]:
 
 
 def _order_columns(gaps: pd.DataFrame, measures: list[str]) -> list[str]:
-    """Order the columns: those with significant gaps in the first measure come first."""
+    """Sort the columns. Columns with significant gaps in the first measure come first, and only a few columns are kept."""
     main = gaps[gaps["measure"].isin(measures[:1])]
     significant = set(main[main["significant"].astype(bool)]["column"])
     return sorted(dict.fromkeys(map(str, gaps["column"])), key=lambda name: name not in significant)[:_MAX_FIGURES]
@@ -141,7 +144,7 @@ def _draw_gaps(judgement: Judgement, lines: pd.DataFrame, key: str, lead: bool, 
     title = f"{capitalize(name)} by {column}{scope}"
     chart = draw_forest(frame, title=title, subtitle="; ".join(notes), has_zero=True, step=13 if len(models) > 1 else 26)
     sizes_of_gaps = drawn["difference"].abs()
-    is_largest = sizes_of_gaps >= sizes_of_gaps.max() - _ROUNDING  # mirror images: the worse subgroup is named
+    is_largest = sizes_of_gaps >= sizes_of_gaps.max() - _ROUNDING  # if two gaps are mirror images, the worse subgroup is named
     is_worse = drawn["difference"] * (1 if get_direction(measure) == "max" else -1) < 0
     largest = drawn.iloc[int(np.argmax(is_largest * 2 + (is_largest & is_worse)))]
     alt = (

@@ -68,7 +68,7 @@ _OWN_NAMES = {"alert_rate": "alert rate", "cost": "cost per 1,000 cases"}
 
 @section("thresholds", title="Thresholds", order=65, serves=("judgement",), question="threshold")
 def build_judgement_section(source: ReportSource) -> Section | None:
-    """Choose thresholds at equal costs. Return None if there are no scores for a positive class, or rows are streamed."""
+    """Choose thresholds at equal costs. Return None if there are no scores for a positive class, or too many rows."""
     judgement = source.get_judgement()
     predictions = judgement.predictions
     if predictions is None or not judgement.positives.classes:
@@ -172,7 +172,7 @@ COSTS_KEY, _COST = "thresholds-equal-costs", "cost per 1,000 cases"
 
 @section("thresholds", title="Thresholds", order=65, serves=("study",), question="threshold")
 def build_study_section(source: ReportSource) -> Section | None:
-    """Let readers explore thresholds on the largest data sets of two classes. Return None if there are no probabilities."""
+    """Build the threshold explorer for the largest two-class data sets. Return None if no learner predicts probabilities."""
     import pandas as pd
 
     results = source.get_results()
@@ -234,7 +234,7 @@ _POOLED = "Test rows of all folds of the first repeat. A false positive and a fa
 
 
 def _describe_study_costs(table: ReportTable, name: str, dataset: ExploredDataset, several: bool, condition: str) -> Sentence:
-    """Describe the lowest cost on a data set at a threshold of 0.5 and equal costs. It is an estimate, not a test."""
+    """Describe the lowest cost on a data set at a threshold of 0.5 and equal costs. Differences are not tested."""
     lines: Any = table.frame[table.frame["data set"] == name]
     best = lines[_COST].idxmin()
     cost = format_cell(table.frame, table.key, best, _COST, "{:.3g}")
@@ -255,7 +255,7 @@ def _describe_study_costs(table: ReportTable, name: str, dataset: ExploredDatase
 
 
 def _explore_study_dataset(results: Results, facts: DataFacts) -> ExploredDataset | None:
-    """Count true and false positives of each learner with probabilities, pooled over the test rows of the first repeat."""
+    """Count true and false positives of the learners that predict probabilities. Pool the test rows of the first repeat."""
     condition, positive = get_main_condition(results), choose_positive_class(results, facts)
     code = facts.classes.index(positive)
     negative = next(label for label, count in zip(facts.classes, facts.counts, strict=True) if count and label != positive)
@@ -277,7 +277,7 @@ def _explore_study_dataset(results: Results, facts: DataFacts) -> ExploredDatase
 def _draw_explorer(
     explored: Mapping[str, ExploredDataset], curves: Mapping[str, _ExploredCurves], several: bool
 ) -> list[Figure]:
-    """Draw the curves on which the explorer shows the operating points, for each data set."""
+    """Draw the curves of each data set on which the explorer shows the operating points."""
     figures = []
     for (name, dataset), key in zip(explored.items(), make_unique_keys(explored), strict=True):
         roc, precision_recall = curves[name].roc, curves[name].precision_recall
@@ -323,7 +323,7 @@ def _draw_explorer(
 
 
 def _build_operating_frame(dataset: ExploredDataset) -> pd.DataFrame:
-    """Build a row for each model and threshold: rates, errors per 1,000 cases, and the net benefit."""
+    """Build a frame with one row per model and threshold: rates, errors per 1,000 cases, and net benefit."""
     import pandas as pd
 
     frames = []
@@ -410,7 +410,7 @@ def _draw_figures(result: ThresholdResult, key: str) -> tuple[Figure, ...]:
 
 
 def _build_choices_frame(result: ThresholdResult) -> pd.DataFrame:
-    """Build a row for each model and quantity: estimate, limits, current value, and costs without a threshold."""
+    """Build a frame with one row per model and quantity: estimate, limits, current value, and costs without a threshold."""
     import pandas as pd
 
     lines = []
@@ -439,7 +439,7 @@ def _format_limits(interval: Interval) -> str:
 
 
 def _build_table_frame(result: ThresholdResult) -> pd.DataFrame:
-    """Build a row for each model and threshold, with a column for each measure."""
+    """Build a frame with one row per model and threshold and one column per measure."""
     keys = ["dataset", "model", "threshold", "tp", "fp", "fn", "tn"]
     labels: dict[Any, str] = {(choice.dataset, choice.model, choice.threshold): choice.label for choice in result.choices}
     lines = [

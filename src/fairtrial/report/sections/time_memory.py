@@ -31,7 +31,7 @@ _FORMATS = {**dict.fromkeys([_NAMES[name] for name in TIME_COLUMNS], "{:.4g}"), 
 
 @section("time-memory", title="Time and memory", order=160, serves=("study",), schemes="all", question="how")
 def build_section(source: ReportSource) -> Section | None:
-    """Report medians by learner and by data set. Return None if no times are available."""
+    """Report median times and memory by learner and by data set. Return None if no times are available."""
     results = source.get_all_results()
     times = results.times()
     if times.empty or not (times["fit_time"] > 0).any():

@@ -23,7 +23,7 @@ _NOTE = (
 
 @section("tuning", title="Tuning", order=155, serves=("study",), schemes="all", question="how")
 def build_section(source: ReportSource) -> Section | None:
-    """Show how often each value was chosen. Return None if no learner is tuned."""
+    """Show how often tuning chose each parameter value. Return None if no learner is tuned."""
     choices = source.get_all_results().tuning()
     if choices.empty:
         return None
@@ -51,7 +51,7 @@ def build_section(source: ReportSource) -> Section | None:
 
 
 def _summarize_learners(choices: pd.DataFrame) -> pd.DataFrame:
-    """Count trials and different combinations, and average the inner scores, for each learner."""
+    """For each learner, count the trials and the chosen combinations of parameters, and average the inner scores."""
     trial = [name for name in choices.columns if name not in ("parameter", "value")]
     text = choices.assign(value=choices["parameter"] + "=" + choices["value"].map(repr), learner=choices["learner"].astype(str))
     combinations = text.groupby(trial, sort=False, observed=True, dropna=False)["value"].agg("; ".join).reset_index()

@@ -1,4 +1,4 @@
-"""The verdict: the test and the reasons for it, its result, and the verdict under each other condition."""
+"""The verdict: the test and the reasons for it, its result, and the verdicts under other conditions."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ _MARGIN_NAMES = {
     "needed": "needed to decide",
 }
 _MARGIN_NOTE = (
-    "Differences are first minus second. The confidence limits are adjusted over all pairs of this table (Bonferroni) and "
-    "decide. The p-values are one-sided and not adjusted."
+    "Differences are first minus second. Decisions are based on the confidence limits, which are adjusted over all pairs of "
+    "this table (Bonferroni). The p-values are one-sided and not adjusted."
 )
 _POSTERIOR_NAMES = {"p_first": "first better", "p_rope": "practically equivalent", "p_second": "second better"}
 _LEARNER_NAMES = {
@@ -117,7 +117,7 @@ def _name_alternative(context: VerdictContext) -> tuple[str, str]:
 def _build_alternative(
     results: Results, context: VerdictContext, main: VerdictContext, noun: str, has_measures: bool
 ) -> Section:
-    """Build the subsection of one measure and condition. Measures other than that of the verdict have fewer tables."""
+    """Build the subsection of one measure and condition. Only the measure of the study's verdict has all tables."""
     assert context.condition is not None
     key, is_main = f"{context.key}-main" if context is main else context.key, context.measure == main.measure
     title = capitalize(format_condition_phrase(context.condition))
@@ -147,7 +147,7 @@ def _build_verdict_section(context: VerdictContext, noun: str, *, scores_elsewhe
 
 
 def _describe_verdict(context: VerdictContext, noun: str) -> tuple[Sentence, ...]:
-    """Describe the pairs, then the answer unless it says the same, and the results of the tests."""
+    """Describe the pairs, the answer (unless it repeats the text about the pairs), and the results of the tests."""
     pairs = describe_pairs(context.get_verdict(), noun, context.scope)
     answer, *others = context.describe(noun)
     is_same = answer.text == pairs
@@ -165,7 +165,7 @@ def describe_pairs(verdict: Verdict, noun: str = "learner", scope: str = "") -> 
 
 
 def _find_pairs(verdict: Verdict) -> Finding:
-    """Find how many pairs are significantly different, or why this cannot be decided."""
+    """Find which pairs are significantly different, or why this cannot be decided."""
     ranking = verdict.ranking
     if ranking.undecidable is not None:
         units = format_count(len(verdict.table.datasets), verdict.unit)
@@ -194,9 +194,10 @@ def _find_pairs(verdict: Verdict) -> Finding:
 
 @dataclass(frozen=True, eq=False)
 class VerdictContext:
-    """A verdict with its condition and the key of its tables or, if there is no verdict, the reason.
+    """A verdict with its condition and the key of its tables.
 
-    `basis` counts what was left out. `scope` limits the answer, e.g. to a condition.
+    If there is no verdict, `reason` explains why. `basis` counts the data sets and splits that were left out. `scope` is a
+    phrase that limits the answer, e.g. to a condition.
     """
 
     condition: ConditionFacts | None
@@ -230,7 +231,7 @@ class VerdictContext:
 
     @classmethod
     def list_alternatives(cls, results: Results) -> list[VerdictContext]:
-        """List the verdicts as in `list_for_study`, then those on the other measures of the study unless there are many."""
+        """List the verdicts of `list_for_study`. Add the verdicts on the other measures, unless there would be too many."""
         contexts, main = cls.list_for_study(results), get_verdict_measure_name(results)
         keys = {name: key for name, key in map_unique_keys(results.measures).items() if name != main}
         if (1 + len(keys)) * len(contexts) > MAX_ALTERNATIVES or len(results.trials()) > MAX_TRIALS:
@@ -245,7 +246,7 @@ class VerdictContext:
 
     @classmethod
     def from_scores(cls, verdict: Verdict) -> VerdictContext:
-        """Describe a verdict on a table of scores."""
+        """Build the context of a verdict on a table of scores."""
         excluded = verdict.excluded
         basis = Basis(excluded.used_datasets, excluded.datasets, excluded.planned_splits, excluded.splits)
         return cls(None, "verdict", verdict, basis=basis)
@@ -263,7 +264,7 @@ class VerdictContext:
         return self.verdict
 
     def build_facts(self) -> pd.DataFrame:
-        """Build the frame of the facts of the verdict, including what was left out."""
+        """Build a frame of facts about the verdict, including the numbers of data sets and splits that were left out."""
         return build_verdict_facts(self.get_verdict(), self.basis)
 
     def build_learners(self) -> pd.DataFrame:
@@ -277,7 +278,7 @@ class VerdictContext:
         return (Sentence(verdict.summarize(noun, self.scope)), *map(Sentence, render_all((*results, *self.exclusions), noun)))
 
     def describe_headline(self, noun: str = "learner", scope: str = "") -> list[str]:
-        """Describe the answer and how sure it is, in two texts."""
+        """Describe the answer and how certain it is, in at most two texts."""
         verdict = self.get_verdict()
         if np.isnan(verdict.p_value) and verdict.posthoc is None:
             return [verdict.summarize(noun, scope)]
@@ -291,7 +292,7 @@ class VerdictContext:
         return [render_headline(ranking, noun), *self._describe_certainty(noun)]
 
     def _describe_certainty(self, noun: str) -> list[str]:
-        """Describe the differences that matter. The test is named unless the texts about the ranking name it."""
+        """Describe the differences that matter. Name the test, unless the text about the ranking already does."""
         verdict = self.get_verdict()
         ranking = verdict.ranking
         if len(ranking.names) == 2:
@@ -314,12 +315,12 @@ class VerdictContext:
 
 
 def _list_other_caveats(verdict: Verdict) -> list[Finding]:
-    """List the caveats except those that follow the answer."""
+    """List the caveats that are not reported with the answer."""
     return [caveat for caveat in verdict.caveats if not _follows_answer(caveat)]
 
 
 def _follows_answer(finding: Finding) -> bool:
-    """Return whether a finding reports an omission or an assumption."""
+    """Return whether a finding is an omission or an assumption that is reported with the answer."""
     return finding.kind == "direction_default" or TOPICS.get(finding.kind) in _EXCLUSION_TOPICS
 
 
@@ -339,7 +340,7 @@ class Basis:
     splits_left_out: int
 
     def facts(self) -> dict[str, int]:
-        """Counts of what is left out. Empty if nothing is left out."""
+        """Count the data sets and splits that were left out. The result is empty if nothing was left out."""
         n_excluded = len(self.left_out)
         counts = {ALL: len(self.datasets) + n_excluded, LEFT: n_excluded} if n_excluded else {}
         return counts | ({SPLITS: self.splits, LOST: self.splits_left_out} if self.splits_left_out else {})
@@ -369,7 +370,7 @@ def compute_basis(results: Results, verdict: Verdict, measure: str, condition: C
 
 
 def build_facts_table(context: VerdictContext) -> ReportTable:
-    """Build the table of the facts of a verdict."""
+    """Build the table of the test result and of other facts about a verdict."""
     verdict = context.get_verdict()
     note = f"Test: {describe_choice(verdict.choice)}."
     effect = verdict.outcome.effect
@@ -381,7 +382,7 @@ def build_facts_table(context: VerdictContext) -> ReportTable:
 
 
 def _choose_p_format(p: float, alpha: float) -> str:
-    """Choose six significant digits, or as many as are needed to show that p differs from alpha."""
+    """Choose six significant digits, or more if they are needed to show that p differs from alpha."""
     digits = 6
     while p != alpha and f"{p:.{digits}g}" == f"{alpha:.{digits}g}":
         digits += 1
@@ -389,7 +390,7 @@ def _choose_p_format(p: float, alpha: float) -> str:
 
 
 def build_verdict_facts(verdict: Verdict, basis: Basis | None = None) -> pd.DataFrame:
-    """Build a frame of the numbers of a verdict by name. With two learners, the effect size is that of the better learner.
+    """Build a frame of the numbers of a verdict. With two learners, the effect size is that of the better learner.
 
     >>> from fairtrial.significance.compare import compare
     >>> facts = build_verdict_facts(compare([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6], [0.9, 0.5], [0.8, 0.7]], rows="datasets"))
@@ -484,7 +485,7 @@ def build_further_tables(context: VerdictContext, *, scores_elsewhere: bool = Fa
 
 
 def _build_margin_tables(context: VerdictContext) -> list[ReportTable]:
-    """Build the tables of decisions at the margin and of posterior probabilities of several pairs, if there are any."""
+    """Build the tables of decisions at the margin and of posterior probabilities, if the verdict contains them."""
     verdict, tables = context.get_verdict(), []
     if verdict.margins:
         frame = verdict.margin_frame().rename(columns=_MARGIN_NAMES).assign(test=get_display_name(verdict.margins[0][2].test))
@@ -510,7 +511,7 @@ def build_comparisons_frame(verdict: Verdict) -> pd.DataFrame:
 
 
 def _has_equal_score_table(results: Results, context: VerdictContext) -> bool:
-    """Whether the data-sets section contains a table of the same scores."""
+    """Return whether the section on data sets contains a table of the same scores."""
     verdict, condition = context.get_verdict(), context.condition
     assert condition is not None
     if verdict.unit != "data set" or context.measure not in results.measures:
@@ -522,7 +523,10 @@ def _has_equal_score_table(results: Results, context: VerdictContext) -> bool:
 
 
 def draw_verdict_figures(context: VerdictContext, names: Collection[str] | None = None) -> tuple[Figure, ...]:
-    """Draw the figures of a verdict: all figures that apply, or only the named ones. Many learners have none of all."""
+    """Draw the figures of a verdict that apply, or only the named figures.
+
+    With more than `MAX_DRAWN` learners, only the pairs of the best learners are drawn.
+    """
     verdict = context.get_verdict()
     learners = verdict.table.learners
     frames = {"ranks": verdict.ranks(), "pairs": verdict.pairs(), "critical-difference": build_rank_groups(verdict)}
@@ -578,9 +582,9 @@ _LEVEL_ALPHA = 0.05
 
 
 def draw_answer_figures(verdict: Verdict, condition: str = "") -> tuple[Figure, ...]:
-    """Draw the figures of the answer: mean ranks, mean scores, and differences from the best learner, as they apply.
+    """Draw the figures of the answer: mean ranks, mean scores, differences from the best learner, or wins.
 
-    If a study has several conditions, the titles name the one of the answer.
+    If a study has several conditions, the titles name the condition to which the answer applies.
     """
     means, learners = _draw_means(verdict, condition), verdict.table.learners
     if len(learners) == 2:
@@ -599,7 +603,7 @@ def draw_answer_figures(verdict: Verdict, condition: str = "") -> tuple[Figure, 
 
 
 def build_rank_groups(verdict: Verdict) -> pd.DataFrame:
-    """Build a frame of the mean rank of each learner and the numbers of the groups without a significant difference."""
+    """Build a frame of the mean rank and the group numbers of each learner. Learners in a group do not differ significantly."""
     groups = verdict.groups if verdict.posthoc is not None else ()
     lines = verdict.mean_ranks.rename_axis("learner").rename("mean rank").reset_index()
     members = [[str(number) for number, names in enumerate(groups, 1) if name in names] for name in lines["learner"]]
@@ -622,7 +626,7 @@ def build_means(verdict: Verdict) -> pd.DataFrame:
 
 
 def build_differences(verdict: Verdict) -> pd.DataFrame:
-    """Build a frame of the difference of each learner from the best one or the control, with its 95 % interval and p."""
+    """Build a frame of the differences from the best learner or the control, with 95 % intervals and p-values."""
     import pandas as pd
 
     table, reference = verdict.table, verdict.control or verdict.order[0]
@@ -638,7 +642,7 @@ def build_differences(verdict: Verdict) -> pd.DataFrame:
 
 
 def _compute_interval(verdict: Verdict, values: Any) -> tuple[float, float, float]:
-    """Compute the mean and its t interval. Splits are corrected for the overlap of their training sets."""
+    """Compute the mean and its t interval. Over splits, the interval is corrected for the overlap of training sets."""
     mean = float(values.mean())
     if not np.isfinite(values).all():
         return mean, float("nan"), float("nan")
@@ -669,7 +673,7 @@ def _draw_means(verdict: Verdict, condition: str = "") -> Figure:
 
 
 def _choose_step(count: int) -> int:
-    """Choose the height of the rows of a forest plot, so a few rows fill the figure and many rows fit."""
+    """Choose the row height of a forest plot, so that few rows fill the figure and many rows fit into it."""
     return max(18, min(40, 230 // max(count, 1)))
 
 
@@ -684,7 +688,7 @@ def format_means_alt(frame: pd.DataFrame, measure: str, better: str) -> str:
 
 
 def _has_rank_limits(verdict: Verdict) -> bool:
-    """Return whether the Wilcoxon test compares two learners, so the interval of the difference must invert this test."""
+    """Return whether the Wilcoxon test compares two learners. The interval of their difference must then invert this test."""
     return len(verdict.table.learners) == 2 and verdict.outcome.test == "wilcoxon"
 
 
@@ -696,7 +700,7 @@ def _compute_difference(verdict: Verdict, values: Any) -> tuple[float, float, fl
 
 
 def _describe_pair_difference(verdict: Verdict) -> list[str]:
-    """Describe the difference of two learners with its interval, and how often the better one is better."""
+    """Describe the difference of two learners with its interval, and how often the better learner wins."""
     best, other = verdict.order
     indices = [verdict.table.learners.index(name) for name in (best, other)]
     difference, low, high = _compute_difference(
@@ -737,7 +741,7 @@ def _draw_differences(verdict: Verdict, condition: str = "") -> Figure:
 
 
 def _draw_pair(verdict: Verdict) -> Figure:
-    """Draw the posterior density of the difference between two learners or, if there is none, the wins of each."""
+    """Draw the posterior density of the difference between two learners or, without a posterior, the wins of each learner."""
     import pandas as pd
 
     figures = list_comparison_figures(verdict)
@@ -755,7 +759,10 @@ _RANKS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "ei
 
 
 def compare_conditions(main: VerdictContext, others: Collection[VerdictContext]) -> str:
-    """Describe under which condition another learner ranks first, or that none does. Empty without another verdict."""
+    """Describe a condition under which another learner ranks first, or state that there is none.
+
+    Return an empty text if there is no verdict to compare.
+    """
     if main.verdict is None:
         return ""
     former = main.verdict.order[0]

@@ -52,11 +52,11 @@ class TrialBlock(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PlannedData:
-    """A data set with its frozen splits, their hashes, and the hash of its content.
+    """A data set with its content hash, its frozen splits, and the hashes of the splits.
 
-    `schemes` contains, for each resampling scheme of the study, the indices of its splits. A split that several schemes share,
-    such as those of 1 and of 5 repeats, is planned once. `guessed_target` means that the class is the last column, because
-    neither the study nor the file names it.
+    `schemes` contains the indices of the splits of each resampling scheme. A split that several schemes share is planned once.
+    For example, the same splitter with 1 and with 5 repeats shares the first repeat. `guessed_target` means that the last
+    column is used as the class, because neither the study nor the file names the class column.
     """
 
     name: str
@@ -70,7 +70,7 @@ class PlannedData:
 
 @dataclass(frozen=True, eq=False)
 class PlannedCondition:
-    """A condition with its hash. Tables show `name` and `level`; random draws depend on `draws_hash`."""
+    """A condition with its hash. Tables show `name` and `level`. Random draws depend on `draws_hash`."""
 
     name: str
     level: float
@@ -81,9 +81,10 @@ class PlannedCondition:
 
 @dataclass(frozen=True, eq=False)
 class PlannedLearner:
-    """A learner with its hash and the facts that are stored about it. `local` means that it has code that is not installed.
+    """A learner with its hash and the facts that are stored about it.
 
-    Seeds depend on `draws_hash`, which does not change with the versions of packages.
+    `local` means that the learner contains code that is not part of an installed package. Seeds depend on `draws_hash`, which
+    does not change with the versions of packages.
     """
 
     name: str
@@ -121,7 +122,7 @@ class StudyPlan:
         return self._keys[data]
 
     def find_learner_keys(self, learners: Iterable[str]) -> set[bytes]:
-        """Find the keys of all planned trials of some learners, given by name."""
+        """Find the keys of all planned trials of the learners with these names."""
         names = [learner.name for learner in self.learners]
         indices = []
         for name in learners:
@@ -135,8 +136,8 @@ class StudyPlan:
     def iter_missing(self, done: Container[bytes] = (), shard: tuple[int, int] | None = None) -> Iterator[TrialBlock]:
         """Yield the trials whose key is not in `done`, in the order of the study.
 
-        `shard=(i, n)` selects the i-th of n parts with about equal work. The part to which a trial belongs depends only on the
-        plan, so all parts together contain each trial once. If the study changes, trials can move to other parts.
+        `shard=(i, n)` selects the i-th of n parts with about equal work. The assignment of trials to parts depends only on the
+        plan, so each trial is in exactly one part. If the study changes, trials can move to other parts.
         """
         part, parts = (1, 1) if shard is None else _check_shard(shard)
         return self._iter_missing(done, part, parts)
@@ -158,9 +159,9 @@ class StudyPlan:
     def _assign_shards(self, parts: int) -> list[npt.NDArray[np.int64]]:
         """Assign each trial to a part, in an array of learners x conditions x splits for each data set.
 
-        The work of a trial is estimated by the size of its data set. The splits of each learner and condition are dealt out one
-        by one, so each part gets the same number of them, plus or minus one. Data sets with much work come first, and each
-        starts with the part that has the least work so far.
+        The work of a trial is estimated by the size of its data set. The splits of each learner and condition are assigned to
+        the parts in turn, so the parts differ by at most one split. Data sets with more work are assigned first.
+        Each data set starts with the part that has the least work so far.
         """
         work = [max(1, planned.dataset.X.size) for planned in self.data]
         totals, shards = np.zeros(parts), [np.zeros(0, dtype=np.int64)] * len(self.data)
@@ -168,7 +169,7 @@ class StudyPlan:
             splits, conditions, learners = self.get_keys(data).shape
             order = np.argsort(totals, kind="stable")
             turns = np.arange(learners * conditions * splits)
-            if splits % parts == 0:  # otherwise the same part would get the first split, which may be the smallest, every time
+            if splits % parts == 0:  # otherwise, one part would always get the first split, which may be the smallest
                 turns += turns // splits
             dealt = order[turns % parts]
             totals += work[data] * np.bincount(dealt, minlength=parts)
@@ -176,7 +177,7 @@ class StudyPlan:
         return shards
 
     def count(self, blocks: Iterable[TrialBlock]) -> npt.NDArray[np.int64]:
-        """Count the trials in blocks. The result is an array of data sets x learners."""
+        """Count the trials in blocks. Return an array of data sets x learners."""
         counts = np.zeros((len(self.data), len(self.learners)), dtype=np.int64)
         for (data, learners), times in Counter((block.data, block.learners) for block in blocks).items():
             counts[data, list(learners)] += times
@@ -187,7 +188,7 @@ class StudyPlan:
     ) -> Chunk:
         """Build a chunk from blocks of one data set.
 
-        `learners` contains all learners of the plan in pickled form. By default, `limits` are those of the study.
+        `learners` contains all learners of the plan in pickled form. The default of `limits` is the limits of the study.
         """
         data = blocks[0].data
         planned, keys = self.data[data], self.get_keys(data)
@@ -213,7 +214,7 @@ class StudyPlan:
         )
 
     def _derive_seeds(self, block: TrialBlock, rows: SplitRows) -> list[int]:
-        """Derive the seeds of the condition and of each learner. They depend on content, not on names, indices or versions."""
+        """Derive the seeds of the condition and of each learner. Seeds depend on content, not on names or versions."""
         data, condition, seed = self.data[block.data].hash, self.conditions[block.condition].draws_hash, self.study.seed
         seeds = [derive_seed(seed, "condition", data, condition, rows.repeat, rows.fold)]
         for index in block.learners:
@@ -240,7 +241,7 @@ class StudyPlan:
         } | self._describe_schemes()
 
     def _describe_schemes(self) -> dict[str, Any]:
-        """Return the names of several schemes with the indices of their splits; nothing for a single scheme."""
+        """Return the names of the schemes and the indices of their splits, or {} if there is only one scheme."""
         if len(self.study.schemes) == 1:
             return {}
         indices = [{planned.hash: list(planned.schemes[i]) for planned in self.data} for i in range(len(self.study.schemes))]
@@ -308,7 +309,7 @@ def _plan_data(study: ResolvedStudy, entry: NamedData) -> PlannedData:
 def _draw_scheme(seed: int, scheme: Scheme, entry: NamedData, content: str) -> PlannedSplits:
     """Draw all splits of a scheme. They do not depend on the other schemes of the study.
 
-    Each warning is given once with the name of the data set, not once per repeat.
+    Each warning names the data set and is issued once, not once per repeat.
     """
     drawn = (
         scheme.draw_splits(
@@ -363,7 +364,10 @@ class TrialIndex(NamedTuple):
 
 
 class PendingTrials:
-    """Maps the keys of running trials to their indices. Only the most recently sent data set has a table of all its keys."""
+    """Maps the keys of running trials to their indices.
+
+    To save memory, only one data set has a table of all its keys: the data set that was sent last.
+    """
 
     def __init__(self, plan: StudyPlan) -> None:
         self._plan = plan

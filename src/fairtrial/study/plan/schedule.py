@@ -1,4 +1,4 @@
-"""Divide trials into chunks of about a second of work. Chunks are smaller if times are unknown or the run is about to end.
+"""Divide trials into chunks of about one second of work. Chunks are smaller if times are unknown or the run is near its end.
 
 Learners are sent as unfitted copies. Classes that are not installed are sent with their code.
 """
@@ -22,18 +22,19 @@ from fairtrial.study.identity import Encoder
 from fairtrial.study.plan.plan import StudyPlan, TrialBlock
 from fairtrial.study.records import Chunk
 
-_MIN_TRIAL_SECONDS = 0.0005  # the overhead of a trial, however fast the learner
-_GUESSED_FRACTION = 0.25  # fraction of the time for a chunk that is used if times come from other data sets
-_TO_SHARE = 2  # near the end, a chunk takes the remaining work per slot, divided by this number
+_MIN_TRIAL_SECONDS = 0.0005  # overhead of a trial, even with a very fast learner
+_GUESSED_FRACTION = 0.25  # fraction of the target time to use if times come from other data sets
+_TO_SHARE = 2  # near the end, a chunk contains the remaining work per slot, divided by this number
 _MIN_CHUNK_SECONDS = 0.02  # smaller chunks near the end would cost more time than they save
 _MAX_POSITIONS = 4_000_000  # training and test rows in one chunk: 32 MB to send
 _REMEDY = "pass an unfitted estimator, or implement get_params of scikit-learn"
 
 
 class TimeModel:
-    """A model of the seconds that a trial takes (data sets x learners). Predictions are NaN for a learner without known times.
+    """Predicts how many seconds a trial takes, for each data set and learner.
 
-    If a learner has not run on a data set, its time there is assumed to be proportional to the number of rows.
+    If a learner has not run on a data set, its time is assumed to be proportional to the number of rows. The prediction is NaN
+    if no times of the learner are known.
 
     >>> model = TimeModel(rows=[100, 200], learners=2)
     >>> model.learn(learner=0, data=0, seconds=0.5)
@@ -64,7 +65,7 @@ class TimeModel:
 
     @property
     def seen(self) -> npt.NDArray[np.bool_]:
-        """Mask of the data sets and learners whose times are known."""
+        """Boolean array that is True for the data sets and learners whose times are known."""
         return self._count > 0
 
     def _predict(self, learner: int) -> FloatArray:
@@ -76,10 +77,10 @@ class TimeModel:
 class Chunker:
     """Divides the missing trials of a plan into chunks.
 
-    A chunk takes about `seconds`, according to the times given to `learn`. A learner without known times is sent alone, one
-    trial at a time. All learners of a split and condition stay together if they fit, except learners that need workers of their
-    own: those with local code, and those that failed (`isolate`). Chunks become smaller near the end, so the workers (`slots`)
-    finish at about the same time.
+    A chunk takes about `seconds`, according to the times passed to `learn`. A learner without known times is sent alone, with
+    one trial per chunk. Other learners of a split and condition stay together if they fit into a chunk. Two kinds of learners
+    get separate chunks: learners whose code is not installed, and learners that failed (`isolate`). Chunks become smaller near
+    the end, so the workers finish at about the same time. `slots` is the number of workers.
     """
 
     def __init__(
@@ -114,13 +115,13 @@ class Chunker:
         self._time_model.learn(learner, data, seconds, trials)
 
     def isolate(self, learner: int) -> None:
-        """Send the remaining trials of a learner apart from those of other learners, because its workers are not reused."""
+        """Send the remaining trials of a failed learner in separate chunks, because a worker is not reused after a failure."""
         if learner not in self._isolated:
             self._isolated.add(learner)
             self._queue = self._group(self._queue)
 
     def _group(self, blocks: Iterable[TrialBlock]) -> deque[TrialBlock]:
-        """Group the trials of each data set: first those that can share a worker, then those of each isolated learner."""
+        """Group the trials of each data set: first trials that can share a worker, then the trials of each isolated learner."""
         if not self._isolated:
             return deque(blocks)
         groups: dict[tuple[int, int], list[TrialBlock]] = {}
@@ -201,7 +202,7 @@ def _select_together(learners: tuple[int, ...], times: list[float], room: float)
 
 
 def dump_estimator(estimator: Any, name: str = "learner") -> bytes:
-    """Pickle an unfitted copy of the estimator. Classes and functions that are not installed are pickled with their code.
+    """Pickle an unfitted copy of the estimator. Code that is not part of an installed package is included.
 
     >>> import pickle
     >>> from sklearn.naive_bayes import GaussianNB
@@ -231,8 +232,9 @@ def _dump_with_code(estimator: Any) -> bytes:
 def clone_unfitted(estimator: Any, name: str = "learner") -> Any:
     """Make an unfitted copy of an estimator, or raise InputError if this is impossible.
 
-    Even estimators that change their parameters in `__init__`, which scikit-learn's `clone` refuses, are copied. An estimator
-    without `get_params` is copied whole, unless attributes with a trailing underscore show that it is fitted.
+    Unlike scikit-learn's `clone`, this function also copies estimators that change their parameters in `__init__`. An estimator
+    without `get_params` is copied with its state. It is refused if attributes with a trailing underscore show that it is
+    fitted.
 
     >>> from sklearn.naive_bayes import GaussianNB
     >>> hasattr(clone_unfitted(GaussianNB().fit([[0.0], [1.0]], [0, 1])), "theta_")
@@ -244,7 +246,7 @@ def clone_unfitted(estimator: Any, name: str = "learner") -> Any:
 
 
 def _clone_value(value: Any, name: str) -> Any:
-    """Clone a value. If `clone` refuses it, copy it without checking that `__init__` leaves parameters unchanged."""
+    """Clone a value. If `clone` fails, build a copy and do not check whether `__init__` changes parameters."""
     from sklearn.base import clone
 
     try:
@@ -272,7 +274,7 @@ def _build_copy(estimator: Any, name: str) -> Any:
 
 
 def _refuse_fitted(estimator: Any, name: str) -> None:
-    """Refuse fitted components without `get_params`, because they would be copied whole."""
+    """Refuse fitted components without `get_params`, because their fitted state would be copied."""
     components = [estimator, *(estimator.get_params(deep=True).values() if hasattr(estimator, "get_params") else ())]
     for component in components:
         if not hasattr(component, "fit") or hasattr(component, "get_params") or isinstance(component, type):

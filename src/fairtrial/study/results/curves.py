@@ -63,7 +63,7 @@ def build_curves(kind: str, predictions: Mapping[str, Predictions], order: Class
 
 
 def resolve_curve_kind(kind: str) -> str:
-    """Resolve the name of a kind of curve.
+    """Resolve the name or alias of a kind of curve.
 
     >>> resolve_curve_kind("pr")
     'precision-recall'

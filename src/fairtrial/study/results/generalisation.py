@@ -52,9 +52,9 @@ def compute_generalisation(
     orders: Sequence[ClassOrder],
     alpha: float,
 ) -> pd.DataFrame:
-    """Compute the intervals of the schemes `nested-cv` and `conservative-z`.
+    """Compute generalisation intervals for the schemes `nested-cv` and `conservative-z`.
 
-    `trials` are all trials of one condition and of the scheme that `splitter` draws.
+    `trials` are all trials under one condition on the splits that `splitter` draws.
     """
     if isinstance(splitter, NestedCV):
         _check_row_mean(request.measure)
@@ -71,7 +71,7 @@ def compute_generalisation(
 
 
 def compute_corrected_t(archive: Archive, scores: pd.DataFrame, measure: Measure, alpha: float) -> pd.DataFrame:
-    """Compute the t intervals that are corrected for overlapping training sets, from the scores under one condition."""
+    """Compute t intervals, corrected for overlapping training sets, from the scores under one condition."""
     from scipy.stats import t
 
     shared = keep_shared_splits(scores)
@@ -104,7 +104,7 @@ def _check_row_mean(measure: Measure) -> None:
 
 
 def _explain_incomplete(trials: pd.DataFrame) -> str:
-    """Explain why there is no interval: trials failed or have not run. Return an empty text if all trials succeeded."""
+    """Report how many trials failed or have not run. Return an empty string if all trials succeeded."""
     n_failed, n_missing = int(mask_failed(trials).sum()), int((trials["status"] == "missing").sum())
     texts = [f"{format_count(n_failed, 'trial')} failed"] * bool(n_failed)
     return ", ".join([*texts, *[f"{format_count(n_missing, 'trial')} not run"] * bool(n_missing)])
@@ -124,7 +124,7 @@ def _estimate(
     request: ScoreRequest,
     alpha: float,
 ) -> tuple[Estimate, str]:
-    """Compute the interval of one learner on one data set, and a note if there is none."""
+    """Compute the interval of one learner on one data set, with a note about undefined values."""
     folds = trials["fold"].to_numpy(dtype=np.intp)
     if isinstance(splitter, NestedCV):
         losses = _compute_row_losses(predictions, order, request)
@@ -166,7 +166,7 @@ def _compute_stack_losses(stack: Stack, request: ScoreRequest) -> FloatArray:
 def _make_line(dataset: str, learner: str, measure: Measure, estimate: Estimate, splits: int, note: str) -> tuple[Any, ...]:
     """Make a row of the table. Estimates and limits are truncated to the range of the measure.
 
-    There are no limits if the scores do not vary, because an interval without width would be misleading.
+    If the scores do not vary, the limits are NaN, because an interval of width 0 would be misleading.
     """
     numbers = np.clip([estimate.value, estimate.low, estimate.high], *measure.facts.range).tolist()
     if estimate.standard_error == 0:

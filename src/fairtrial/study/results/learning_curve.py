@@ -1,4 +1,4 @@
-"""Learning curves: scores by training size, from the conditions `train-size`."""
+"""Learning curves: scores by training size, computed from the `train-size` conditions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def compute_learning_curve(
 ) -> pd.DataFrame:
     """Compute the mean score of each learner by data set and training size, with intervals over splits.
 
-    `trials` are the rows of `archive.trials()`, in the same order as `scores`. All training rows have size 1.
+    `trials` are the rows of `archive.trials()`, in the same order as `scores`. The full training set has size 1.
     """
     import pandas as pd
 

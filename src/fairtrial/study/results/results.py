@@ -50,7 +50,7 @@ def open_results(path: str | PathLike[str], study: str | None = None) -> Results
     path : path
         Results file (`*.fairtrial`), written by `Study.run` or `fairtrial run`.
     study : str, optional
-        Name of the study, if the file contains several. Default: the study that was added last.
+        Name of the study, if the file contains several studies. Default: the study that was added last.
 
     Returns
     -------
@@ -86,10 +86,10 @@ def open_results(path: str | PathLike[str], study: str | None = None) -> Results
 class Results:
     """The results of a study, computed from the stored predictions on request.
 
-    `open_results` and `Study.run` return this object. Any measure can be computed later, e.g. `results.scores("taks")`. By
-    default, two-class measures use the second class in sorted order as the positive class. The study or the argument `positive`
-    (a class, or a mapping of data sets to classes) can choose another class. Returned tables are copies, and computed scores
-    are cached.
+    `open_results` and `Study.run` return this object. Any measure can be computed later, for example with
+    `results.scores("taks")`. By default, two-class measures use the second class in sorted order as the positive class. The
+    study or the argument `positive` (a class, or a mapping of data sets to classes) can choose another class. Returned tables
+    are copies, and computed scores are cached.
 
     Parameters
     ----------
@@ -158,9 +158,9 @@ class Results:
         measure : str or Measure, optional
             Default: the measure of the study's verdict.
         condition : str, optional
-            Default: clean.
+            Name of the condition. Default: clean data.
         level : float, optional
-            Level of the condition, if it has several.
+            Level of the condition, if it has several levels.
         alpha : float, default 0.05
             One minus the confidence level.
         **options
@@ -170,8 +170,8 @@ class Results:
         -------
         pandas.DataFrame
             One row per learner and pair of schemes: mean scores over data sets, their difference, the number of data sets, the
-            statistic, and p. Further columns are p adjusted by Holm's method over all rows, the rank-biserial correlation with
-            its interval, and the outcome.
+            statistic, and the p-value. Further columns are the p-value adjusted by Holm's method over all rows, the
+            rank-biserial correlation with its interval, and the outcome.
 
         Raises
         ------
@@ -184,13 +184,13 @@ class Results:
     # Trials
 
     def trials(self) -> pd.DataFrame:
-        """Return one row per planned trial: status, times, memory, abstentions.
+        """Return a table with one row per planned trial: status, times, memory and abstentions.
 
         Returns
         -------
         pandas.DataFrame
             Trials that have not run have the status `missing`. `realised_level`, `changed`, `test_level` and `test_changed`
-            describe what the condition did to the training and the test set.
+            describe how the condition changed the training set and the test set.
         """
         return self._score_cache.load_trials().copy()
 
@@ -206,7 +206,7 @@ class Results:
         return self._score_cache.load_scored_trials().copy()
 
     def failures(self) -> pd.DataFrame:
-        """Return one row per failed trial, with its status and error message."""
+        """Return a table with one row per failed trial, with its status and error message."""
         trials = self._score_cache.load_trials()
         return trials[mask_failed(trials)][[*KEY_COLUMNS, "status", "error", "message"]].reset_index(drop=True)
 
@@ -222,12 +222,12 @@ class Results:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes that help to interpret the scores: missing and failed trials, abstentions, warnings, slow fits."""
+        """Notes that help to interpret the scores, about missing and failed trials, abstentions, warnings and slow fits."""
         return render_all(self.findings)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Findings about missing and failed trials, abstentions, warnings and slow fits. `notes` returns them as text."""
+        """Findings that `notes` formats as text, about missing and failed trials, abstentions, warnings and slow fits."""
         findings: tuple[Finding, ...] = self._score_cache.get_or_compute(
             "findings", lambda: collect_findings(self.archive, self._score_cache.load_trials())
         )
@@ -254,13 +254,13 @@ class Results:
         return summarise_times(self._score_cache.load_trials())
 
     def tuning(self) -> pd.DataFrame:
-        """Return the chosen parameters: one row per trial of a tuned learner and parameter.
+        """Return the parameters that tuned learners chose, with one row per trial and parameter.
 
         Returns
         -------
         pandas.DataFrame
-            `score` is the mean score of the chosen combination on the inner splits, and `tried` is the number of combinations.
-            The frame is empty if no learner is tuned.
+            `score` is the mean score of the chosen combination on the inner splits, and `tried` is the number of combinations
+            that were tried. The table is empty if no learner is tuned.
         """
         return list_choices(self._score_cache.load_trials())
 
@@ -280,14 +280,14 @@ class Results:
         Parameters
         ----------
         measure : str, Measure or list of them, optional
-            Measures to compute. Default: those of the study.
+            Measures to compute. Default: the measures of the study.
         positive : class label or mapping, optional
             Positive class of two-class measures, or a mapping of data sets to classes.
         average : str, default "auto"
             How the measure averages over classes.
         pooled : bool, default False
-            Score the test rows of all folds of a repeat together (as fold -1), because some measures need many rows. Pooling
-            assumes that scores of different folds are comparable, although they come from different fits.
+            Score the test rows of all folds of a repeat together (as fold -1). Some measures need many rows. Pooling assumes
+            that scores of different folds are comparable, although they come from different fits.
         **params
             Parameters of the measure.
 
@@ -326,18 +326,18 @@ class Results:
         """Compute mean scores under one condition: one row per data set, one column per learner.
 
         All learners are averaged over the same splits. A split is left out if a learner has no value on it, unless the learner
-        has no value on the whole data set. A mean is NaN if a trial of the learner failed or if no common split remains.
+        has no value on any split of the data set. A mean is NaN if a trial of the learner failed or if no common split remains.
 
         Parameters
         ----------
         measure : str or Measure, optional
             Default: the measure of the study's verdict.
         condition : str, optional
-            Default: clean.
+            Name of the condition. Default: clean data.
         level : float, optional
-            Level of the condition, if it has several.
+            Level of the condition, if it has several levels.
         resampling : str, optional
-            Resampling scheme. Default: the first one.
+            Resampling scheme. Default: the first scheme.
         **options
             Passed to `scores`.
 
@@ -372,21 +372,21 @@ class Results:
         Parameters
         ----------
         kind : str, default "roc"
-            roc, roc-hull, precision-recall, gain, tpr-fpr, cost, cost-lines, brier or calibration.
+            Kind of curve: roc, roc-hull, precision-recall, gain, tpr-fpr, cost, cost-lines, brier or calibration.
         dataset : str, optional
-            Name of the data set. It may be omitted if the study has only one.
+            Name of the data set. The name can be omitted if the study has only one data set.
         condition : str, optional
-            Default: clean.
+            Name of the condition. Default: clean data.
         level : float, optional
-            Level of the condition, if it has several.
+            Level of the condition, if it has several levels.
         learner : str or list of str, optional
             Default: all learners.
         positive : class label, optional
-            Positive class, against all other classes.
+            Positive class. All other classes count as negative.
         repeat : int, optional
             Default: the first repeat.
         resampling : str, optional
-            Resampling scheme. Default: the first one.
+            Resampling scheme. Default: the first scheme.
 
         Returns
         -------
@@ -426,15 +426,15 @@ class Results:
         condition : str, optional
             Default: all conditions.
         measure : str or Measure, default "accuracy"
-            Measure of the scores.
+            Measure from which the losses are computed.
         by : {"dataset", "all"}, default "dataset"
-            "dataset": losses on each data set, from the splits with both trials. The delta-method intervals refer to this data
-            set and account for overlapping training sets (Nadeau & Bengio 2003). "all": means, with t intervals, over the data
-            sets on which all learners have a value.
+            "dataset": losses on each data set, from the splits on which the learner has both a clean and a noisy score. The
+            delta-method intervals refer to this data set and account for overlapping training sets (Nadeau & Bengio 2003).
+            "all": means, with t intervals, over the data sets on which all learners have a value.
         alpha : float, default 0.05
             One minus the confidence level.
         resampling : str, optional
-            Resampling scheme. Default: the first one.
+            Resampling scheme. Default: the first scheme.
         **options
             Passed to `scores`.
 
@@ -472,7 +472,7 @@ class Results:
         alpha : float, default 0.05
             One minus the confidence level.
         resampling : str, optional
-            Resampling scheme. Default: the first one.
+            Resampling scheme. Default: the first scheme.
         **options
             Passed to `scores`.
 
@@ -509,23 +509,23 @@ class Results:
     ) -> pd.DataFrame:
         """Compute intervals of the generalisation error for each data set and learner.
 
-        The estimated value is that of models that the learner trains on n rows of the same distribution, where n is the number
-        of rows of the data set. The resampling scheme determines the method: `nested-cv` (Bates, Hastie & Tibshirani 2024) or
-        `conservative-z` (Nadeau & Bengio 2003). All other schemes use the corrected resampled t interval of the mean over
-        splits (Nadeau & Bengio 2003). The latter two estimate the value for the smaller training sets of the splits.
+        The resampling scheme determines the method: `nested-cv` (Bates, Hastie & Tibshirani 2024) or `conservative-z` (Nadeau &
+        Bengio 2003). All other schemes use the corrected resampled t interval of the mean over splits (Nadeau & Bengio 2003).
+        With `nested-cv`, the estimate refers to training sets of the size of the data set. With the other methods, the estimate
+        refers to the smaller training sets of the splits.
 
         Parameters
         ----------
         measure : str or Measure, optional
             Default: the measure of the study's verdict. `nested-cv` needs a mean over rows, such as the error rate.
         condition : str, optional
-            Default: clean.
+            Name of the condition. Default: clean data.
         level : float, optional
-            Level of the condition, if it has several.
+            Level of the condition, if it has several levels.
         alpha : float, default 0.05
             One minus the confidence level.
         resampling : str, optional
-            Resampling scheme. Default: the first one.
+            Resampling scheme. Default: the first scheme.
         positive : class label or mapping, optional
             Positive class of two-class measures, or a mapping of data sets to classes.
         average : str, default "auto"
@@ -537,7 +537,7 @@ class Results:
         -------
         pandas.DataFrame
             One row per data set and learner: estimate, limits, standard error, number of splits and method. `note` reports
-            trials that failed or have not run, and undefined values; the estimate may then be NaN.
+            trials that failed or have not run, and undefined values. The estimate can then be NaN.
 
         Raises
         ------
@@ -573,14 +573,14 @@ class Results:
         """Compute the loss under conditions that change only the test set.
 
         The performance deterioration (pD) compares the learner with the same learner trained under the condition. Declare the
-        condition twice: with part "test" and with part "all". See `fairtrial.measures.performance_deterioration`.
+        condition twice, once with part "test" and once with part "all". See `fairtrial.measures.performance_deterioration`.
 
         Parameters
         ----------
         alpha : float, default 0.05
             One minus the confidence level.
         resampling : str, optional
-            Resampling scheme. Default: the first one.
+            Resampling scheme. Default: the first scheme.
 
         Returns
         -------
@@ -614,19 +614,20 @@ class Results:
         measure : str or Measure, optional
             Default: the measure that the study declares for its verdict.
         condition : str, optional
-            Default: clean.
+            Name of the condition. Default: clean data.
         level : float, optional
-            Level of the condition, if it has several.
+            Level of the condition, if it has several levels.
         resampling : str, optional
-            Resampling scheme. Default: the first one.
+            Resampling scheme. Default: the first scheme.
         control : str, optional
-            Learner with which all others are compared. Default: as declared by the study; otherwise, all pairs are compared.
+            Learner with which all others are compared. Default: the control that the study declares. If the study declares no
+            control, all pairs are compared.
         alpha : float, optional
             Significance level. Default: as declared by the study, otherwise 0.05.
         rope : float, optional
             Region of practical equivalence. Default: as declared by the study for its measure.
         failures : {"exclude", "worst-rank", "trivial"}, optional
-            "exclude" leaves out learners that never succeeded, then data sets on which another learner failed. "worst-rank"
+            "exclude" leaves out learners that never succeeded, then data sets on which any other learner failed. "worst-rank"
             gives a learner the worst rank on a data set on which it failed, or on the split if there is only one data set.
             "trivial" gives a failed trial the score of the trivial classifier. Default: as declared by the study, otherwise
             "exclude".

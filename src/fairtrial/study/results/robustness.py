@@ -37,9 +37,10 @@ def compute_losses(
 ) -> pd.DataFrame:
     """Compute clean and noisy means, RLA and ELA with intervals, for each data set, condition, level and learner.
 
-    A learner that failed on a data set, clean or noisy, has no row for this data set. Means are taken over the splits that all
-    other learners share under both conditions. If no trial failed, the means equal those of `Results.wide`. Intervals use the
-    delta method, with the variance over splits corrected for overlapping training sets (Nadeau & Bengio 2003).
+    A learner that failed on a data set, either clean or noisy, has no row for the data set. Means are taken over the splits
+    that all remaining learners share under both conditions. If no trial failed, the means equal those of `Results.wide`.
+    Intervals use the delta method, with the variance over splits corrected for overlapping training sets (Nadeau & Bengio
+    2003).
     """
     import pandas as pd
 
@@ -67,7 +68,7 @@ def compute_losses(
 def average_losses(frame: pd.DataFrame, alpha: float = 0.05) -> pd.DataFrame:
     """Average the losses from `compute_losses`, with t intervals, over the data sets on which all learners have a value.
 
-    When these data sets are chosen, learners without any value under a condition are ignored.
+    Learners without any value under a condition are ignored when these data sets are chosen.
     """
     import pandas as pd
 
@@ -86,7 +87,7 @@ def average_losses(frame: pd.DataFrame, alpha: float = 0.05) -> pd.DataFrame:
 
 
 def _mask_common_datasets(frame: pd.DataFrame) -> pd.Series[bool]:
-    """Mask data sets on which all learners have a value. Ignore learners without any value under the condition."""
+    """Mask the data sets on which every learner has a value. Ignore learners without any value under the condition."""
     defined = frame[frame["ela"].notna()]
     keys = ["condition", "level"]
     learners = defined.groupby(keys, observed=True, dropna=False)["learner"].nunique()
@@ -161,9 +162,9 @@ def compute_deteriorations(archive: Archive, errors: pd.DataFrame, trials: pd.Da
 
     `errors` contains the error rate of each trial. The result contains these columns:
 
-    - `clean` and `error`: error rates on the clean and on the changed test set, of the learner trained on clean data;
-    - `loss`: `error` minus `clean` on the splits with both, with an interval corrected for overlapping training sets;
-    - `ideal`: error rate of the same learner trained under the condition, declared with part "all";
+    - `clean` and `error`: error rates of the learner trained on clean data, on the clean and on the changed test set;
+    - `loss`: `error` minus `clean` on the splits that have both, with an interval corrected for overlapping training sets;
+    - `ideal`: error rate of the same learner trained under the condition, which is declared with part "all";
     - `trivial`: error rate of predicting the most frequent class of the changed test rows;
     - `pd`: performance deterioration, computed from the means.
     """
@@ -201,7 +202,7 @@ def _find_clean(conditions: Sequence[ConditionFacts]) -> ConditionFacts | None:
 
 
 def _find_ideal(conditions: Sequence[ConditionFacts], shift: ConditionFacts) -> ConditionFacts | None:
-    """Find the same condition that is declared for both the training and the test set."""
+    """Find the condition with the same parameters that is declared for both the training and the test set."""
     description = {**shift.description, "part": "all"}
     return next((condition for condition in conditions if dict(condition.description) == description), None)
 

@@ -1,4 +1,4 @@
-"""Comparison of the resampling schemes of a study: does a learner score differently under another scheme?"""
+"""Comparison of the resampling schemes of a study: do the scores of a learner depend on the scheme?"""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _COLUMNS = [
 def compare_schemes(tables: Mapping[str, pd.DataFrame], alpha: float = 0.05) -> pd.DataFrame:
     """Compare each pair of schemes for each learner by the Wilcoxon signed-rank test over data sets.
 
-    `tables` maps each scheme to its table of mean scores, data sets by learners. p-values are adjusted by Holm's method over
-    all rows. The effect is the rank-biserial correlation with its interval. Values are NaN for fewer than 2 data sets.
-    The outcome is "cannot be decided" if no p-value could be significant with so few data sets.
+    `tables` maps each scheme to its table of mean scores, with data sets as rows and learners as columns. Holm's method adjusts
+    the p-values over all rows of the result. The effect is the rank-biserial correlation with its interval. Values are NaN for
+    fewer than 2 data sets. The outcome is "cannot be decided" if there are too few data sets for a significant p-value.
     """
     import pandas as pd
 

@@ -39,7 +39,7 @@ KEY_COLUMNS = ["dataset", "condition", "level", "resampling", "learner", "repeat
 
 _DEFAULT_MEASURES = ("accuracy", "auc")
 _MAX_SCORES = 1 << 20
-"""Maximum number of scores in memory at a time."""
+"""Maximum number of scores in memory at the same time."""
 _MEANS = ("brier", "rmse", "mae", "log_loss", "spherical_score")
 """Measures of probabilities that are means over rows, so they can be computed for many trials at once."""
 _RECALL_MEASURES = ("balanced_accuracy", "g_mean")
@@ -63,7 +63,7 @@ class ScoreRequest:
 
     @classmethod
     def from_measures(cls, measures: Any, average: Any = "auto", params: Mapping[str, Any] | None = None) -> list[ScoreRequest]:
-        """Build requests from measures or their names, and refuse measures that are not computed from predictions."""
+        """Build requests from measures or their names. Refuse measures that cannot be computed from predictions."""
         measure_list = [measures] if isinstance(measures, (str, Measure)) else list(measures)
         if not measure_list:
             raise InputError("measure must name at least 1 measure, got none")
@@ -81,7 +81,7 @@ class ScoreRequest:
 
     @property
     def key(self) -> Any:
-        """Cache key. It is None if a parameter is not hashable."""
+        """Cache key. The key is None if a parameter is not hashable."""
         key = (self.measure.name, self.average, tuple(sorted(self.params.items())))
         try:
             hash(key)
@@ -91,7 +91,7 @@ class ScoreRequest:
 
 
 def _is_builtin(measure: Measure) -> bool:
-    """Whether the version of fairtrial determines the formula of a measure."""
+    """Return whether a measure is part of fairtrial, so the version of fairtrial determines its formula."""
     return measure.formula.__module__.startswith("fairtrial.")
 
 
@@ -113,7 +113,7 @@ class ScoreCache:
     entries: dict[Any, Any] = field(default_factory=dict)
 
     def get_or_compute(self, key: Any, compute: Callable[[], Any]) -> Any:
-        """Return the value of a key. It is computed on first use and then cached."""
+        """Return the value of a key. The value is computed on first use and then cached."""
         if key not in self.entries:
             self.entries[key] = compute()
         return self.entries[key]
@@ -152,7 +152,7 @@ class ScoreCache:
         return str(self.get_declared("verdict").get("measure") or self.measures[0])
 
     def get_class_orders(self, positive: object) -> tuple[ClassOrder, ...]:
-        """Return the class order of each data set. A given positive class overrides a declared one."""
+        """Return the class order of each data set. The argument `positive` overrides declared positive classes."""
         data = self.get_declared("data")
         declared = {name: section.get("positive") for name, section in data.items() if isinstance(section, Mapping)}
         positives = {
@@ -199,7 +199,7 @@ class ScoreCache:
         return [new_values[index] if index in new_values else self.entries[key] for index, key in enumerate(keys)]
 
     def pack_scores(self) -> dict[str, bytes]:
-        """Pack the scores of the declared measures, by the name under which `_read_stored` looks for them."""
+        """Pack the scores of the declared measures, keyed by the names that `_read_stored` uses."""
         orders = self.get_class_orders(None)
         requests = [request for request in ScoreRequest.from_measures(self.measures) if _is_builtin(request.measure)]
         results = self._get_values(requests, orders, pooled=False)
@@ -223,15 +223,16 @@ class ScoreCache:
         return values, np.frombuffer(packed, dtype=np.uint8, offset=8 * n_lines)
 
     def _name_stored(self, request: ScoreRequest, orders: tuple[ClassOrder, ...], pooled: bool) -> str:
-        """Name stored scores by everything that determines them besides the trials."""
+        """Derive the name of stored scores from everything that determines them, except the trials."""
         plan = self.archive.hash if isinstance(self.archive, StoreArchive) else ""
         facts = (version("fairtrial"), plan, request.key, orders, pooled)
         return f"scores/{hashlib.sha256(repr(facts).encode()).hexdigest()}"
 
     def build_wide_table(self, scores: pd.DataFrame) -> pd.DataFrame:
-        """Build the table of mean scores under one condition, data sets by learners, over the splits that learners share.
+        """Build the table of mean scores under one condition, with data sets as rows and learners as columns.
 
-        A mean is NaN if a trial failed, or if the data set has no shared split.
+        Means are taken over the splits that all learners share. A mean is NaN if a trial failed, or if the data set has no
+        shared split.
         """
         import pandas as pd
 
@@ -258,7 +259,7 @@ class ScoreCache:
 
 @dataclass(frozen=True, eq=False)
 class ScoreLines:
-    """Rows of a score table. Row i of `frame` uses `trials[starts[i]:starts[i + 1]]`, or no trial if one of them failed."""
+    """Rows of a score table. Row i of `frame` uses `trials[starts[i]:starts[i + 1]]`, which is empty if a trial failed."""
 
     frame: pd.DataFrame
     trials: IntArray
@@ -273,7 +274,7 @@ class ScoreLines:
 
     @classmethod
     def from_repeats(cls, trials: pd.DataFrame) -> ScoreLines:
-        """Build one row per repeat, with fold -1. The status is that of the first unsuccessful fold, if any."""
+        """Build one row per repeat, with fold -1. The status is ok, or the status of the first unsuccessful fold."""
         import pandas as pd
 
         groups = trials.groupby(KEY_COLUMNS[:-1], sort=False, observed=True, dropna=False).ngroup().to_numpy()
@@ -300,7 +301,7 @@ class ScoreLines:
         for facts, order in zip(archive.datasets, orders, strict=True):
             indices = np.flatnonzero((datasets == facts.name) & (np.diff(self.starts) > 0))
             if len(indices):
-                # The order of trials in the file is the fastest to read.
+                # Trials are read fastest in the order of the file.
                 indices = indices[np.argsort(self.trials[self.starts[indices]], kind="stable")]
                 values[:, indices], reasons[:, indices] = score_predictions(
                     self._iter_predictions(archive, indices), order, requests
@@ -317,7 +318,7 @@ class ScoreLines:
 def join_predictions(parts: Sequence[Predictions]) -> Predictions:
     """Join the predictions of several trials. Scores are kept only if all trials have scores of the same kind.
 
-    If abstentions cause the rows to sum to 1 in some trials but not in others, the scores are joined as decision values.
+    If the scores of some trials are not probabilities because of abstentions, all scores are joined as decision values.
 
     >>> one = Predictions(np.array([0]), np.array([1]), np.array([1]), None, None)
     >>> join_predictions([one, one]).y_true.tolist()
@@ -363,7 +364,7 @@ def iter_prediction_batches(trials: Iterable[Predictions]) -> Iterator[list[Pred
 
 
 def compute_stack_values(stack: Stack, request: ScoreRequest) -> tuple[FloatArray, npt.NDArray[Any]]:
-    """Compute the value of each trial of a stack, and the reason if it is undefined."""
+    """Compute the value of each trial of a stack, and the reason for each undefined value."""
     measure = request.measure
     stack_reasons = _find_reasons(stack, measure)
     values = np.full(len(stack.true), np.nan)
@@ -407,7 +408,7 @@ def _compute_measure(stack: Stack, request: ScoreRequest, computable: IntArray) 
 def _score_labels(stack: Stack, measure: LabelMeasure, average: Any, params: dict[str, Any]) -> FloatArray:
     """Compute a measure of labels. An abstention is an extra label that is never the true class and is left out of class means.
 
-    With two classes, an abstention counts as the wrong class, because it could otherwise be a true negative.
+    With two classes, an abstention counts as the wrong class, because it could otherwise count as a true negative.
     """
     k, per_class = len(stack.order.order), measure.facts.per_class
     if not stack.abstains:

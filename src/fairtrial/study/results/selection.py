@@ -25,14 +25,14 @@ TRAIN_SIZE = "train-size"
 
 
 def is_train_size(condition: ConditionFacts) -> bool:
-    """Whether a condition is a training size, for learning curves."""
+    """Return whether a condition sets the training size for a learning curve."""
     return condition.description.get("condition") == TRAIN_SIZE
 
 
 def choose_condition(
     conditions: Sequence[ConditionFacts], condition: str | None = None, level: float | None = None
 ) -> ConditionFacts:
-    """Choose a condition by name and level. The default is the condition clean.
+    """Choose a condition by name and level. The default is clean data.
 
     >>> noise = [ConditionFacts("class-noise", level, "", {}) for level in (0.1, 0.2)]
     >>> choose_condition(noise, "class-noise", 0.2).level
@@ -65,7 +65,7 @@ def _choose_default_condition(conditions: Sequence[ConditionFacts], level: float
 
 
 def is_same_level(first: float, second: float) -> bool:
-    """Whether two levels are equal. The level of a condition without levels may be NaN."""
+    """Return whether two levels are equal. The level of a condition without levels may be NaN."""
     return first == second or (isnan(first) and isnan(second)) or abs(first - second) < 1e-12
 
 
@@ -77,7 +77,7 @@ def mask_condition(frame: pd.DataFrame, condition: ConditionFacts) -> npt.NDArra
 
 
 def get_level(condition: ConditionFacts) -> float:
-    """Return the level of a condition. A condition without levels, which a study stores as level 1, has the level NaN.
+    """Return the level of a condition, or NaN if the condition has no levels. Studies store level 1 for such conditions.
 
     >>> get_level(ConditionFacts("moved", 1.0, "", {"condition": "prior-shift", "priors": [0.2, 0.8]}))
     nan
@@ -110,14 +110,14 @@ def choose_names(kind: str, names: Iterable[str], selection: Any) -> list[str]:
 
 
 def choose_dataset(names: Sequence[str], selection: str | None) -> str:
-    """Choose a data set by name. The name may be omitted if there is only one data set."""
+    """Choose a data set by name. The name can be omitted if there is only one data set."""
     if selection is None and len(names) > 1:
         raise InputError(f"dataset must be given because the study has several: choose one of {', '.join(names)}")
     return choose_names("dataset", names, selection)[0]
 
 
 def get_declared_splitters(archive: Archive) -> dict[str, Splitter]:
-    """Return the splitters with splits that only serve a standard error, by the name of the scheme."""
+    """Return the splitters that draw extra splits for a standard error, keyed by the name of the scheme."""
     declared = archive.declaration.get("resampling")
     splitters = {}
     for table in declared if isinstance(declared, (list, tuple)) else [declared]:

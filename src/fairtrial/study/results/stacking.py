@@ -1,4 +1,4 @@
-"""Basis for computing scores: stacked predictions, the order of classes, shared splits and intervals over splits."""
+"""Building blocks for scores: stacked predictions, the order of classes, shared splits and intervals over splits."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _OUTSIDE = 1e-9
 
 @dataclass(frozen=True)
 class ClassOrder:
-    """The class order. `order` indexes the declared classes. `positive` indexes `order`, or is None for multiclass data."""
+    """The order of the classes. `order` contains indices of declared classes. `positive` is an index into `order`, or None."""
 
     declared: tuple[Any, ...]
     order: tuple[int, ...]
@@ -60,8 +60,8 @@ class ClassOrder:
     ) -> tuple[ClassOrder, ...]:
         """Build an order for each data set. `positive` is a class or a mapping of data sets to classes.
 
-        `declared` is a mapping of the same kind, which `positive` overrides. A single class applies to the data sets that
-        contain it; the other data sets keep their declared or default class.
+        `declared` maps data sets to positive classes, which `positive` overrides. A single class applies to the data sets that
+        contain it. All other data sets keep their declared or default class.
         """
         positives = {**(declared or {}), **_resolve_positives(datasets, positive)}
         return tuple(cls.from_facts(facts, positives.get(facts.name)) for facts in datasets)
@@ -90,12 +90,12 @@ class ClassOrder:
         return positions
 
     def to_positions(self, prediction: IntArray) -> IntArray:
-        """Convert predictions to positions in the order, and keep abstentions."""
+        """Convert predictions to positions in `order`. Abstentions are not changed."""
         return np.where(prediction == ABSTAINED, ABSTAINED, self.positions[prediction])
 
     @cached_property
     def classes(self) -> Classes:
-        """The classes in the form that measures need."""
+        """The classes in the form that measures accept."""
         names = np.empty(len(self.order), dtype=object)
         names[:] = self.names
         return Classes(names, self.positive)
@@ -149,7 +149,7 @@ class SplitGrid:
 
     @cached_property
     def shared(self) -> BoolArray:
-        """Mask of the shared splits. On a shared split, every learner with a value on the data set has a value.
+        """Mask of the shared splits. On a shared split, every learner that has any value on the data set has a value.
 
         >>> import pandas as pd
         >>> splits = pd.MultiIndex.from_product([["iris"], [0], [0, 1, 2]], names=["dataset", "repeat", "fold"])
@@ -163,7 +163,7 @@ class SplitGrid:
         return np.asarray((has_value | ~somewhere).all(axis=1), dtype=bool)
 
     def compute_means(self) -> pd.DataFrame:
-        """Compute means over the shared splits, data sets by learners. Data sets without shared splits are left out."""
+        """Compute a table of means over the shared splits. Data sets without shared splits are left out."""
         return self.values[self.shared].groupby(level="dataset", sort=False).mean()
 
 
@@ -182,10 +182,10 @@ def keep_shared_splits(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def compute_test_fraction(archive: Archive, dataset: str, splits: list[tuple[int, int]]) -> float:
-    """Compute the mean fraction of test rows over splits, NaN without training rows. Duplicate training rows count once.
+    """Compute the mean fraction of test rows over splits. Duplicate training rows count once.
 
-    If the data set has groups and each group is in one set, groups are counted instead of rows, because rows of a group are not
-    independent.
+    The result is NaN if no split has training rows. If a split divides no group of the data set, groups are counted instead of
+    rows, because rows of the same group are not independent.
     """
     facts = next(facts for facts in archive.datasets if facts.name == dataset)
     groups = facts.groups
@@ -212,7 +212,7 @@ def find_straddling_groups(groups: IntArray, train: IntArray, test: IntArray) ->
 
 
 def compute_half_width(contributions: FloatArray, test_fraction: float, alpha: float) -> float:
-    """Compute the half-width of the t interval of a mean over splits. It is NaN for a single split.
+    """Compute the half-width of the t interval of a mean over splits. For a single split, the result is NaN.
 
     The variance of the mean is (1 / J + f / (1 - f)) times the variance of the J contributions, where f is the fraction of test
     rows (Nadeau & Bengio 2003). There are J - 1 degrees of freedom.
@@ -230,15 +230,16 @@ def compute_half_width(contributions: FloatArray, test_fraction: float, alpha: f
 
 
 def compute_mean_half_width(values: FloatArray, alpha: float) -> float:
-    """Compute the half-width of the t interval of a mean over independent data sets. It is NaN for a single data set."""
+    """Compute the half-width of the t interval of a mean over independent data sets, or NaN for a single data set."""
     return compute_half_width(values, 0.0, alpha)
 
 
 @dataclass(frozen=True, eq=False)
 class Stack:
-    """B trials with n test rows each: codes (B, n) in the order of classes, and scores (B, n, k) or None.
+    """A stack of B trials with n test rows each.
 
-    Either all trials have abstentions, or none do.
+    Codes have the shape (B, n) and follow the order of classes. Scores have the shape (B, n, k) or are None. Either all trials
+    have abstentions, or none do.
     """
 
     true: IntArray
@@ -283,7 +284,7 @@ class Stack:
 
     @cached_property
     def confusion(self) -> Confusion:
-        """Confusion matrices of all trials. Abstentions are an extra last label that is never true."""
+        """Confusion matrices of all trials. Abstentions are an extra last label that is never the true class."""
         k = len(self.order.order)
         return self._count_confusion(
             np.where(self.abstained, k, self.predicted), [*self.order.names, *["abstained"] * self.abstains]
@@ -303,7 +304,7 @@ class Stack:
 
     @cached_property
     def abstained(self) -> BoolArray:
-        """Mask of the abstentions, (B, n)."""
+        """Mask of the abstentions, with shape (B, n)."""
         return np.asarray(self.predicted == ABSTAINED)
 
     @cached_property
@@ -313,7 +314,7 @@ class Stack:
 
     @cached_property
     def support(self) -> FloatArray:
-        """Number of test rows of each class, (B, k)."""
+        """Number of test rows of each class, with shape (B, k)."""
         return self.confusion.true[:, : len(self.order.order)]
 
     @cached_property
@@ -403,7 +404,7 @@ class MeanRows:
         return np.eye(len(self.classes))[self.true]
 
     def compute_once(self, key: Any, compute: Callable[[], Any]) -> Any:
-        """Cache a value, as `ProbabilityRows` does."""
+        """Compute a value on first use and cache it, as `ProbabilityRows` does."""
         if key not in self.cached_values:
             self.cached_values[key] = compute()
         return self.cached_values[key]

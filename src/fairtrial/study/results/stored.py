@@ -1,4 +1,4 @@
-"""Scores that are stored in the results file of a large study, and whether the study is unchanged since they were stored."""
+"""Stored scores of large studies, and a check whether a study has changed since its scores were stored."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from fairtrial.errors import StoreError
 from fairtrial.study.store.store import open_store
 
 LARGE_STUDY = 20_000
-"""Number of trials from which scores are stored, because computing them again takes seconds."""
+"""Minimum number of trials for storing the scores of a study. Computing them again would take seconds."""
 
 _SOURCE = Path(__file__).parents[2]
 
 
 def store_scores(path: str | os.PathLike[str], study: str, study_file: Path | None = None) -> None:
-    """Store the scores of the declared measures of a large study whose trials are all stored, unless the file has them.
+    """Store the scores of a large and complete study for its declared measures, unless the file contains them.
 
-    With `study_file`, also store what `count_unchanged` needs. If the file cannot be written, it is left as it is, because
-    everything can be computed from the predictions.
+    With `study_file`, also store the hash that `count_unchanged` compares. If the results file cannot be written, nothing is
+    stored, because scores can always be computed from the predictions.
     """
     from fairtrial.study.results.results import open_results
 
@@ -46,7 +46,7 @@ def store_scores(path: str | os.PathLike[str], study: str, study_file: Path | No
 
 
 def count_unchanged(path: Path, study_file: Path) -> int | None:
-    """Return the number of trials if all are stored and nothing that determines them has changed, otherwise None.
+    """Return the number of trials if all are stored and their inputs have not changed, otherwise None.
 
     Only files and installed packages are compared. Neither data sets nor learners are loaded.
     """
@@ -60,14 +60,14 @@ def count_unchanged(path: Path, study_file: Path) -> int | None:
                 return None
             store.check(quick=True)
             return int(stored["trials"])
-    except (StoreError, OSError, ValueError):  # the run itself reports these
+    except (StoreError, OSError, ValueError):  # the run itself reports these errors
         return None
 
 
 def hash_inputs(study_file: Path) -> str | None:
-    """Hash everything that determines the trials of a study file: its text, data files, installed packages, Python.
+    """Hash everything that determines the trials: the study file, data files, installed packages and Python.
 
-    Return None if this is not known without loading the study, e.g. because a data set is a folder or a pattern.
+    Return None if this requires loading the study, for example because a data set is a folder or a pattern.
     """
     packages = _list_packages()
     try:
@@ -108,7 +108,7 @@ def _iter_data_texts(data: Any) -> Iterator[str]:
 
 
 def _hash_data(folder: Path, text: str) -> str | None:
-    """Return the hash of a data file, or an empty text for a data set of an installed package."""
+    """Hash a data file. Return an empty string for a data set of an installed package, and None for any other source."""
     path = folder / os.path.expanduser(text)
     if has_magic(text) or text.startswith("openml:") or path.is_dir() or path.suffix.lower() == ".zip":
         return None
@@ -116,7 +116,7 @@ def _hash_data(folder: Path, text: str) -> str | None:
 
 
 def _list_packages() -> list[str] | None:
-    """List the installed packages with their versions. Return None if one is editable, because its code can change."""
+    """List the installed packages with their versions. Return None if a package is editable, because its code can change."""
     names: list[str] = []
     for folder in dict.fromkeys(sys.path):
         with suppress(OSError):

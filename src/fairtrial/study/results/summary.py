@@ -18,6 +18,7 @@ from fairtrial._registry import Registry
 from fairtrial._text import (
     collapse_whitespace,
     format_count,
+    format_html_block,
     format_html_table,
     format_reason,
     generalize_message,
@@ -41,7 +42,7 @@ _TIME_COLUMNS = ["fit_time", "predict_time", "fit_cpu", "predict_cpu", "memory"]
 _MAX_RATIO = 1.5
 _MIN_WAIT_SECONDS = 0.01
 _MAX_STEAL = 0.05
-_MIN_THREADS = 1.3  # CPU time per wall-clock time from which a learner counts as multi-threaded
+_MIN_THREADS = 1.3  # minimum ratio of CPU time to wall-clock time of a multi-threaded learner
 _MAX_REASON_LENGTH = 120
 _CELL = ["dataset", "condition", "level", "resampling", "repeat", "fold"]
 _MAX_SHORT_LINES = 9
@@ -50,7 +51,7 @@ _WIDTH = 80
 answer_checks: Registry[Callable[[Results], Sequence[str]]] = Registry(
     "list of raised checks", group="fairtrial.answer_checks", package="fairtrial.report.checks"
 )
-"""Functions that list the raised checks that may change the conclusion. The layer of reports registers them."""
+"""Functions that list raised checks that may change the conclusion. The report layer registers them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +111,7 @@ class ResultSummary:
         return f"{archive.name}: {counts}, {format_count(len(results.trials()), 'trial')}"
 
     def format_short(self) -> str:
-        """Format the answer and as many notes as fit into 9 lines, without the tables of means."""
+        """Format the answer and the first notes in at most 9 lines, without the tables of means."""
         lines, notes = self._format_answer_lines(), [*self.raised_checks, *self.notes]
         while notes:
             first, *others = wrap_lines(collapse_whitespace(notes[0]), _WIDTH - 2)
@@ -162,7 +163,7 @@ def _format_answer(results: Results) -> tuple[str, list[str], list[str]]:
         scope = f"{scope} with {results.schemes[0]}".strip()
     test = [] if verdict.ranking.tests else [render(verdict.test_result)]  # the answer already names the test of a single pair
     others = (*_describe_schemes(results, first), *_describe_conditions(results, first))
-    # The answer is incomplete without what it leaves out.
+    # The details must name the data sets and learners that the answer leaves out.
     left_out = [caveat for caveat in verdict.caveats if caveat.kind.startswith(("missing_datasets", "missing_learners"))]
     caveats = [caveat for caveat in verdict.caveats if caveat not in left_out]
     return verdict.summarize(scope=scope), [*test, *others, *render_all(left_out)], list(render_all(caveats))
@@ -214,7 +215,7 @@ def _list_left_out_notes(results: Results) -> list[str]:
 
 
 def find_left_out_splits(scores: pd.DataFrame, conditions: Sequence[ConditionFacts]) -> Finding | None:
-    """Find the splits that the means of a measure leave out because some learners have no value there."""
+    """Find the splits that are left out of the means of a measure because a learner has no value on them."""
     left_out: Counter[str] = Counter()
     for condition in conditions:
         grid = SplitGrid.from_scores(scores[mask_condition(scores, condition)])
@@ -232,9 +233,9 @@ def find_left_out_splits(scores: pd.DataFrame, conditions: Sequence[ConditionFac
 
 
 def format_means(tables: Mapping[str, pd.DataFrame], datasets: int) -> pd.DataFrame:
-    """Format a table of means over data sets, learners by conditions. An asterisk marks means that lack some data sets.
+    """Format means over data sets as a table of learners by conditions. An asterisk marks means that lack some data sets.
 
-    `tables` maps each condition to its table of data sets by learners.
+    `tables` maps each condition to a table with data sets as rows and learners as columns.
     """
     import pandas as pd
 
@@ -252,7 +253,7 @@ def format_means(tables: Mapping[str, pd.DataFrame], datasets: int) -> pd.DataFr
 def describe_wide_table(
     results: Results, measure: str | None = None, condition: str | None = None, level: float | None = None
 ) -> tuple[str, pd.DataFrame]:
-    """Return a title with the measure and the condition, and the table of `Results.wide` with reasons for blank cells."""
+    """Return a title and the table of `Results.wide`. Cells without a value contain the reason."""
     results = results.for_resampling()
     facts = choose_condition(results.archive.conditions, condition, level)
     table = results.wide(measure, condition, level)
@@ -290,7 +291,8 @@ class StudyProgress:
     def state(self) -> str:
         """`running`, `finished`, `interrupted`, `not started`, or `incomplete`.
 
-        It is `incomplete` if the last run ended as planned, such as that of a shard, or may still run on another computer.
+        The state is `incomplete` if trials are missing although the last run ended as planned, as for a shard. It is also
+        `incomplete` if the last run may still be active on another computer.
         """
         states = [find_run_state(run) for run in self.runs]
         if "running" in states:
@@ -317,14 +319,14 @@ class StudyProgress:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+        return format_html_block(str(self))
 
 
 def compute_progress(archive: Archive) -> StudyProgress:
     """Count the trials of a study by learner and status."""
     import pandas as pd
 
-    if isinstance(archive, StoreArchive):  # which counts without reading all trials
+    if isinstance(archive, StoreArchive):  # a results file counts trials without reading them all
         counts, has_abstentions = archive.count_trials(), archive.has_abstentions()
     else:
         sizes: Any = archive.trials().groupby(["learner", "status"]).size()
@@ -462,7 +464,7 @@ def _find_failures(trials: pd.DataFrame) -> list[Finding]:
 
 
 def _find_warnings(trials: pd.DataFrame) -> list[Finding]:
-    """Report each kind of warning once, with all learners that gave it. The first line of the notes of a trial is its kind."""
+    """Report each kind of warning once, with all learners that gave it. The first line of a trial's notes gives the kind."""
     warned = trials[(trials["status"] == "ok") & trials["notes"].notna()]
     kinds = warned["notes"].astype(str).map(lambda notes: generalize_message(notes.splitlines()[0]))
     return [
@@ -507,7 +509,7 @@ def find_slow_fits(trials: pd.DataFrame) -> list[Finding]:
 
 
 def find_oversubscription(runs: Sequence[Mapping[str, Any]], trials: pd.DataFrame) -> list[Finding]:
-    """Report that the machine had more work than processors, so wall-clock times are too long."""
+    """Report whether the machine had more work than its processors could handle. Wall-clock times are then too long."""
     local_runs = [run for run in runs if run.get("engine") in ("local", "dask")]
     causes = dict.fromkeys(cause for run in local_runs for cause in _list_load_causes(run))
     causes |= dict.fromkeys(_list_thread_causes(local_runs, trials))

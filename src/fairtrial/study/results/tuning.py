@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MAX_VALUES = 8
-"""If a learner chose more different numbers on a data set, they are summarized as a range."""
+"""Maximum number of different chosen numbers that are listed. More numbers are summarized as a range."""
 
 
 def list_choices(trials: pd.DataFrame) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Verdict of a study: handle failed trials as declared, and compare the scores under one condition."""
+"""Verdict of a study: handling of failed trials, and comparison of the scores under one condition."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def build_verdict(
 
 
 def _arrange_scores(scores: pd.DataFrame, measure: str) -> Scores:
-    """Arrange scores by split and learner, in the order of their first trial."""
+    """Arrange scores by split and learner, in the order in which they first occur."""
     import pandas as pd
 
     keys = ["dataset", "repeat", "fold"]
@@ -91,13 +91,13 @@ def _arrange_scores(scores: pd.DataFrame, measure: str) -> Scores:
 
 
 def _is_temporal(archive: Archive) -> bool:
-    """Whether the splits are in time. Later rows of a group are then predicted from earlier ones on purpose."""
+    """Return whether the splits are temporal. Temporal splits predict later rows of a group from earlier rows on purpose."""
     declared = archive.declaration.get("resampling") or {}
     return declared.get("scheme") == "temporal" or str(declared.get("splitter")).endswith(".TimeSeriesSplit")
 
 
 def _find_divided_groups(archive: Archive, scores: pd.DataFrame) -> Finding | None:
-    """Find data sets with groups that a split has in both sets."""
+    """Find data sets in which a split has rows of the same group in both the training and the test set."""
     splits = scores.drop_duplicates(["dataset", "repeat", "fold"])
     columns: dict[str, str] = {}
     for facts in archive.datasets:
@@ -171,7 +171,7 @@ def _check_values(archive: Archive, left: pd.DataFrame, request: ScoreRequest) -
 
 
 def _find_test_fraction(archive: Archive, scores: pd.DataFrame) -> float | None:
-    """Find the fraction of test rows in a split of the first data set. Return None for folds: their number determines it."""
+    """Find the mean fraction of test rows on the first data set. Return None for folds, whose number implies the fraction."""
     first = scores[scores["dataset"] == scores["dataset"].iloc[0]].drop_duplicates(["repeat", "fold"])
     splits = list(zip(first["repeat"].tolist(), first["fold"].tolist(), strict=True))
     fraction = compute_test_fraction(archive, str(first["dataset"].iloc[0]), splits)
@@ -211,7 +211,7 @@ def _count_by_learner(scores: pd.DataFrame) -> tuple[str, ...]:
 
 
 def _exclude_failures(scores: pd.DataFrame, bad: Any) -> tuple[pd.DataFrame, list[Finding]]:
-    """Exclude learners that never succeeded, then the data sets on which another learner failed."""
+    """Exclude learners that never succeeded, then the data sets on which any other learner failed."""
     able = set(scores.loc[(scores["status"] == "ok").to_numpy(), "learner"])
     hopeless = [name for name in dict.fromkeys(scores.loc[bad, "learner"]) if name not in able]
     if not able:
@@ -233,9 +233,10 @@ def _exclude_failures(scores: pd.DataFrame, bad: Any) -> tuple[pd.DataFrame, lis
 
 
 def _assign_worst(scores: pd.DataFrame, bad: Any, measure: Measure) -> tuple[pd.DataFrame, list[Finding]]:
-    """Assign the worst score to failed trials and, if there are several data sets, to the learner's other trials on that one.
+    """Assign the worst score to failed trials.
 
-    The mean over the other folds would hide the failure.
+    If there are several data sets, the learner's other trials on the same data set also get the worst score. Otherwise, their
+    mean would hide the failure.
     """
     kind = "failures_worst_score"
     if scores["dataset"].nunique() > 1:
@@ -250,8 +251,8 @@ def _assign_worst(scores: pd.DataFrame, bad: Any, measure: Measure) -> tuple[pd.
 def _compute_worst_value(good: FloatArray, measure: Measure) -> float:
     """Compute the worst possible value of the measure or, if there is none, a value worse than all scores.
 
-    That value differs from the worst score by the range of the scores. A value only slightly worse than the others would get
-    the smallest rank in a signed-rank test, which would favour the learner that failed.
+    A computed value differs from the worst score by the range of the scores. A value only slightly worse than the other
+    scores would get the smallest rank in a signed-rank test, which would favour the learner that failed.
     """
     low, high = measure.facts.range
     end, sign = (low, 1.0) if measure.facts.direction == "max" else (high, -1.0)
@@ -277,7 +278,7 @@ def _assign_trivial(
 
 
 def _index_succeeded_trials(trials: pd.DataFrame) -> dict[tuple[str, int, int], int]:
-    """Find one successful trial of each split. All learners share its test rows, which the condition may have changed."""
+    """Find one successful trial of each split. All learners have the same test rows, which the condition may have changed."""
     good = trials[trials["status"] == "ok"].drop_duplicates(_SPLIT)
     keys = zip(*(good[name].tolist() for name in _SPLIT), strict=True)
     return dict(zip(keys, good["trial"].tolist(), strict=True))

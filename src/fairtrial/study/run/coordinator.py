@@ -1,4 +1,7 @@
-"""Coordinator of a run. It sends missing trials to the engine and, as the only writer, stores their records."""
+"""Coordinator of a run: send the missing trials to an engine and store their records.
+
+Only the coordinator writes to the results file.
+"""
 
 from __future__ import annotations
 
@@ -41,8 +44,8 @@ if TYPE_CHECKING:
 MAX_LOSSES = 3
 MAX_EMPTY_RETURNS = 3
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
-_POLL_SECONDS = 0.2  # interval at which the run checks for an interruption
-_STOP_SECONDS = 30.0  # time that running chunks have to return their records after an interruption
+_POLL_SECONDS = 0.2  # how often the run checks for an interruption
+_STOP_SECONDS = 30.0  # after an interruption, how long running chunks have to return their records
 
 
 def run_study(
@@ -60,10 +63,10 @@ def run_study(
 ) -> RunSummary:
     """Run the trials of a study that are not yet in the results file, and store their records.
 
-    See `Study.run` for the parameters. If `stop` is set, Ctrl-C is pressed once or SIGTERM is received, the run stores the
-    records of finished trials and ends. A condition that cannot be applied to any data set is refused before the first trial.
-    If no trial is missing, no process is started. If the results file is corrupted, its intact trials are recovered and all
-    others run again.
+    See `Study.run` for the parameters. The run stores the records of finished trials and ends early if `stop` is set, Ctrl-C is
+    pressed once, or SIGTERM is received. If a condition cannot be applied to any data set, a SpecError is raised before the
+    first trial. If no trial is missing, no process is started. If the results file is corrupted, its intact trials are
+    recovered and the other trials run again.
     """
     check_engine(engine, jobs)
     for status in retry:
@@ -115,7 +118,7 @@ def _open_intact_store(path: str | os.PathLike[str], plan: StudyPlan) -> Results
 
 
 def _compile_kernels(plan: StudyPlan, blocks: Sequence[TrialBlock], display: Progress) -> None:
-    """Compile the kernels of the learners of these trials once, so that workers load them from the cache."""
+    """Compile the numba kernels that the learners need, so workers can load them from the cache."""
     from fairtrial.learners.learner import compile_kernels  # it imports scikit-learn
 
     indices = sorted({learner for block in blocks for learner in block.learners})
@@ -137,8 +140,6 @@ def _finish_without_trials(total: int, display: Progress) -> RunSummary:
 
 
 class _StudyRun:
-    """One run of a study on an engine."""
-
     def __init__(
         self,
         plan: StudyPlan,
@@ -202,7 +203,7 @@ class _StudyRun:
             flight.cancel()
 
     def _load_times(self, chunker: Chunker) -> None:
-        """Load the durations of stored trials into the chunker."""
+        """Pass the mean durations of stored trials to the chunker."""
         times = self._store.compute_mean_times()
         for data_index, learner_index in np.ndindex(len(self._plan.data), len(self._plan.learners)):
             past_times = times.get((self._plan.data[data_index].hash, self._plan.learners[learner_index].hash))
@@ -323,7 +324,7 @@ def build_link(plan: StudyPlan, trial_index: TrialIndex) -> TrialLink:
 
 @dataclass(frozen=True, eq=False)
 class SentChunk:
-    """A chunk sent to the engine, with the number of times it was lost or returned without a record."""
+    """A chunk sent to the engine, and how often it was lost or came back without trial records."""
 
     chunk: Chunk
     losses: int = 0
@@ -331,7 +332,10 @@ class SentChunk:
 
 
 class InFlight:
-    """The chunks sent to an engine. If a worker requests a data set, `datasets` finds it by its content hash."""
+    """The chunks that an engine has received but not yet returned.
+
+    `datasets` returns a data set by its content hash. It is called if a worker requests a data set.
+    """
 
     def __init__(self, engine: Engine, datasets: Callable[[str], Dataset]) -> None:
         self._engine, self._datasets = engine, datasets
@@ -348,7 +352,7 @@ class InFlight:
 
     @property
     def broken(self) -> bool:
-        """Whether the engine has failed, so no further chunk can be sent."""
+        """Whether the engine has failed and accepts no more chunks."""
         return self._failure is not None
 
     def send(self, chunk: Chunk) -> None:
@@ -371,9 +375,10 @@ class InFlight:
         )
 
     def collect_records(self, seconds: float, *, resend: bool = True) -> list[TrialRecord]:
-        """Collect the records of finished chunks, waiting up to `seconds` for the first. With `resend`, resend lost chunks.
+        """Return the records of finished chunks, after waiting up to `seconds` for the first one.
 
-        If the engine fails, the records that arrived earlier are returned first, and the next call raises the error.
+        With `resend`, lost chunks are sent again. If the engine fails, this call returns the records that have arrived, and the
+        next call raises the error.
         """
         records: list[TrialRecord] = []
         if self._failure is None:
@@ -389,7 +394,7 @@ class InFlight:
         return records
 
     def _collect_finished(self, resend: bool) -> list[TrialRecord]:
-        """Return the records of finished chunks. All finished chunks are removed before any is resent."""
+        """Return the records of finished chunks. All finished chunks are removed before any chunk is resent."""
         finished = [(future, self._sent.pop(future)) for future in list(self._sent) if future.done()]
         return [record for future, sent in finished for record in self._handle_answer(future, sent, resend)]
 
@@ -419,7 +424,7 @@ class InFlight:
         return answer  # type: ignore[no-any-return]
 
     def _handle_stopped(self, sent: SentChunk) -> None:
-        """Resend the remaining trials of a chunk that was stopped on its worker."""
+        """Resend the trials of a chunk that its worker has not run because it was stopped."""
         if sent.empty_returns < MAX_EMPTY_RETURNS:
             self._submit(sent)
         else:
@@ -452,9 +457,10 @@ def _make_lost_record(task: TrialTask) -> TrialRecord:
 
 
 class Interruption:
-    """A context in which the first SIGINT or SIGTERM only sets `requested`. The next signal has its usual effect.
+    """Context manager that turns the first SIGINT or SIGTERM into a request to stop.
 
-    Signals reach only the main thread. In any other thread, only the event `stop` can request an interruption.
+    After the first signal, `requested` is True. The second signal has its usual effect. Python handles signals only in the main
+    thread. In other threads, only the event `stop` can request an interruption.
 
     >>> stop = threading.Event()
     >>> with Interruption(stop) as interruption:

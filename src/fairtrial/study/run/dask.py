@@ -90,7 +90,7 @@ def _make_engine(name: str, client: Any, work: CheckedWork, workers: Callable[[]
 
 
 def _list_loss_errors() -> tuple[type[BaseException], ...]:
-    """List the dask errors that indicate work lost with its worker."""
+    """List the dask errors which mean that work was lost because its worker was lost."""
     from distributed import KilledWorker
     from distributed.comm.core import CommClosedError
 
@@ -115,7 +115,7 @@ def _apply_settings() -> Iterator[None]:
 
 
 def _end_on_workers(client: Any, run: str) -> None:
-    """Ask the workers, which may also serve other runs, to end the chunks of this run. Do not wait for them."""
+    """Ask the workers to end the chunks of this run, without waiting. Chunks of other runs continue."""
     _ignore_errors(lambda: client.run(_end_run_on_worker, run, wait=False, on_error="ignore"))
 
 
@@ -151,7 +151,10 @@ def _wait_for_workers(client: Any, address: str) -> None:
 
 
 def _refuse_other_versions(client: Any, work: CheckedWork) -> None:
-    """Check every worker before the first chunk. Workers that join later are checked when they receive a chunk."""
+    """Raise InputError if a worker has other package versions than the coordinator.
+
+    Workers that join later are checked when they receive a chunk.
+    """
     for worker, installed in client.run(get_versions, tuple(work.versions), on_error="return").items():
         if isinstance(installed, OSError):  # the worker has exited
             continue
@@ -161,7 +164,7 @@ def _refuse_other_versions(client: Any, work: CheckedWork) -> None:
 
 
 class _ThreadCounter:
-    """Counts the threads of all workers and updates the count regularly."""
+    """Counts the threads of all workers. The count is updated every 5 seconds."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
@@ -177,7 +180,7 @@ class _ThreadCounter:
 
 
 def _ignore_errors(action: Callable[[], Any]) -> None:
-    """Call a function and ignore its errors. They do no harm during shutdown, because all records are stored."""
+    """Call a function and ignore its errors, which do no harm during shutdown because all records are stored."""
     with contextlib.suppress(Exception):
         action()
 

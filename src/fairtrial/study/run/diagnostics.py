@@ -35,7 +35,7 @@ _OUT_OF_MEMORY_PHRASES = (
 
 @dataclass(frozen=True)
 class TrialFailure:
-    """A failure in recordable form, without references to the exception or its stack frames.
+    """A failure in text form, without references to the exception or its stack frames.
 
     >>> TrialFailure.from_error(ValueError("3 rows are too few")).message
     '3 rows are too few'
@@ -49,7 +49,10 @@ class TrialFailure:
 
     @classmethod
     def from_error(cls, error: BaseException) -> TrialFailure:
-        """Build a failure from an exception. The status is `memory` if a MemoryError caused the exception."""
+        """Create a failure from an exception.
+
+        The status is `memory` if the exception, or one of its causes, is a MemoryError.
+        """
         kind = type(error)
         name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
         status: Status = "memory" if _is_out_of_memory(error) else "error"
@@ -57,21 +60,21 @@ class TrialFailure:
 
     @classmethod
     def from_output(cls, status: Status, error: str, message: str, output: str | None) -> TrialFailure:
-        """Build the failure of a trial that could not report it itself. Include the printed output."""
+        """Create the failure of a trial whose process could not report it, and include the printed output."""
         log, stack = TrialOutput.parse(output)
         return cls(status, error, message, stack, log)
 
     @classmethod
     def from_timeout(cls, limits: ResourceLimits, output: str | None) -> TrialFailure:
-        """Build the failure of a trial that exceeded the time limit."""
+        """Create the failure of a trial that exceeded the time limit."""
         message = f"stopped at the time limit of {limits.time:g} s: raise limits.time"
         return cls.from_output("timeout", "TimeLimit", message, output)
 
     @classmethod
     def from_exit(cls, end: ProcessExit, limits: ResourceLimits, output: str | None) -> TrialFailure:
-        """Build the failure of a trial whose process ended.
+        """Create the failure of a trial whose process ended.
 
-        The status is `memory` if there is a memory limit and the output reports that memory ran out.
+        The status is `memory` if there is a memory limit and the output contains a message that memory ran out.
         """
         exit_text = end.describe()
         if limits.memory is None:
@@ -90,14 +93,14 @@ class TrialFailure:
 
 
 class TrialOutput(NamedTuple):
-    """The end of the printed output of a trial, and the stack that Python printed if the trial was stopped or crashed."""
+    """The last output of a trial, and the stack trace that Python printed if the trial crashed or was stopped."""
 
     log: str | None
     stack: str | None
 
     @classmethod
     def parse(cls, text: str | None) -> TrialOutput:
-        """Separate the output from the stack, and remove import folders and the worker's own stack frames.
+        """Split text into output and stack trace. Remove import folders and the frames of the worker from the trace.
 
         >>> TrialOutput.parse("some output\\nStack (most recent call first):\\n  File 'a.py', line 3 in fit")
         TrialOutput(log='some output', stack="Stack (most recent call first):\\n  File 'a.py', line 3 in fit")
@@ -131,7 +134,7 @@ def _format_message(error: BaseException) -> str:
 
 
 def _format_traceback(error: BaseException) -> str:
-    """Format the end of the traceback, with import folders removed."""
+    """Format the end of the traceback, without import folders in the file paths."""
     try:
         text = "".join(traceback.format_exception(error))
     except Exception:
@@ -160,7 +163,9 @@ def record_warnings() -> Iterator[list[warnings.WarningMessage]]:
 
 
 def format_notes(caught: list[warnings.WarningMessage], *more: str | None) -> str | None:
-    """Format other notes, then each distinct warning with its count, one per line. Return None if there are none.
+    """Format notes and warnings, one per line. Return None if there are none.
+
+    Notes come first. A warning that was issued several times is listed once, with its count.
 
     >>> with record_warnings() as caught:
     ...     for _ in range(3):
@@ -178,12 +183,12 @@ def format_notes(caught: list[warnings.WarningMessage], *more: str | None) -> st
 
 
 def to_plain_text(text: Any, length: int) -> str:
-    """Convert a value to text of at most this length. Characters that UTF-8 cannot encode are escaped."""
+    """Convert a value to text of at most `length` characters. Characters that UTF-8 cannot encode are escaped."""
     return str(text).encode("utf-8", "backslashreplace").decode("utf-8")[:length]
 
 
 def strip_import_paths(text: str) -> str:
-    """Remove the import folders from the text of a traceback.
+    """Shorten the file paths in a traceback by removing the import folders.
 
     >>> import numpy
     >>> strip_import_paths(f'File "{numpy.__file__}", line 3')

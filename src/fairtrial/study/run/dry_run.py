@@ -17,7 +17,7 @@ import numpy.typing as npt
 from fairtrial._check import check_whole_number
 from fairtrial._findings import Finding
 from fairtrial._narrative import render
-from fairtrial._text import collapse_whitespace, format_count, format_duration, format_reason, join_names
+from fairtrial._text import collapse_whitespace, format_count, format_duration, format_html_block, format_reason, join_names
 from fairtrial.conditions import Clean
 from fairtrial.errors import Problem, SpecError, SuspectInputWarning
 from fairtrial.study.plan.plan import StudyPlan, TrialBlock, plan_study
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from fairtrial.study.spec.resolve import ResolvedStudy
 
 _MAX_ROWS = 20_000  # conditions are not checked on larger data sets
-_CONDITION_SECONDS = 5.0  # after this time, no further condition is checked
+_CONDITION_SECONDS = 5.0  # after this time, no further data set is checked
 _MAX_NAMED = 5  # maximum number of data sets named in a warning
 _TRY_SECONDS = 10.0
 
@@ -71,13 +71,13 @@ def dry_run(
     jobs : int, default 1
         Number of trials to run in parallel.
     rerun : list of str
-        Learners whose stored trials would be forgotten and run again.
+        Learners whose stored trials would be deleted and run again.
     retry : list of {"error", "timeout", "memory", "crash"}
-        Kinds of failed trials to run again.
+        Failed trials with one of these statuses would run again.
     shard : tuple of int, optional
-        `(i, n)` counts only the i-th of n parts.
+        `(i, n)` counts only the trials of the i-th of n parts.
     limits : ResourceLimits, optional
-        Limits for each trial. Default: those of the study.
+        Limits for each trial. Default: the limits of the study.
 
     Returns
     -------
@@ -114,7 +114,7 @@ class DryRun:
     plan : StudyPlan
         All trials of the study.
     planned, missing : array
-        Numbers of planned and missing trials, data sets by learners.
+        Numbers of planned and missing trials, with a row per data set and a column per learner.
     estimate : DurationEstimate
         Expected duration of the missing trials.
     """
@@ -141,14 +141,15 @@ class DryRun:
         return "\n".join([str(self.plan), f"{counts}: {self.estimate}", *([render(finding)] if guessed else [])])
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+        return format_html_block(str(self))
 
 
 @dataclass(frozen=True)
 class DurationEstimate:
-    """Expected duration of the missing trials in seconds, or None if unknown. `summary` describes how it was estimated.
+    """Estimate of how long the missing trials will take.
 
-    `seconds` includes `start_seconds`, the measured time that a worker takes to start.
+    `seconds` is None if the duration is unknown. It includes `start_seconds`, the measured time that a worker takes to start.
+    `summary` describes the estimate and its basis.
     """
 
     seconds: float | None
@@ -178,10 +179,12 @@ def estimate(
 ) -> DurationEstimate:
     """Estimate how long the missing trials will take.
 
-    `missing` contains the numbers of missing trials, data sets by learners (`StudyPlan.count`). `times` maps the hashes of data
-    set and learner to the mean seconds and the number of stored trials. Unless `tries` is False, a learner without stored times
-    runs one clean trial on the data set of median size, for at most 10 seconds or the time limit. The time on other data sets
-    is assumed to be proportional to their number of rows, up to the time limit. The time to start a worker is measured and
+    `missing` contains the numbers of missing trials, with a row per data set and a column per learner (`StudyPlan.count`).
+    `times` maps pairs of data set hash and learner hash to the mean seconds and the number of stored trials.
+
+    Unless `tries` is False, each learner without stored times runs one trial on the data set of median size, without
+    perturbation. This trial ends after 10 seconds, or at the time limit of the study if it is lower. On other data sets, the
+    time is assumed to be proportional to the number of rows, up to the time limit. The measured time to start a worker is
     added.
     """
     check_whole_number("jobs", jobs, 1)
@@ -213,7 +216,7 @@ def estimate(
 
 @dataclass(frozen=True)
 class _EstimateBasis:
-    """Learners without stored times, and the records of their trial runs on one data set."""
+    """Basis of an estimate: the learners without stored times, and the record of one trial of each learner."""
 
     plan: StudyPlan
     data: int
@@ -227,7 +230,7 @@ class _EstimateBasis:
 
     @property
     def try_seconds(self) -> float:
-        """Time limit of a trial run in seconds."""
+        """Time limit in seconds of a trial that only serves the estimate."""
         return min(_TRY_SECONDS, self.limit)
 
     def format_names(self, learners: Sequence[int]) -> str:
@@ -274,16 +277,16 @@ def _learn_stored(plan: StudyPlan, times: Mapping[tuple[str, str], tuple[float, 
 
 
 def _measure_start(supervisor: Supervisor) -> float:
-    """Measure how long a worker takes to start, in seconds. The workers of a run start at the same time."""
+    """Measure how many seconds a worker takes to start. One worker suffices, because the workers of a run start together."""
     start = time.perf_counter()
     supervisor.start()
     return time.perf_counter() - start
 
 
 def _try_learners(plan: StudyPlan, data: int, learners: Sequence[int]) -> tuple[dict[int, TrialRecord], float]:
-    """Run one clean trial of each learner on the first split of the data set, after its kernels are compiled.
+    """Compile the kernels of the learners, then run one trial of each learner on the first split of a data set.
 
-    Return the records, and the seconds that the worker took to start.
+    The trials use unperturbed data. Return the records by learner, and the seconds that the worker took to start.
     """
     from fairtrial.learners.learner import compile_kernels  # it imports scikit-learn
 
@@ -301,14 +304,20 @@ def _try_learners(plan: StudyPlan, data: int, learners: Sequence[int]) -> tuple[
 
 
 def _get_seconds(record: TrialRecord, time_limit: float) -> float:
-    """Return the duration of a trial. Failed trials, except timeouts, are assumed to take the same time again."""
+    """Return the seconds that a trial took, or the time limit if the trial exceeded it.
+
+    Other failed trials are assumed to take the same time again.
+    """
     if record.status == "timeout":
         return time_limit
     return (record.fit_time or 0.0) + (record.predict_time or 0.0)
 
 
 class _ConditionOutcome(NamedTuple):
-    """The outcome of applying a condition to a data set, both given by index. A success has the message None."""
+    """The outcome of applying a condition to a data set. Both are given by their index in the plan.
+
+    `message` is the error message, or None if the condition could be applied.
+    """
 
     condition: int
     data: int
@@ -318,8 +327,8 @@ class _ConditionOutcome(NamedTuple):
 def try_conditions(plan: StudyPlan, missing: Iterable[TrialBlock]) -> None:
     """Check that the conditions of the missing trials can be applied to their data sets.
 
-    A condition that fails on every data set causes a SpecError; a condition that fails on some data sets causes a warning. Data
-    sets with more than 20,000 rows are skipped, and the check stops after 5 seconds.
+    Raise SpecError if a condition fails on all its data sets, and warn if it fails on some of them. Data sets with more than
+    20,000 rows are skipped, and no further data set is checked after 5 seconds.
     """
     pairs = {(block.data, block.condition) for block in missing}
     perturbed_pairs = {pair for pair in pairs if not isinstance(plan.conditions[pair[1]].condition, Clean)}
@@ -343,7 +352,7 @@ def _try_pairs(plan: StudyPlan, pairs: set[tuple[int, int]]) -> Iterator[_Condit
 
 
 def _find_failure_message(plan: StudyPlan, table: TrialData, data: int, condition: int) -> str | None:
-    """Return the first error message if the condition can be applied to neither the first nor the last split."""
+    """Return the first error message if a condition fails on both the first and the last split, else None."""
     message = None
     for split in sorted({0, len(plan.data[data].splits) - 1}):
         try:
@@ -356,7 +365,7 @@ def _find_failure_message(plan: StudyPlan, table: TrialData, data: int, conditio
 
 
 def _apply_condition(plan: StudyPlan, table: TrialData, data: int, condition: int, split: int) -> None:
-    """Apply the condition with the seed that its trials use."""
+    """Apply the condition with the same seed as in the trials."""
     chunk = plan.build_chunk([TrialBlock(data, split, condition, (0,))], [b""] * len(plan.learners))
     apply_condition(table, chunk.splits[0], chunk.conditions[0], chunk.tasks[0].condition_seed)
 
@@ -370,7 +379,7 @@ def _find_failing(outcomes: list[_ConditionOutcome], pairs: set[tuple[int, int]]
 
 
 def _list_problems(plan: StudyPlan, outcomes: list[_ConditionOutcome], failing: list[int]) -> list[Problem]:
-    """List one problem for each condition name and message, because the levels of a condition often share a message."""
+    """List each problem once per condition name, because the levels of a condition often fail with the same message."""
     problems: dict[Problem, None] = {}
     for condition in failing:
         failures = [outcome for outcome in outcomes if outcome.condition == condition]
@@ -380,7 +389,7 @@ def _list_problems(plan: StudyPlan, outcomes: list[_ConditionOutcome], failing: 
 
 
 def _format_warnings(plan: StudyPlan, outcomes: list[_ConditionOutcome]) -> Iterator[str]:
-    """Format one warning for each condition, with the data sets and the first error."""
+    """Format one warning for each condition, with the names of the data sets and the first error."""
     messages: dict[str, dict[str, str]] = {}
     for outcome in outcomes:
         if outcome.message is not None:

@@ -37,7 +37,10 @@ Work = Callable[..., Any]
 OpenEngine = Callable[..., "Engine"]
 
 engines: Registry[OpenEngine] = Registry("engine", group="fairtrial.engines", package="fairtrial.study.run")
-"""Functions `open(engine, jobs, packages)`, by the name of the engine or the form of its address (`dask://host:port`)."""
+"""Functions that open an engine, by its name or the form of its address (`dask://host:port`).
+
+They are called as `open(engine, jobs, packages)`.
+"""
 
 
 def register_engine(name: str) -> Callable[[OpenEngine], OpenEngine]:
@@ -74,7 +77,7 @@ class Engine:
 
     @property
     def slots(self) -> int:
-        """Number of chunks to submit. It exceeds the number that can run at once, so no worker is idle."""
+        """Number of chunks to submit. It exceeds the number of workers, so no worker has to wait for a chunk."""
         running = max(1, self.workers())
         return running + 1 + running // 2
 
@@ -97,8 +100,8 @@ def open_engine(engine: str | Executor = "local", jobs: int | None = None, packa
     Parameters
     ----------
     engine : str or Executor
-        `local`, `dask` (worker processes on this machine), `dask://host:port`, or another registered engine. An executor is not
-        closed.
+        `local`, `dask` (worker processes on this machine), `dask://host:port`, or another registered engine. The caller must
+        close an executor.
     jobs : int, optional
         Number of chunks to run in parallel. Default: the number of usable cores.
     packages : iterable of str
@@ -140,7 +143,7 @@ def check_system() -> None:
 
 
 def _find_name(engine: str) -> str:
-    """Find the registered name of an engine. For an address, this name is the form of the address."""
+    """Find the registered name of an engine. The name of an address is its form, such as `dask://host:port`."""
     if engine == "local":  # avoids importing the modules of other engines
         return engine
     if engine in engines:
@@ -187,14 +190,14 @@ def count_usable_cores() -> int:
 
 @dataclass(frozen=True)
 class CheckedWork:
-    """The work of a run on other machines. It is refused if package versions differ from those of the coordinator."""
+    """Runs chunks, possibly on other machines. Workers with other package versions than the coordinator are refused."""
 
     run: str
     versions: Mapping[str, str]
 
     @classmethod
     def from_packages(cls, packages: Iterable[str] = ()) -> CheckedWork:
-        """Create the work of a new run that checks the versions of these packages and of `DECISIVE`."""
+        """Start a new run in which the versions of these packages and of `DECISIVE` are checked."""
         return cls(create_run_id(), get_versions(dict.fromkeys([*DECISIVE, *packages])))
 
     def __call__(self, chunk: Chunk, dataset: Dataset | None = None) -> list[TrialRecord] | DataRequest:
@@ -203,7 +206,7 @@ class CheckedWork:
         return run_chunk(self.run, chunk, dataset)
 
     def refuse_differences(self, where: str, installed: Mapping[str, str]) -> None:
-        """Raise InputError if a worker has different package versions, because its records could differ."""
+        """Raise InputError if a worker has different package versions, because they could change the results."""
         mismatches = find_version_differences(self.versions, installed)
         if mismatches:
             raise InputError(
@@ -232,7 +235,7 @@ def _get_version(name: str) -> str:
 
 
 def find_version_differences(expected: Mapping[str, str], installed: Mapping[str, str]) -> list[str]:
-    """Describe the differences between package versions, with one text for each package.
+    """Describe the differences between package versions, with one text per package.
 
     >>> find_version_differences({"numpy": "2.3.1"}, {"numpy": "2.0.0"})
     ['numpy 2.0.0 instead of 2.3.1']

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _BY_NAME = ("ColumnTransformer", "FeatureUnion", "FunctionTransformer", "Pipeline")  # they may select columns by name
 _NAMES_OF_COLUMNS = ("categorical_features", "monotonic_cst")  # parameters that may contain names of columns
 _THREAD_PARAMETERS = ("n_jobs", "thread_count", "num_threads", "nthread", "n_threads", "num_thread", "nthreads")
-_ONE_THREAD_PACKAGES = ("sklearn", "imblearn", "fairtrial")  # packages that use one thread unless told otherwise
+_ONE_THREAD_PACKAGES = ("sklearn", "imblearn", "fairtrial")  # packages that use one thread by default
 
 
 class TrialLearner:
@@ -50,17 +50,17 @@ class TrialLearner:
         return self.as_declared.make_estimator(seed)
 
     def select_estimator(self, finite: bool) -> PreparedEstimator:
-        """Select the estimator for tables of finite numbers (`finite`), or for other tables."""
+        """Return the estimator for a table. `finite` is True if the table contains only finite numbers."""
         return self._bare if finite and self._bare is not None else self.as_declared
 
     @property
     def has_shortcut(self) -> bool:
-        """Whether tables of finite numbers need no preparation."""
+        """Whether the preparation can be skipped for tables that contain only finite numbers."""
         return self._bare is not None
 
 
 class PreparedEstimator:
-    """An unfitted estimator that converts tables and classes to the form it accepts."""
+    """An unfitted estimator, with methods that convert tables and classes to the form it accepts."""
 
     def __init__(self, estimator: Any, *, is_bare: bool = False) -> None:
         self.prototype = estimator
@@ -118,7 +118,7 @@ def hold_to_one_thread(estimator: Any) -> None:
 
 
 def forbid_writing_files(estimator: Any) -> None:
-    """Keep CatBoost from writing its log (`catboost_info`) into the working folder, unless the study asks for it."""
+    """Prevent CatBoost from writing its log (`catboost_info`) to the working folder, unless the study requests it."""
     for component in _iter_components(estimator, set()):
         if type(component).__module__.split(".")[0] == "catboost":
             values = component.get_params(deep=False)
@@ -155,7 +155,7 @@ def _get_thread_defaults(kind: type[Any]) -> dict[str, Any]:
 
 
 def hold_torch_to_one_thread() -> None:
-    """Limit torch to one thread in this process if it is loaded. It ignores later changes of environment variables."""
+    """Limit torch to one thread if it is loaded, because a loaded torch ignores changed environment variables."""
     torch = sys.modules.get("torch")
     if hasattr(torch, "set_num_threads"):
         torch.set_num_threads(1)  # type: ignore[union-attr]
@@ -207,7 +207,10 @@ def _is_plain_sklearn(estimator: Any) -> bool:
 
 
 def _needs_names(estimator: Any, parameters: dict[str, Any]) -> bool:
-    """Whether a component may use column names: code of the user, a pipeline, or an estimator whose parameters have names."""
+    """Whether an estimator or a component may use column names.
+
+    This applies to classes of unknown packages, to pipelines, and to estimators whose parameters contain column names.
+    """
     from fairtrial.learners.prepared import reads_names
 
     for name, value in [("", estimator), *parameters.items()]:
@@ -222,7 +225,7 @@ def _needs_names(estimator: Any, parameters: dict[str, Any]) -> bool:
 
 
 def _is_plain(estimator: Any, path: list[str]) -> bool:
-    """Whether a parameter can be set as an attribute. All its owners must follow the rules of scikit-learn."""
+    """Whether a parameter can be set as an attribute, because all its owners use `set_params` of scikit-learn."""
     from sklearn.base import BaseEstimator
 
     owner = estimator

@@ -1,4 +1,7 @@
-"""Fork server: a process that imports all modules, then forks workers, kills their process trees and reports their exits."""
+"""Fork server: a process that imports all modules once and then forks worker processes.
+
+It also kills the process trees of workers and reports how workers exit.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ _IMPORTS = (
     "fairtrial.study.run.trial",
     "fairtrial.study.run.worker",
 )
-_POLL_MILLISECONDS = 1000  # interval at which the parent process is checked
+_POLL_MILLISECONDS = 1000  # how often the parent process is checked
 _ADOPT_ORPHANS = 36  # PR_SET_CHILD_SUBREAPER of Linux
 _MEMORY_UNIT = 1 if sys.platform == "darwin" else 1024
 ONE_THREAD: Mapping[str, str] = dict.fromkeys(
@@ -61,13 +64,13 @@ ENVIRONMENT: Mapping[str, str] = {
     "JE_ARROW_MALLOC_CONF": "background_thread:false",  # pyarrow's allocator must not start a thread, because the process forks
     "OBJC_DISABLE_INITIALIZE_FORK_SAFETY": "YES",  # macOS
 }
-POLL_SECONDS = 0.2  # interval at which the client checks for a request to stop
+POLL_SECONDS = 0.2  # how often the client checks for a request to stop
 _MAIN = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[2]); "
     "from fairtrial.study.run.fork_server import main; main(int(sys.argv[1]))"
 )
 _START_SECONDS = 120.0
-_MAX_STARTS = 3  # starts of a fork server that is killed before it answers
+_MAX_STARTS = 3  # how often a fork server is started if it is killed before it answers
 _KILL_SECONDS = 20.0
 _CLOSE_SECONDS = 5.0
 _EXIT_SECONDS = 1.0
@@ -78,7 +81,7 @@ class StoppedError(Exception):
 
 
 class ForkServerLostError(Exception):
-    """Raised if the fork server exited or does not answer."""
+    """Raised if the fork server has exited or does not answer."""
 
 
 class Message(NamedTuple):
@@ -116,11 +119,11 @@ class ForkServerClient:
         self._context: _LaunchContext | None = None
 
     def is_current(self) -> bool:
-        """Whether the fork server still has the current import path, environment variables and folder."""
+        """Whether the import path, environment variables and working folder are as they were when the server started."""
         return self._process is None or self._context == _LaunchContext.from_process()
 
     def start_worker(self, link: socket.socket, log: int, token: bytes, is_stopped: Callable[[], bool]) -> int:
-        """Fork a worker that inherits a socket and a pipe, and return its process id."""
+        """Fork a worker that inherits a socket and a pipe. Return the process id of the worker."""
         is_new = self._process is None
         for start in range(1, _MAX_STARTS + 1):
             if self._process is None:
@@ -148,7 +151,7 @@ class ForkServerClient:
         raise ForkServerLostError
 
     def receive(self, seconds: float) -> Message | None:
-        """Wait for a message from the fork server. Return None if none arrives in time."""
+        """Wait for a message from the fork server. Return None if no message arrives in time."""
         assert self.control is not None
         if not _is_readable(self.control, seconds):
             return None
@@ -162,7 +165,7 @@ class ForkServerClient:
         return Message(kind, process, ProcessExit(status, peak))
 
     def kill(self, worker: int) -> ProcessExit:
-        """Kill a worker and its process tree, and return its exit, even if it exited earlier."""
+        """Kill a worker and its process tree. Return how the worker exited, even if it exited earlier."""
         self._send_request(KILL)
         end = self.wait_for_exit(worker, _KILL_SECONDS)
         if end is None:
@@ -249,7 +252,7 @@ def main(control: int) -> None:
     for name in _IMPORTS:
         import_module(name)
     gc.collect()
-    gc.freeze()  # child processes then share these memory pages for longer
+    gc.freeze()  # keeps these memory pages shared with child processes for longer
     with socket.socket(fileno=control) as supervisor:
         ForkServer(supervisor, parent).serve()
 
@@ -313,7 +316,10 @@ class ForkServer:
         self._send_message(STARTED, self._worker)
 
     def _check_worker(self) -> None:
-        """Report the exit of the worker. It stays a zombie until its group is killed, so its process id is not reused."""
+        """Report the exit of the worker, if it has exited.
+
+        The worker stays a zombie until its process group is killed, so its process id is not reused.
+        """
         if hasattr(os, "waitid"):
             if os.waitid(os.P_PID, self._worker, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
                 self._end_worker()
@@ -350,7 +356,7 @@ def _kill_group(leader: int) -> None:
 
 
 def adopt_orphans() -> None:
-    """Become the parent of processes that the worker leaves behind, so they can be killed (Linux only)."""
+    """Make this process the parent of processes that workers leave behind, so it can kill them (Linux only)."""
     if sys.platform == "linux":
         import ctypes
 

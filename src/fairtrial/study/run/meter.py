@@ -21,9 +21,9 @@ _USAGE_UNIT = 1 if sys.platform == "darwin" else 1024
 class Meter:
     """Measures the seconds that `fit` and `predict` take in one trial, and the memory of the trial in bytes.
 
-    CPU time includes all threads of the process. Memory is the growth of the peak resident memory since the start. Memory that
-    earlier trials have freed is returned to the system first, because a trial that reuses it would seem to need none. Memory is
-    None on systems other than Linux, which cannot reset the peak.
+    CPU time includes all threads of the process. Memory is the growth of the peak resident memory since the start. Before the
+    start, freed memory is returned to the system. Otherwise, a trial that reuses freed memory would seem to need none. On
+    systems other than Linux, memory is None, because the peak cannot be reset.
 
     >>> meter = Meter()
     >>> with meter.time_stage("fit"):
@@ -49,7 +49,7 @@ class Meter:
             self.figures[f"{name}_cpu"] = time.process_time() - cpu
 
     def measure_memory(self) -> int | None:
-        """Measure by how many bytes the peak memory has grown. Return None if this cannot be measured."""
+        """Return by how many bytes the peak memory has grown, or None if this cannot be measured."""
         growth = measure_resident_peak() - self._start
         return growth if self._is_measurable and growth > 0 else None
 
@@ -107,7 +107,7 @@ def _use_system_file(path: str, flags: int, action: Callable[[int], Any]) -> Any
 
 
 class LoadMeter:
-    """Measures how busy the machine is during a run, including all other programs.
+    """Measures the load of the machine during a run, including the load from other programs.
 
     >>> meter = LoadMeter()
     >>> meter.sample()
@@ -121,14 +121,20 @@ class LoadMeter:
         self._times = _read_processor_times()
 
     def sample(self) -> None:
-        """Note the load average, at most once in 5 seconds. The first 30 seconds reflect the time before the run."""
+        """Record the load average, at most once every 5 seconds.
+
+        The first 30 seconds are skipped, because the load average then still reflects the time before the run.
+        """
         now = time.monotonic()
         if now - self._sampled >= _LOAD_INTERVAL and now - self._started >= _LOAD_DELAY and hasattr(os, "getloadavg"):
             self._sampled = now
             self._loads.append(os.getloadavg()[0])
 
     def describe(self) -> dict[str, float]:
-        """Return the mean `load` and the proportion of processor time that other virtual machines took (`steal`), if known."""
+        """Return the mean load average (`load`) and the proportion of stolen CPU time (`steal`), if known.
+
+        CPU time is stolen if the host gives it to other virtual machines.
+        """
         facts = {"load": sum(self._loads) / len(self._loads)} if self._loads else {}
         elapsed = [after - before for before, after in zip(self._times, _read_processor_times(), strict=False)]
         if len(elapsed) > _STEAL_FIELD and sum(elapsed) > 0:
@@ -137,13 +143,13 @@ class LoadMeter:
 
 
 def _read_processor_times() -> list[int]:
-    """Read the processor times of Linux: user, nice, system, idle, iowait, irq, softirq, steal. Return [] on other systems."""
+    """Read the CPU times: user, nice, system, idle, iowait, irq, softirq and steal. Return [] on systems other than Linux."""
     line = _use_system_file("/proc/stat", os.O_RDONLY, lambda file: os.read(file, 4096)).split(b"\n")[0]
     return [int(value) for value in line.split()[1:9]]
 
 
 class ProcessSettings:
-    """The settings of the process, NumPy and scikit-learn at the time of creation.
+    """A snapshot of the settings of the process, NumPy and scikit-learn that can be restored later.
 
     >>> import numpy as np
     >>> settings = ProcessSettings()
@@ -157,15 +163,13 @@ class ProcessSettings:
         self._saved = [(setting, setting.read()) for setting in _list_settings()]
 
     def restore(self) -> None:
-        """Restore the settings that have changed. Errors of the operating system are raised."""
+        """Restore the settings that have changed. Errors of the operating system are not caught."""
         for setting, saved in self._saved:
             if setting.read() != saved:
                 setting.write(saved)
 
 
 class _ProcessSetting(NamedTuple):
-    """The functions that read and write one setting."""
-
     read: Callable[[], Any]
     write: Callable[[Any], object]
 
@@ -189,7 +193,7 @@ def _list_settings() -> list[_ProcessSetting]:
 
 
 def _make_environment_setting() -> _ProcessSetting:
-    """Build the setting for environment variables. It reads them as bytes, because `os.environ` would decode all of them."""
+    """Build the setting for environment variables. They are read as bytes, which takes less time than decoding them."""
     variables, current = os.environb, os.environb._data  # type: ignore[attr-defined]
 
     def write(saved: dict[bytes, bytes]) -> None:

@@ -21,7 +21,10 @@ _ROUNDING = 1e-5  # rounding error in single precision with a thousand classes
 
 @dataclass(frozen=True, eq=False)
 class EstimatorScores:
-    """Scores with a column for each declared class, and a note if they are not valid probabilities but should be."""
+    """Scores with a column for each declared class.
+
+    `note` explains why scores that should be probabilities are not valid.
+    """
 
     values: FloatArray
     kind: Kind
@@ -30,9 +33,9 @@ class EstimatorScores:
     def add_noise(self, noise: ScoreNoise, rng: np.random.Generator) -> tuple[EstimatorScores, float, int]:
         """Add noise, and return the scores, the realized level, and the number of changed scores.
 
-        With two classes, noise is added to the score of the second class. The first class gets the complement to 1, or the
-        negative decision value. With more classes, noise is added to each score. Scores remain probabilities only if there are
-        two classes and the scores are clipped.
+        With two classes, noise is added to the score of the second class. The score of the first class is then 1 minus this
+        probability, or minus this decision value. With more classes, noise is added to each score. Scores remain probabilities
+        only if there are two classes and the scores are clipped.
         """
         if self.values.shape[1] != 2:
             changed = noise.apply(self.values.T, None, rng)
@@ -55,7 +58,7 @@ class PredictionOutput:
 
     @classmethod
     def from_estimator(cls, fitted: Any, X: Any) -> PredictionOutput:
-        """Predict classes and scores. Scores are probabilities if available, else decision values if available, else None."""
+        """Predict classes and, if possible, scores: probabilities if available, else decision values."""
         predicted, abstention = fitted.predict(X), find_abstention_label(fitted)
         for method in _METHODS:
             if hasattr(fitted, method):
@@ -63,7 +66,9 @@ class PredictionOutput:
         return cls(predicted, abstention=abstention)
 
     def encode_predictions(self, n: int, labels: npt.NDArray[Any], name: str) -> IntArray:
-        """Encode predictions as indices of the declared classes, or ABSTAINED. A declared class is never an abstention.
+        """Encode predictions as indices of the declared classes, or ABSTAINED.
+
+        If the abstention label is also a declared class, it counts as the class.
 
         >>> PredictionOutput(["b", "a", "?"], abstention="?").encode_predictions(3, np.array(["a", "b"]), "Mine").tolist()
         [1, 0, -1]
@@ -88,7 +93,8 @@ class PredictionOutput:
         """Arrange the scores in the order of the declared classes. Return None if the learner provides no scores.
 
         A class without training rows gets probability 0, or the smallest decision value. `trained` contains the class codes of
-        the training rows. Decision values for pairs of classes (`pairs`) are refused.
+        the training rows. With `pairs`, decision values refer to pairs of classes. They are refused if there are more than two
+        classes.
 
         >>> output = PredictionOutput(["b", "c"], [[0.9, 0.1], [0.2, 0.8]], "predict_proba")
         >>> class Fitted:
@@ -120,7 +126,7 @@ def _is_known_label(label: Any, codes_by_label: dict[Any, int]) -> bool:
 
 
 def _get_class_codes(fitted: Any, trained: IntArray, labels: npt.NDArray[Any], name: str) -> IntArray:
-    """Get the class codes of a learner's score columns from its `classes_` or, if missing, from the sorted training classes."""
+    """Return the class code of each score column, from `classes_` or, if missing, the sorted training classes."""
     codes_by_label = {label: code for code, label in enumerate(labels.tolist())}
     classes = getattr(fitted, "classes_", None)
     class_labels = (
@@ -159,7 +165,7 @@ def _expand_decisions(table: FloatArray, k: int, pairs: bool, who: str) -> Float
 
 
 def _describe_invalid_probabilities(table: FloatArray, who: str) -> str | None:
-    """Describe values that are not probabilities, even within rounding errors. Return None if all values are valid."""
+    """Describe why values are not probabilities, ignoring rounding errors. Return None if all values are valid."""
     if table.min() < -_ROUNDING or table.max() > 1 + _ROUNDING:
         return f"{who} returns values from {table.min():.3g} to {table.max():.3g}: stored as scores, not as probabilities"
     sums = table.sum(axis=1)

@@ -1,8 +1,8 @@
-"""The pool of supervisors in this process. Each chunk borrows a supervisor. Idle supervisors are kept for some seconds.
+"""The pool of supervisors in this process. Each chunk borrows a supervisor, and idle supervisors are kept for 10 seconds.
 
-Several runs may share a process or a cluster worker. Each run has an id that is sent with its chunks, and ending a run stops
-only its own chunks. A supervisor that switches to another run gets a new worker process, so no state or outdated code of a
-learner is passed on. It keeps its fork server, which takes a second to start.
+Several runs can share a process or a cluster worker. Each run has an id that is sent with its chunks, and ending a run stops
+only its own chunks. If a supervisor switches to another run, it gets a new worker process, so no state or outdated code of a
+learner is passed on. The supervisor keeps its fork server, because a new one takes about a second to start.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class SupervisorPool:
             self._return_supervisor(supervisor, run, stop)
 
     def end(self, run: str) -> None:
-        """End a run and its workers. Its chunks, including later ones, return only the records of finished trials."""
+        """End a run and its workers. Running and later chunks of the run return only the records of finished trials."""
         with self._lock:
             self._get_stop_event(run).set()
             supervisors = [entry.supervisor for entry in self._idle if entry.run == run]
@@ -87,7 +87,7 @@ class SupervisorPool:
         return self._stops.setdefault(run, threading.Event())
 
     def _take_supervisor(self, run: str, data: str) -> Supervisor:
-        """Take an idle supervisor of this run (if possible, with this data set), else any idle one, else a new one."""
+        """Take an idle supervisor, or create one. Prefer supervisors of this run, then those that have loaded this data set."""
         with self._lock:
             newest_first = reversed(self._idle)
             best = max(newest_first, key=lambda entry: (entry.run == run, entry.supervisor.data == data), default=None)
@@ -144,7 +144,9 @@ class _IdleSupervisor(NamedTuple):
 
 
 class DatasetCache:
-    """A cache of data sets by content hash, limited in number and bytes. The least recently used data sets are dropped first.
+    """A cache of data sets by content hash. Their number and total size are limited.
+
+    The least recently used data sets are dropped first.
 
     >>> import fairtrial
     >>> iris = fairtrial.data.load("iris")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunSummary:
-    """The outcome of a run. If a shard was run, all numbers count the trials of the shard.
+    """The outcome of a run. If the run covered only one shard, all numbers refer to the trials of this shard.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class RunSummary:
     interrupted : bool
         Whether the run was interrupted before all trials were done.
     forgotten : int
-        Stored trials that were deleted before the run, because they were to run again.
+        Stored trials that were deleted before the run so that they could run again.
 
     Examples
     --------
@@ -101,17 +101,17 @@ LearnerRecords = Sequence[tuple[str, TrialRecord]]
 
 
 class Progress(Protocol):
-    """A display of a run: `start` is called once, `add_records` for each batch of records, and `stop` once.
+    """Interface of a display that shows the progress of a run.
 
-    A display may also have `show_compilation(learner, index, total)`, which is called before `start` if kernels must be
-    compiled.
+    The run calls `start` once, `add_records` for each batch of records, and `stop` once. A display can also have the method
+    `show_compilation(learner, index, total)`, which is called before `start` if kernels must be compiled.
     """
 
     def start(self, study: str, learners: Sequence[str], planned: int, stored: int, where: str) -> None:
-        """Show the start of the run. Of the `planned` trials, `stored` are already done. `where` describes the engine."""
+        """Show the start of the run. `planned` and `stored` are numbers of trials, and `where` describes the engine."""
 
     def add_records(self, records: LearnerRecords) -> None:
-        """Show newly stored records, given as pairs of learner name and record."""
+        """Show newly stored records. `records` contains pairs of learner name and record."""
 
     def stop(self, summary: RunSummary | None) -> None:
         """Show the end of the run. The summary is None if the run failed."""
@@ -131,7 +131,7 @@ class SilentProgress:
 
 
 class LineProgress:
-    """Plain lines for logs: one at the start, one at the end, and one for each cause of failures."""
+    """A display of plain lines for logs: one at the start, one at the end, and one for each cause of failure."""
 
     def __init__(self) -> None:
         self._reported: set[tuple[str, str | None, str]] = set()
@@ -163,7 +163,7 @@ class LineProgress:
 
 
 class LiveProgress(LineProgress):
-    """A live display: progress bar, failures, rate, remaining time, and the mean times of each learner."""
+    """A live display with a progress bar, failures, rate, remaining time, and the mean times of each learner."""
 
     def __init__(self, console: Any = None) -> None:
         super().__init__()
@@ -187,7 +187,7 @@ class LiveProgress(LineProgress):
         self._live.start()
 
     def show_compilation(self, learner: str, index: int, total: int) -> None:
-        """Print a line, and show which learner class is compiled until the run starts."""
+        """Print a line. Until the run starts, show which learner class is being compiled."""
         from rich.console import Console
 
         self._console = self._console or Console(stderr=True)
@@ -242,7 +242,7 @@ class LiveProgress(LineProgress):
         return Group(self._bar, self._render_status(), table, *more)
 
     def _render_status(self) -> Any:
-        """Render the number of failures, the rate and the remaining time, as far as they are known."""
+        """Render the number of failures, the rate and the remaining time if they are known."""
         from rich.text import Text
 
         parts = [Text(f"{self._failed:,} failed", style="red")] if self._failed else []
@@ -273,8 +273,6 @@ class Rate:
 
 
 class _LearnerTimes:
-    """Sums of the fit and predict times of one learner."""
-
     def __init__(self) -> None:
         self.trials, self.failed = 0, 0
         self._fit, self._predict = [0.0, 0], [0.0, 0]
@@ -297,7 +295,10 @@ class _LearnerTimes:
 
 
 def choose_progress(progress: bool | Progress | None) -> Progress:
-    """Choose a display: live (True), none (False), or live in a terminal or notebook and plain lines elsewhere (None).
+    """Choose a progress display.
+
+    True selects the live display, and False no display. None selects the live display in terminals and notebooks, and plain
+    lines elsewhere. A display is returned unchanged.
 
     >>> type(choose_progress(False)).__name__
     'SilentProgress'

@@ -1,4 +1,4 @@
-"""Messages between the supervisor and its worker: frames over a socket, and a pipe for the output of trials."""
+"""Messages between a supervisor and its worker. Messages use a socket, and the output of trials uses a pipe."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RESIDENT = struct.Struct("<Q")  # resident memory of a worker in bytes, the payl
 TAIL_BYTES = 64 * 1024
 _HEAD = struct.Struct(f"<{TOKEN_BYTES}sBIQ")
 _LENGTH = struct.Struct("<Q")
-_READS = 32  # maximum number of reads at a time, because endless output of a worker must not block the supervisor
+_READS = 32  # maximum number of reads per call, so endless output of a worker cannot block the supervisor
 _READ_BYTES = 64 * 1024
 _MODULES = re.compile(r"\n*^Extension modules: .*$", re.MULTILINE)
 
@@ -83,7 +83,7 @@ class Inbox:
 
 
 class WorkMessage(NamedTuple):
-    """A chunk and, unless the worker already has it, the data set of the chunk."""
+    """A chunk with its data set. `dataset` is None if the worker already has the data set."""
 
     dataset: Dataset | None
     chunk: Chunk
@@ -138,7 +138,7 @@ class RecordMessage(NamedTuple):
 
 
 class _PlainUnpickler(pickle.Unpickler):
-    """An unpickler for numbers, text and bytes. It never creates other objects."""
+    """An unpickler for plain values such as numbers, text and bytes. It refuses all other objects."""
 
     def find_class(self, module_name: str, global_name: str) -> Any:
         raise pickle.UnpicklingError(f"{module_name}.{global_name} is not a plain value")
@@ -152,7 +152,7 @@ def _to_plain(value: Any) -> Any:
 
 
 def _get_field_types(hint: Any) -> frozenset[type]:
-    """Get the types that a field of a trial record may have. A Literal counts as text."""
+    """Get the types that a field of a trial record can have. A Literal is treated as text."""
     parts = get_args(hint) or (hint,)
     kinds = {str if get_origin(part) is Literal or isinstance(part, str) else part for part in parts}
     return frozenset(kinds | ({int} if float in kinds else set()))
@@ -164,7 +164,7 @@ _RECORD_TYPES = tuple(_get_field_types(_HINTS[name]) for name in _RECORD_FIELDS)
 
 
 class LogTail:
-    """The end of the output that a worker prints to a pipe. The worker inherits the `writer` end of the pipe.
+    """The latest output of a worker, read from a pipe. The worker inherits the `writer` end of the pipe.
 
     >>> log = LogTail()
     >>> for number, text in enumerate([b"first\\n", b"second\\n"]):
@@ -193,7 +193,7 @@ class LogTail:
             self.writer = -1
 
     def drain(self) -> bool:
-        """Read the available output without waiting, and return whether there was any."""
+        """Read the available output without waiting. Return whether there was any output."""
         has_output = False
         for _ in range(_READS):
             try:

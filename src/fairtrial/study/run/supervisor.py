@@ -46,12 +46,12 @@ _STACK_SECONDS = 0.5
 _NO_SIGNAL = getattr(socket, "MSG_NOSIGNAL", 0)
 _READY_SECONDS = 600.0
 _MAX_FALSE_STARTS = 2
-_MAX_LOSSES = 5  # how often the fork server may be killed before a worker has started
+_MAX_LOSSES = 5  # how often the fork server can be killed before a worker has started
 _KILL_SIGNALS = (-signal.SIGTERM, -getattr(signal, "SIGKILL", 9))
 
 
 class Supervisor:
-    """Runs chunks in a worker process, one at a time, with one fork server and at most one worker.
+    """Runs one chunk at a time in a worker process, which a fork server starts.
 
     >>> import pickle, fairtrial, numpy as np
     >>> from fairtrial.conditions import Clean
@@ -71,7 +71,7 @@ class Supervisor:
         self._processes = ProcessPair()
         self._busy = threading.Lock()
         self._owner = os.getpid()
-        self._retried: bytes | None = None  # key of the last trial that is retried because its worker was killed
+        self._retried: bytes | None = None  # key of the last trial that was retried because its worker was killed
         self._finalizer = weakref.finalize(self, self._processes.close)
 
     def __enter__(self) -> Supervisor:
@@ -91,13 +91,16 @@ class Supervisor:
         return self._processes.data
 
     def reset(self) -> bool:
-        """End the worker, which may keep state from a study. Return whether the supervisor can be used again."""
+        """End the worker, because it may keep state of a study. Return whether the supervisor can be used again."""
         with self._busy:
             self._processes.drop_worker()
             return self.usable and self._processes.fork_server.is_current()
 
     def start(self) -> None:
-        """Start the worker, which otherwise starts with the first chunk. A failure to start is reported by the first chunk."""
+        """Start the worker now rather than with the first chunk.
+
+        If the worker cannot be started, the error is reported only when the first chunk runs.
+        """
         with self._busy:
             self._processes.stop = None
             try:
@@ -174,7 +177,7 @@ class Supervisor:
         return worker
 
     def _collect(self, worker: WorkerConnection, chunk: Chunk, records: list[TrialRecord]) -> None:
-        """Collect the records of the trials of a chunk, up to the first trial that ended the worker."""
+        """Collect the records of a chunk, up to the first trial that ended the worker."""
         for task in chunk.tasks:
             try:
                 record, last = self._read_answer(worker, chunk, task)
@@ -211,12 +214,12 @@ class Supervisor:
 
 
 def _get_owner(chunk: Chunk, task: TrialTask) -> bytes:
-    """Get the learner that needs a worker of its own, or b"" if the trial can share a worker with other learners."""
+    """Return the pickled learner if it needs its own worker, or b"" if it can share a worker with other learners."""
     return chunk.learners[task.learner] if task.learner in chunk.local else b""
 
 
 def _select_sharing_tasks(chunk: Chunk, start: int) -> tuple[TrialTask, ...]:
-    """Select the trials from `start` on that can run in the same worker."""
+    """Select the trials that can run in the same worker, beginning with the trial at `start`."""
     owner = _get_owner(chunk, chunk.tasks[start])
     return tuple(takewhile(lambda task: _get_owner(chunk, task) == owner, chunk.tasks[start:]))
 
@@ -230,7 +233,7 @@ class _ChunkRefusedError(Exception):
 
 
 def _was_killed(end: ProcessExit | None) -> bool:
-    """Whether the process was killed, perhaps by the system or an operator. A crash of the learner has another signal."""
+    """Whether SIGTERM or SIGKILL ended the process, e.g. from the system or an operator. Crashes have other signals."""
     return end is not None and os.waitstatus_to_exitcode(end.status) in _KILL_SIGNALS
 
 
@@ -271,7 +274,8 @@ class OutOfTimeError(Exception):
 class WorkerConnection:
     """The connection to a worker process. `data` is the content hash of its data set.
 
-    `owner` is the learner with local code that the worker serves, or b"" if the worker serves only installed learners.
+    `owner` is a pickled learner whose code is not installed and which has this worker to itself. It is b"" if learners share
+    the worker.
     """
 
     def __init__(self, fork_server: ForkServerClient, is_stopped: Callable[[], bool], owner: bytes = b"") -> None:
@@ -361,7 +365,7 @@ class WorkerConnection:
         self._inbox.feed(piece)
 
     def _read_fork_server(self) -> None:
-        """Read a message from the fork server. If the worker has exited, also read what it sent before."""
+        """Read a message from the fork server. If the worker has exited, also read the data that it sent before."""
         message = self._fork_server.receive(0)
         if message is None or (message.kind, message.process) != (ENDED, self.process):
             return
@@ -407,7 +411,10 @@ class WorkerConnection:
 
 
 class ProcessPair:
-    """At most one fork server with at most one worker. The pair does not refer to its supervisor and can outlive it."""
+    """The processes of a supervisor: at most one fork server and at most one worker.
+
+    The pair does not refer to its supervisor and can outlive it.
+    """
 
     def __init__(self) -> None:
         self.closing = threading.Event()
@@ -425,7 +432,7 @@ class ProcessPair:
         return None if self._worker is None else self._worker.data
 
     def get_worker(self, owner: bytes = b"") -> WorkerConnection:
-        """Return the worker, and start one if there is none or if it serves another learner with local code."""
+        """Return the worker of this owner. Start a new worker if there is none, or if it has another owner."""
         if self._worker is not None and self._worker.owner != owner:
             self.drop_worker()
         if self._worker is None:
@@ -433,7 +440,7 @@ class ProcessPair:
         return self._worker
 
     def drop_worker(self) -> None:
-        """End the worker. The next chunk gets a new one."""
+        """End the worker. The next chunk gets a new worker."""
         worker, self._worker = self._worker, None
         if worker is not None:
             try:
@@ -444,7 +451,10 @@ class ProcessPair:
                 worker.close()
 
     def drop_after(self, error: Exception) -> tuple[ProcessExit | None, str | None]:
-        """End the processes after a failure that no trial caused. Return the worker's exit, if known, and its output."""
+        """End the processes after a failure that cannot be attributed to a trial.
+
+        Return the exit of the worker, or None if it is unknown, and the output of the worker.
+        """
         log = None if self._worker is None else self._worker.log()
         if isinstance(error, ForkServerLostError):
             worker, self._worker = self._worker, None

@@ -23,7 +23,7 @@ _warm: set[bytes] = set()  # learners that have run in this process
 
 
 class TrialRunner:
-    """Runs the trials of a chunk one after another, and caches the data and learners that they share.
+    """Runs the trials of a chunk one after another, and caches their common data and learners.
 
     >>> import pickle, fairtrial
     >>> from fairtrial.conditions import Clean
@@ -99,7 +99,7 @@ class TrialRunner:
         return learner.select_estimator(finite=finite)
 
     def _warm_up(self, learner: TrialLearner, prepared: PreparedEstimator, train_rows: TrialRows) -> None:
-        """Fit and predict once on a few rows, so imports and compilation do not count towards the time of a trial."""
+        """Fit and predict once on a few rows, so imports and compilation are not part of the measured time."""
         if learner.identity in _warm:
             return
         _warm.add(learner.identity)
@@ -139,7 +139,7 @@ class TrialRunner:
         return values | self._pack_changed_rows(test, self._chunk.splits[task.split].test)
 
     def _pack_changed_rows(self, test: TrialRows, rows: IntArray) -> dict[str, Any]:
-        """Pack the test rows and their classes if the condition changed them."""
+        """Pack the test rows, and their classes, if the condition changed them."""
         values = {}
         if test.rows is not rows and not np.array_equal(test.rows, rows):
             values["rows"] = pack(test.rows, INDICES)
@@ -157,7 +157,7 @@ def _make_seeded_estimator(prepared: PreparedEstimator, seed: int) -> Any:
 
 
 def _select_roles(estimator: Any, data: TrialData, rows: IntArray) -> dict[str, Any]:
-    """Select the groups and times of training rows for a learner that is tuned on inner splits; empty for others."""
+    """Select the groups and times of the training rows. Only tuned learners need them, for their inner splits."""
     roles = {name: values[rows] for name, values in (("groups", data.groups), ("time", data.time)) if values is not None}
     if not roles:
         return {}
@@ -167,7 +167,7 @@ def _select_roles(estimator: Any, data: TrialData, rows: IntArray) -> dict[str, 
 
 
 def _select_few_rows(codes: IntArray) -> IntArray:
-    """Select about 40 rows: at least two of each class, otherwise in proportion to the class sizes."""
+    """Select about 40 rows, in proportion to the class sizes but at least two rows of each class if possible."""
     if len(codes) <= _WARM_UP_ROWS:
         return np.arange(len(codes))
     groups = [np.flatnonzero(codes == code) for code in np.unique(codes)]
@@ -184,7 +184,7 @@ def _apply_score_noise(
 
 
 def _describe_condition(split: TrialSplit) -> dict[str, Any]:
-    """Describe the realized levels of the condition, and its changes to the training and test sets."""
+    """Return the realized levels of the condition and the numbers of changes in the training and test sets."""
     train, test = split.train, split.test
     return {"level": train.level, "changed": train.changed, "test_level": test.level, "test_changed": test.changed}
 

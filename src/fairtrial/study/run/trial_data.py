@@ -1,4 +1,4 @@
-"""Rows of a trial: the data set in the form that learners need, and its training and test sets under a condition."""
+"""Data of a trial: the data set in the form that learners need, and the training and test sets under a condition."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _NAMES = {"train": "training", "test": "test"}
 
 @dataclass(frozen=True, eq=False)
 class TrialData:
-    """A data set with its classes as codes. Its columns form a matrix if all are numeric, and otherwise a frame.
+    """A data set with class codes. If all columns are numeric, they form a matrix, otherwise a data frame.
 
-    `labels` contains the declared classes, and codes are indices into it. `finite` is True if all numbers in the matrix are
-    finite.
+    `labels` contains the declared classes, and class codes are indices of `labels`. `finite` is True if all columns are numeric
+    and all numbers are finite.
 
     >>> import fairtrial
     >>> data = TrialData.from_dataset(fairtrial.data.load("iris"))
@@ -63,7 +63,7 @@ class TrialData:
         return cls(tuple(frame.columns), matrix, kept_frame, codes, label.dtype, labels, finite, groups, time)  # type: ignore[arg-type]
 
     def take_rows(self, positions: IntArray) -> Any:
-        """Take rows as a new matrix, or as a new frame with a range index."""
+        """Take rows as a new matrix, or as a new data frame with a range index."""
         if self.matrix is not None:
             return self.matrix.take(positions, axis=0)
         assert self.frame is not None
@@ -73,7 +73,7 @@ class TrialData:
         return selected.set_axis(range(len(positions)), axis=0)
 
     def to_frame(self, X: Any) -> pd.DataFrame:
-        """Convert a matrix to a frame with column names."""
+        """Convert a matrix to a data frame with column names."""
         import pandas as pd
 
         return pd.DataFrame(X, columns=list(self.columns)) if isinstance(X, np.ndarray) else X
@@ -87,7 +87,7 @@ class TrialData:
 
 @dataclass(frozen=True, eq=False)
 class TrialRows:
-    """A training or test set: positions in the data set, classes and, if the condition changed it, the table.
+    """A training or test set: row positions in the data set, class codes, and the table if the condition changed it.
 
     `level` is the realized level of the condition, and `changed` is the number of changes. Both are None if the condition was
     not applied.
@@ -117,7 +117,7 @@ class TrialRows:
 
 @dataclass(frozen=True, eq=False)
 class TrialSplit:
-    """The training and test set of a split under a condition, the score noise to add, and warnings."""
+    """The training and test sets of a split under a condition, the score noise to add, and warnings."""
 
     train: TrialRows
     test: TrialRows
@@ -126,7 +126,7 @@ class TrialSplit:
 
 
 def apply_condition(data: TrialData, rows: SplitRows, condition: Condition, seed: int) -> TrialSplit:
-    """Apply a condition to the training and the test set of a split, with separate random numbers.
+    """Apply a condition to the training and test sets of a split, with separate random numbers.
 
     >>> import fairtrial
     >>> rows = SplitRows(np.arange(0, 150, 2), np.arange(1, 150, 2), 0, 0)
@@ -204,7 +204,7 @@ def _to_matrix(X: Any) -> FloatArray | None:
 
 
 def _build_label_array(kind: pd.CategoricalDtype[Any]) -> npt.NDArray[Any]:
-    """Build an array of the declared classes. Text gets a text type, which sorts faster than objects."""
+    """Build an array of the declared classes. Text labels get a NumPy text type, which sorts faster than objects."""
     declared = list(kind.categories)
     labels = np.array(declared)
     if labels.shape == (len(declared),) and labels.dtype.kind in "iubU" and labels.tolist() == declared:

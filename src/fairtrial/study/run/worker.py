@@ -1,4 +1,4 @@
-"""Worker process that runs trials one after another. The fork server starts it, and it may be killed at any time."""
+"""Worker process that runs trials one after another. The fork server starts the worker and can kill it at any time."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
 _SIGNALS = tuple(signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGALRM", "SIGCHLD", "SIGPIPE"))
 _LIMITS = sorted({getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")})
-_MAX_GROWTH = 1 << 29  # bytes by which the memory of a worker may grow over its trials
+_MAX_GROWTH = 1 << 29  # bytes by which the memory of a worker can grow before the worker is replaced
 _PAGE = resource.getpagesize()
 _MIN_DESCRIPTOR = 100  # above the descriptors that learners are likely to use
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux
@@ -72,7 +72,7 @@ def _end_with_parent(parent: int) -> None:
 
 
 def _keep_only(link: int, log: int) -> tuple[int, int]:
-    """Redirect the standard streams, move the link and the log to high descriptors, and close all other descriptors."""
+    """Redirect the standard streams, move the link and the log to high file descriptors, and close all others."""
     link, log = (fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _MIN_DESCRIPTOR) for descriptor in (link, log))
     null_descriptor = os.open(os.devnull, os.O_RDONLY)
     for target, source in enumerate((null_descriptor, log, log)):
@@ -189,7 +189,10 @@ def _make_failure_record(task: TrialTask, error: BaseException) -> TrialRecord:
 
 
 class ProcessState:
-    """Process state that one trial must not pass on to the next. The descriptor `link` must stay open."""
+    """Process state that is restored after each trial, so trials cannot affect each other.
+
+    `link` is the file descriptor of the connection to the supervisor. Trials must not close it.
+    """
 
     def __init__(self, link: int) -> None:
         self._link = link
@@ -208,7 +211,7 @@ class ProcessState:
             self._resident = measure_resident_memory()
 
     def limit_memory(self, size: int | None) -> None:
-        """Limit the growth of the address space if the system reports its size. None means no limit."""
+        """Limit the growth of the address space in bytes, if the system reports its size. None means no limit."""
         used = 0 if size is None else _read_statm(0)
         if size is None or not used:
             return
@@ -226,7 +229,10 @@ class ProcessState:
         self._limits_restored = not lowered
 
     def restore(self, *, check_memory: bool) -> bool:
-        """Restore the state, and return whether the process is as before. With `check_memory`, also check its memory."""
+        """Restore the state. Return whether the process can run further trials.
+
+        With `check_memory`, a process whose memory has grown too much cannot.
+        """
         for signal_number, handler in self._handlers.items():
             if signal.getsignal(signal_number) is not handler:
                 signal.signal(signal_number, handler)

@@ -1,1 +1,1 @@
-"""The specification of a study: read it from TOML or Python, check it, and resolve its names."""
+"""Specifications of studies: reading them from TOML or Python, checking them, and resolving the names in them."""

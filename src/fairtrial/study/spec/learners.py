@@ -33,7 +33,7 @@ _SKLEARN_MESSAGE = re.compile(r"The '(.+?)' parameter of \S+ must be (.+)\. Got 
 _RANGE = "{ low = 0.01, high = 100, log = true }"
 
 _NESTED = ("learner", "transformer", "sampler", "selector", "function")
-"""Keys of the tables inside parameters that are replaced with objects."""
+"""Keys that mark a table inside parameters as the specification of an object."""
 
 _MAX_STEP_LENGTH = 3
 
@@ -73,7 +73,7 @@ def _prepare_given(learner: Any) -> Any:
 
 
 def build_learner(entry: LearnerSpec, code: CodePolicy, *, top_level: bool = True) -> Any:
-    """Build a learner from its specification. The preparation that it needs is added only if it is at `top_level`."""
+    """Build a learner from its specification. If `top_level`, also add the preparation that the learner needs."""
     if entry.learner is None or entry.object is not None:
         raise InputError("it was a Python object, which is not stored: declare it by name and parameters")
     collector = ProblemCollector()
@@ -91,14 +91,14 @@ def build_learner(entry: LearnerSpec, code: CodePolicy, *, top_level: bool = Tru
 
 
 def _prepare_learner(learner: Any, sampler: Any, preparation: str | None, top_level: bool) -> Any:
-    """Wrap a learner with a sampler or a declared preparation, and any top-level learner that needs preparation."""
+    """Wrap a learner if it has a sampler or a declared preparation, or needs preparation at the top level."""
     if sampler is not None or preparation == "none" or (preparation is not None and not top_level):
         return Prepared(learner, sampler=sampler, preparation=preparation or "standard")
     return ensure_prepared(learner) if top_level else learner
 
 
 def ensure_prepared(learner: Any) -> Any:
-    """Wrap a learner with the preparation it needs. Learners that accept typed columns with missing values need none."""
+    """Wrap a learner with the preparation it needs. Learners that accept typed columns and missing values are not wrapped."""
     if isinstance(learner, type) or not (hasattr(learner, "fit") and hasattr(learner, "predict")):
         raise InputError(f"a learner must be an estimator with fit and predict, got {learner!r}")
     facts = facts_of(learner)
@@ -127,7 +127,7 @@ def _build_named(name: str, parameters: Mapping[str, Any], code: CodePolicy) -> 
 
 
 def _build_instance(kind: Callable[..., Any], name: str, parameters: Mapping[str, Any], code: CodePolicy) -> Any:
-    """Build an instance of a class, or call a factory, whose positional arguments form a list: `steps = [...]`."""
+    """Build an instance of a class, or call a factory. Positional arguments are given as a list: `steps = [...]`."""
     collector = ProblemCollector()
     values: dict[str, Any] = {}
     with collector.collect("parameters"):
@@ -188,7 +188,7 @@ def _build_parameter(value: Any, code: CodePolicy) -> Any:
 
 
 def _build_list(values: Sequence[Any], code: CodePolicy) -> Any:
-    """Build the members of a list. A step, such as a name and an estimator, becomes a tuple, as in scikit-learn."""
+    """Build the members of a list. A step of a pipeline, such as a name with an estimator, becomes a tuple."""
     collector = ProblemCollector()
     items = []
     for number, value in enumerate(values):
@@ -199,14 +199,14 @@ def _build_list(values: Sequence[Any], code: CodePolicy) -> Any:
 
 
 def _is_step(items: list[Any]) -> bool:
-    """Whether a list is a name with an estimator, or an estimator with columns, or a name with both."""
+    """Return whether a list is a step: a name with an estimator, an estimator with columns, or all three."""
     if len(items) == _MAX_STEP_LENGTH and isinstance(items[0], str) and items[1] in ("drop", "passthrough"):
         return True
     return 1 < len(items) <= _MAX_STEP_LENGTH and sum(hasattr(item, "fit") for item in items[:2]) == 1
 
 
 def _build_nested(table: Mapping[str, Any], code: CodePolicy) -> Any:
-    """Build the object of a table. Its other keys are the parameters of the object; a learner also has its usual keys."""
+    """Build the object that a table specifies. A learner may also have keys such as `sampler` in addition to parameters."""
     kind = next((key for key in _NESTED if key in table), None)
     if kind is None:
         return _build_parameters(table, code)
@@ -227,7 +227,7 @@ def _build_nested(table: Mapping[str, Any], code: CodePolicy) -> Any:
 
 
 def _read_inline_parameters(kind: str, table: Mapping[str, Any]) -> dict[str, Any]:
-    """Read the parameters of a nested table: the keys of its table `parameters`, and all keys without another meaning."""
+    """Read the parameters in a nested table: its subtable `parameters`, and all keys without another meaning."""
     usual = LearnerSpec.model_fields if kind == "learner" else (kind, "parameters")
     inline = {name: value for name, value in table.items() if name not in usual}
     declared = require_mapping("parameters")(table.get("parameters", {}))
@@ -239,7 +239,7 @@ def _read_inline_parameters(kind: str, table: Mapping[str, Any]) -> dict[str, An
 
 @contextmanager
 def _locating_inline(table: Mapping[str, Any]) -> Iterator[None]:
-    """Locate the problems of parameters that are written inline at their own keys instead of in `parameters`."""
+    """Report problems of inline parameters at their own keys instead of under `parameters`."""
     try:
         yield
     except ProblemsError as error:
@@ -314,7 +314,7 @@ def _build_inner_splitter(spec: ResamplingSpec, code: CodePolicy) -> Any:
 
 
 def find_parameter_problems(estimator: Any) -> Iterator[SpecProblem]:
-    """Find the parameters that the estimator or a component would refuse at fit time.
+    """Find the parameters that an estimator or one of its components would refuse at fit time.
 
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> [problem.message for problem in find_parameter_problems(RandomForestClassifier("many"))]
@@ -332,7 +332,7 @@ def find_parameter_problems(estimator: Any) -> Iterator[SpecProblem]:
 
 
 def explain_refusal(kind: Callable[..., Any], name: str, value: Any) -> str | None:
-    """Explain why a class refuses the value of a parameter. Return None if it accepts the value or has no rules."""
+    """Explain why a class refuses the value of a parameter. Return None if the class accepts the value or has no rules."""
     rules = getattr(kind, "_parameter_constraints", None)
     if not isinstance(rules, dict) or name not in rules:
         return None

@@ -1,8 +1,8 @@
-"""The code that a study file may run: classes of installed packages and, if the user allows it, any other code.
+"""Rules for the code that a study file may run: installed classes and, if the user allows it, any other code.
 
-A study file may come from a stranger. Without permission, it names only estimators, transformers, samplers and splitters of
-installed packages and a few factories, and no parameter may contain a path. An import path is checked before anything is
-imported.
+A study file may come from a stranger. Unless the user allows local code, the file can use only a few factories and the
+estimators, transformers, samplers and splitters of installed packages. Parameters must not contain paths. Each import path is
+checked before anything is imported.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ FACTORIES = (
     "sklearn.pipeline.make_pipeline",
     "sklearn.pipeline.make_union",
 )
-"""The functions that every study file may call, in addition to the selector."""
+"""Functions that every study file may call, in addition to `SELECTOR`."""
 
 SELECTOR = "sklearn.compose.make_column_selector"
 
 _ESTIMATOR_METHODS = ("get_params", "set_params")
-"""Methods that scikit-learn's `BaseEstimator` and its imitations (CatBoost) have in addition to `fit`."""
+"""Methods that scikit-learn's `BaseEstimator` and compatible classes (CatBoost) have in addition to `fit`."""
 
 _PATH_WORDS = (
     *("cache", "cachedir", "checkpoint", "dir", "directory", "file", "filename", "folder", "memory", "path", "snapshot"),
     *("uri", "url"),
 )
-"""A parameter whose name contains one of these words may contain numbers, but neither text nor objects."""
+"""A parameter whose name contains one of these words can be a number, but neither text nor an object."""
 
 _PATH_PARAMETERS = {
     "CatBoost": ("input_borders", "output_borders", "save_snapshot"),
@@ -54,10 +54,10 @@ _PATH_PARAMETERS = {
     "LightGBM models": ("input_model", "model_in", "model_input", "model_out", "model_output", "output_model"),
     "XGBoost": ("xgb_model",),
 }
-"""Parameters that contain paths although their names do not show it, by library. `save_snapshot` is a switch."""
+"""Parameters that contain paths although their names do not show it, by library. `save_snapshot` is a Boolean."""
 
 _NOT_PATHS = ("path_method",)
-"""Parameters of scikit-learn that contain no paths although their names contain one of the words."""
+"""Parameters of scikit-learn that contain no paths although their names contain one of `_PATH_WORDS`."""
 
 _FILE_INPUTS = ("file", "filename")
 """Values of `input` with which the text vectorizers of scikit-learn treat each cell as a file."""
@@ -81,7 +81,7 @@ class CodePolicy:
         return import_class(path, methods=methods, allow_local_code=self.allow_local, folder=self.folder)
 
     def load_maker(self, path: str, *methods: str) -> Callable[..., Any]:
-        """Import a class with the given methods or one of the factories, whose results have these methods."""
+        """Import a class that has the given methods, or a factory whose results have them."""
         if path in FACTORIES:
             return _import_attribute(path, *path.rpartition(".")[::2])  # type: ignore[no-any-return]
         return self.load_class(path, *methods)
@@ -93,7 +93,7 @@ class CodePolicy:
         return _import_attribute(path, *path.rpartition(".")[::2])  # type: ignore[no-any-return]
 
     def load_function(self, path: str) -> Callable[..., Any]:
-        """Import a function, which the user must allow."""
+        """Import a function, provided that the user allows local code."""
         if not self.allow_local:
             raise InputError(f"{path!r} is refused because a study file must not name functions: {_OPTION}")
         function = _import_local(path, self.folder or Path())
@@ -104,8 +104,8 @@ class CodePolicy:
     def check_parameter(self, name: str, value: Any) -> None:
         """Refuse a parameter that makes an estimator read or write a path, unless the user allows it.
 
-        The table above lists parameters of known libraries. In general, a parameter whose name contains a word such as
-        `memory`, `file`, `path` or `dir` may be a number, a truth value or None.
+        Parameters of known libraries are listed in `_PATH_PARAMETERS`. Any other parameter whose name contains a word such as
+        `memory`, `file`, `path` or `dir` must be a number, a Boolean or None.
 
         >>> CodePolicy().check_parameter("cache_size", 200)
         >>> CodePolicy().check_parameter("learn__memory", "cache")
@@ -124,7 +124,7 @@ class CodePolicy:
             raise InputError(f"{parameter} must not be a path in a study file, got {value!r}: remove it, or {_OPTION}")
 
     def check_keywords(self, name: str, maker: Callable[..., Any], parameters: Mapping[str, Any]) -> None:
-        """Refuse text in parameters that a class with `**kwargs` does not declare, because it may be a path."""
+        """Refuse text in undeclared parameters (`**kwargs`) of a class, because the text may be a path."""
         declared = inspect.signature(maker).parameters
         if self.allow_local or all(parameter.kind is not parameter.VAR_KEYWORD for parameter in declared.values()):
             return
@@ -135,7 +135,7 @@ class CodePolicy:
 
 
 def _contains_path(parameter: str, value: Any) -> bool:
-    """Whether a value contains text or an object. Numbers, truth values and None contain no path."""
+    """Return whether a value contains text or an object. Numbers, Booleans and None cannot contain a path."""
     if isinstance(value, Mapping):
         return value != {"value": "none"} and any(_contains_path(parameter, item) for item in value.values())
     if isinstance(value, (list, tuple)):
@@ -154,9 +154,9 @@ def import_class(
 ) -> type[Any]:
     """Import a class by its path, `package.module.Class`.
 
-    The module must belong to an installed package; editable installs are allowed. The standard library, `__main__`, files, and
+    The module must belong to an installed package. Editable installs are allowed. The standard library, `__main__`, files, and
     modules that are found only in the current folder or through PYTHONPATH are refused. With `allow_local_code`, modules in
-    `folder` (default: the current folder) are also allowed, and so is `file.py:Class` with a path relative to that folder.
+    `folder` (default: the current folder) are also allowed. A class in a file of that folder can be given as `file.py:Class`.
 
     >>> import_class("sklearn.tree.DecisionTreeClassifier").__name__
     'DecisionTreeClassifier'
@@ -178,7 +178,7 @@ def import_class(
 
 
 def find_module_beside(module: str, folder: Path) -> str | None:
-    """Find the file or folder next to the study that contains this module or its package."""
+    """Find the file or folder of a module, or of its package, next to the study."""
     importlib.invalidate_caches()
     spec = PathFinder.find_spec(module.partition(".")[0], [str(folder.resolve())])
     return None if spec is None else _get_source(spec)
@@ -186,7 +186,7 @@ def find_module_beside(module: str, folder: Path) -> str | None:
 
 @contextmanager
 def make_importable(folder: Path) -> Iterator[None]:
-    """Make modules in the folder importable, after all other folders. For other processes, pickle them with their code."""
+    """Make modules in the folder importable, after all other folders. Objects of these modules are pickled with their code."""
     path, loaded = str(folder.resolve()), set(sys.modules)
     sys.path.append(path)
     try:
@@ -243,7 +243,7 @@ def check_installed(path: str, folder: Path | None = None) -> None:
 
 
 def _check_modules(path: str, modules: list[str], folder: Path) -> None:
-    """Check that each module would be imported from an installed package. A package with an `__init__` file is checked once."""
+    """Check that each module would be imported from an installed package. Stop at the first package with an `__init__` file."""
     name, trusted, actual = "", list_installed_folders(), None
     for part in modules:
         name = f"{name}.{part}" if name else part
@@ -272,7 +272,7 @@ def _find_module(name: str) -> ModuleSpec | None:
 
 
 def list_installed_folders() -> list[str]:
-    """List the folders of installed packages, including those of editable installs."""
+    """List the folders of installed packages, including folders of editable installs."""
     folders = [*site.getsitepackages(), *(sysconfig.get_path(key) for key in ("purelib", "platlib"))]
     if site.ENABLE_USER_SITE:
         folders.append(site.getusersitepackages())
@@ -281,7 +281,7 @@ def list_installed_folders() -> list[str]:
 
 
 def _read_pth_folders(folder: Path) -> Iterable[str]:
-    """Read the folders in .pth files as the module `site` does."""
+    """Read the folders that .pth files list, as the module `site` does."""
     for file in sorted(folder.glob("*.pth")):
         try:
             lines = file.read_text(encoding="utf-8-sig").splitlines()
@@ -341,7 +341,7 @@ def _is_installed(path: str) -> bool:
 
 
 def _run_file(file: Path, path: str) -> str:
-    """Import a file as a module, once, and return the name of the module."""
+    """Import a file as a module unless it was imported before, and return the name of the module."""
     file = file.resolve()
     name = f"fairtrial_local_{file.stem}"
     if name in sys.modules and not _is_same_file(sys.modules[name].__file__, str(file)):

@@ -1,4 +1,4 @@
-"""Specification of a study in plain values: pydantic models with defaults, short forms and descriptions of problems."""
+"""Specification of a study in plain values: pydantic models with defaults, short forms and error messages."""
 
 from __future__ import annotations
 
@@ -216,7 +216,7 @@ def _parse_amount(value: Any, units: Mapping[str, int]) -> Any:
 
 
 def expand_data(value: Any) -> Any:
-    """Expand `"iris"`, `["iris", "files/*.csv"]` or a table with `sets` and named data sets.
+    """Expand the data section, such as `"iris"` or `["iris", "files/*.csv"]`, to a table with `sets`.
 
     >>> expand_data(["iris"])
     {'sets': ['iris']}
@@ -229,12 +229,12 @@ def expand_data(value: Any) -> Any:
 
 
 def expand_data_set(value: Any) -> Any:
-    """Expand `"heart.csv"` or a table with `file` or `set`."""
+    """Expand a data set, such as `"heart.csv"`, to a table with `set`. A table is not changed."""
     return {"set": value} if isinstance(value, str) else _check_table("a data set", value, "a path or a name of the catalogue")
 
 
 def expand_learners(value: Any) -> Any:
-    """Expand `["c45", "svc"]` or a table of names and learners.
+    """Expand the learners, such as `["c45", "svc"]`, to a table of learners by name.
 
     >>> expand_learners({"c45": {}, "forest": "random-forest"})
     {'c45': {'learner': 'c45'}, 'forest': {'learner': 'random-forest'}}
@@ -244,7 +244,7 @@ def expand_learners(value: Any) -> Any:
 
 
 def expand_conditions(value: Any) -> Any:
-    """Expand a table of names with levels or parameters. The default is clean data.
+    """Expand the conditions, given by name with levels or parameters. The default is clean data.
 
     >>> expand_conditions({"class-noise": [0, 0.1]})
     {'class-noise': {'condition': 'class-noise', 'level': [0, 0.1]}}
@@ -254,7 +254,7 @@ def expand_conditions(value: Any) -> Any:
 
 
 def expand_resampling(value: Any) -> Any:
-    """Expand `"leave-one-out"` or a table with the scheme and its parameters. `n_splits` is an alias for `folds`.
+    """Expand a resampling scheme, such as `"leave-one-out"`, to a table. `n_splits` is an alias for `folds`.
 
     >>> expand_resampling({"scheme": "kfold", "n_splits": 3})
     {'scheme': 'kfold', 'folds': 3}
@@ -276,7 +276,7 @@ def expand_resampling(value: Any) -> Any:
 
 
 def expand_study_resampling(value: Any) -> Any:
-    """Expand a scheme, or each scheme of a list.
+    """Expand a resampling scheme, or each scheme in a list.
 
     >>> expand_study_resampling(["dob-scv", {"scheme": "kfold", "n_splits": 3}])
     [{'scheme': 'dob-scv'}, {'scheme': 'kfold', 'folds': 3}]
@@ -287,12 +287,12 @@ def expand_study_resampling(value: Any) -> Any:
 
 
 def _has_folds(scheme: object) -> bool:
-    """Whether the scheme divides the rows into folds."""
+    """Return whether the scheme divides the rows into folds."""
     return isinstance(scheme, str) and scheme in schemes and issubclass(schemes[scheme], FoldSplitter)
 
 
 def expand_sampler(value: Any) -> Any:
-    """Expand `"smote"` or a table with the name of the sampler and its parameters."""
+    """Expand a sampler, such as `"smote"`, to a table. A table must contain the name of the sampler."""
     if isinstance(value, str):
         return {"sampler": value}
     table = _check_table("sampler", value, "the name of a sampler")
@@ -302,7 +302,7 @@ def expand_sampler(value: Any) -> Any:
 
 
 def expand_levels(value: Any) -> Any:
-    """Expand a number to a list of one number."""
+    """Expand a single level to a list with one level."""
     levels = value if isinstance(value, (list, tuple)) else [value]
     if not levels or not all(isinstance(level, (int, float)) and not isinstance(level, bool) for level in levels):
         raise InputError(f"level must be a number or a list of numbers such as [0, 0.1, 0.2], got {value!r}")
@@ -327,7 +327,7 @@ def _index_by_name(section: str, value: Any) -> dict[str, Any]:
 
 
 def _with_name(key: str, name: str, value: Any) -> Any:
-    """Set `key` of an entry to the name of the entry, unless the entry already has a value for it."""
+    """Set `key` of an entry to the name of the entry, unless the key already has a value."""
     if isinstance(value, str):
         return {key: value}
     if isinstance(value, Mapping) and key not in value and "object" not in value:
@@ -359,18 +359,18 @@ class SpecTable(BaseModel):
 
 
 class OpenSpecTable(SpecTable):
-    """A table that may contain other keys: parameters of the object it names, which are checked when the object is built."""
+    """A table that may have extra keys. The extra keys are parameters of an object and are checked when it is built."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The other keys and their values."""
+        """The extra keys and their values."""
         return dict(self.model_extra or {})
 
 
 def is_path(text: str, folder: Path) -> bool:
-    """Whether a text is a path rather than a name in the catalogue or on OpenML.
+    """Return whether a string is a path rather than a name in the catalogue or on OpenML.
 
     >>> is_path("iris", Path()), is_path("openml:61", Path()), is_path("heart.csv", Path()), is_path("files/*.dat", Path())
     (False, False, True, True)
@@ -416,7 +416,7 @@ class DataSpec(SpecTable):
 
 
 class ResamplingSpec(OpenSpecTable):
-    """A scheme with its parameters and number of repeats, or the import path of a splitter (scheme "splitter")."""
+    """A resampling scheme with its parameters and repeats, or the import path of a splitter (scheme "splitter")."""
 
     scheme: Annotated[str, _require_text("scheme")] = _DEFAULT_SCHEME
     """Name of the scheme. Other keys are its parameters."""
@@ -457,16 +457,16 @@ InnerResampling = Annotated[
 
 
 class TuningSpec(SpecTable):
-    """Tuning of parameters: a search, the values to try (`parameters`, or `grid`), an inner scheme, and a measure."""
+    """Tuning of a learner: the search, the values to try, the inner resampling scheme, and the measure."""
 
     search: Annotated[str, BeforeValidator(require_choice("search", SEARCHES))] | None = None
     """`"grid"` (default), `"random"`, `"halving"` or `"optuna"`."""
     grid: Annotated[dict[str, Any], BeforeValidator(require_mapping("grid"))] | None = None
     """Older name of `parameters`."""
     parameters: Annotated[dict[str, Any], BeforeValidator(require_mapping("parameters"))] | None = None
-    """Values to try: lists, or ranges `{ low, high, log }` except for a grid."""
+    """Values to try: lists or, unless the search is a grid, ranges `{ low, high, log }`."""
     iterations: Annotated[int, BeforeValidator(require_whole("iterations", 1))] | None = None
-    """Number of combinations to try. Default: 20. Not for a grid."""
+    """Number of combinations to try. Default: 20. Not allowed for a grid."""
     resampling: InnerResampling = Field(default_factory=lambda: ResamplingSpec(folds=_TUNING_FOLDS))
     """Inner scheme. Default: stratified with 5 folds."""
     measure: Annotated[str, _require_text("measure")] = "accuracy"
@@ -494,7 +494,7 @@ class LearnerSpec(SpecTable):
     preparation: Annotated[str, BeforeValidator(require_choice("preparation", PREPARATIONS))] | None = None
     """`"standard"` or `"none"`: preprocessing in each fold. Default: what the learner needs."""
     sampler: Annotated[dict[str, Any], BeforeValidator(expand_sampler)] | None = None
-    """Sampler of imbalanced-learn for the training rows: a name, or a table with its parameters."""
+    """Sampler of imbalanced-learn for the training rows: a name, or a table with the name and parameters."""
     tune: Annotated[TuningSpec, BeforeValidator(require_mapping("tune"))] | None = None
     """Tuning on inner splits of each training set."""
     object: Annotated[str, _require_text("object")] | None = None
@@ -511,7 +511,7 @@ class ConditionSpec(OpenSpecTable):
 
 
 class VerdictSpec(SpecTable):
-    """Options of the verdict."""
+    """Options of the statistical comparison of learners (the verdict)."""
 
     measure: Annotated[str, _require_text("measure")] | None = None
     """Measure by which learners are compared. Default: the first of `measures`."""
@@ -520,18 +520,18 @@ class VerdictSpec(SpecTable):
     alpha: Annotated[float, BeforeValidator(require_number("alpha", "between 0 and 1", lambda x: 0 < x < 1))] = 0.05
     """Significance level."""
     rope: Annotated[float, BeforeValidator(require_number("rope", "at least 0", lambda x: 0 <= x < float("inf")))] | None = None
-    """Differences up to this size are practically equivalent; adds the Bayesian test."""
+    """Differences up to this size count as practically equivalent. Setting it adds a Bayesian test."""
     failures: Annotated[str, BeforeValidator(require_choice("failures", FAILURE_POLICIES))] = "exclude"
-    """Score of a failed trial: `"exclude"`, `"worst-rank"` or `"trivial"`."""
+    """How a failed trial is scored: `"exclude"`, `"worst-rank"` or `"trivial"`."""
 
 
 class LimitsSpec(SpecTable):
     """Resource limits of one trial."""
 
     time: Annotated[int | float | str, BeforeValidator(parse_seconds)] = 3600
-    """Time limit of one trial in seconds, or text such as `"10 min"`; `"none"` for no limit."""
+    """Time limit of one trial in seconds, or text such as `"10 min"`. `"none"` means no limit."""
     memory: Annotated[int | str, BeforeValidator(parse_memory)] = NO_LIMIT
-    """Memory limit of one trial in bytes, or text such as `"2 GB"`; `"none"` for no limit."""
+    """Memory limit of one trial in bytes, or text such as `"2 GB"`. `"none"` means no limit."""
 
     def to_resource_limits(self) -> ResourceLimits:
         """Convert this table to the resource limits of a trial."""
@@ -597,13 +597,13 @@ class StudySpec(SpecTable):
         return schemes
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the specification as plain values. A single resampling scheme is a table, and several are a list of tables."""
+        """Return the specification as plain values. One resampling scheme is a table. Several schemes are a list of tables."""
         plain = super().to_dict()
         return plain | ({"resampling": plain["resampling"][0]} if len(self.resampling) == 1 else {})
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any]) -> StudySpec:
-        """Build the specification from plain values, e.g. from a TOML file. A SpecError reports all formal problems."""
+        """Build the specification from plain values. If the values are malformed, a SpecError reports all problems."""
         spec, problems = cls.read_valid_parts(mapping)
         if problems:
             raise build_spec_error(problems)
@@ -611,7 +611,7 @@ class StudySpec(SpecTable):
 
     @classmethod
     def read_valid_parts(cls, mapping: Any, known_problems: Iterable[SpecProblem] = ()) -> tuple[StudySpec, list[SpecProblem]]:
-        """Build the specification without invalid parts, and return all problems, including `known_problems`.
+        """Build the specification from the valid parts, and return all problems, including `known_problems`.
 
         >>> values = {"data": ["iris"], "learners": ["c45"], "resampling": {"folds": "five"}, "sede": 1}
         >>> for problem in StudySpec.read_valid_parts(values)[1]:
@@ -633,9 +633,9 @@ class StudySpec(SpecTable):
             _remove_problems(rest, new_problems)
 
     def to_short_form(self) -> dict[str, Any]:
-        """Return a readable short form. Repeated names are dropped, and conditions that have only levels become lists.
+        """Return the specification in short form. Repeated names are dropped, and conditions with only levels become lists.
 
-        A condition becomes a list only if no table precedes it, because TOML writers put lists before tables.
+        A condition stays a table if a table precedes it, because TOML writers put lists before tables.
 
         >>> values = {"data": ["iris"], "learners": ["c45"], "conditions": {"class-noise": [0, 0.1]}}
         >>> short = StudySpec.from_mapping(values).to_short_form()
@@ -677,7 +677,7 @@ _TABLES: dict[tuple[str, ...], type[BaseModel]] = {
 
 
 def validate_table(kind: type[T], value: Mapping[str, Any]) -> T:
-    """Validate a nested table, and raise the first problem."""
+    """Validate a nested table. If the table is invalid, raise an error that describes the first problem."""
     try:
         return kind.model_validate(dict(value))
     except ValidationError as error:
@@ -742,7 +742,7 @@ def _format_inline(value: Any) -> str | None:
 
 
 def _list_parameters(learner: Any) -> Collection[str]:
-    """List the parameters of a learner in the catalogue. Other learners are not imported merely for a hint."""
+    """List the parameters of a learner in the catalogue. A learner given by an import path is not imported for this purpose."""
     from fairtrial.learners import catalogue
 
     with suppress(InputError):
@@ -762,7 +762,7 @@ def _find_misplaced_keys(mapping: Mapping[str, Any]) -> Iterator[SpecProblem]:
 
 
 def _find_missing_sections(mapping: Mapping[str, Any]) -> Iterator[SpecProblem]:
-    """Find required sections that are missing. Misspelt sections are reported as unknown keys."""
+    """Find required sections that are missing. Misspelt section names are reported elsewhere, as unknown keys."""
     unknown = [str(key) for key in mapping if key not in StudySpec.model_fields]
     for section, noun in (("data", "data set"), ("learners", "learner")):
         value = mapping.get(section, {})
@@ -772,7 +772,7 @@ def _find_missing_sections(mapping: Mapping[str, Any]) -> Iterator[SpecProblem]:
 
 
 def _expand_sections(mapping: Mapping[str, Any]) -> dict[str, Any]:
-    """Expand the sections, so the locations of problems match the expanded form."""
+    """Expand the sections, so the locations of problems refer to the expanded form."""
     rest = {str(name): deepcopy(value) for name, value in mapping.items()}
     for section, expand in _EXPANDERS.items():
         if section in rest:
@@ -789,7 +789,7 @@ def _remove_problems(rest: dict[str, Any], problems: Iterable[SpecProblem]) -> N
 
 
 def _find_affected_path(path: KeyPath) -> KeyPath:
-    """Find the smallest part to remove: an entry of learners, data or conditions, or elsewhere a single key."""
+    """Find the smallest part to remove: a whole data set, learner or condition, and in other sections a single key."""
     whole = path[:1] in (("learners",), ("conditions",), ("data",)) and path[:2] != ("data", "sets")
     return path[:2] if whole else path[:3]
 

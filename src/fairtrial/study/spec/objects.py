@@ -1,6 +1,7 @@
 """Convert the arguments of `Study(...)` to plain values. Objects that cannot be serialized are kept separately.
 
-A learner, condition or splitter becomes a specification if it can be rebuilt from one. Otherwise, it becomes a placeholder.
+A learner, condition or splitter becomes a specification if it can be rebuilt from the specification. Any other object becomes
+a placeholder.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class PythonReader:
         self.collector = ProblemCollector()
 
     def read(self, sections: Mapping[str, Any]) -> dict[str, Any]:
-        """Convert sections to plain values. Objects and problems are added to `objects` and `collector.problems`."""
+        """Convert sections to plain values. Objects are collected in `objects`, and problems in `collector`."""
         return {name: self._read_section(name, value) for name, value in sections.items()}
 
     def _read_section(self, name: str, value: Any) -> Any:
@@ -153,7 +154,7 @@ class PythonReader:
         return plain
 
     def _to_plain(self, value: Any, key_path: KeyPath, instead: str | None = None) -> Any:
-        """Convert a value to a plain value. If this is impossible, or if `instead` suggests a correction, add a problem."""
+        """Convert a value to plain values. If this is impossible, or if `instead` suggests a correction, add a problem."""
         try:
             if instead:
                 raise InputError(instead)
@@ -164,7 +165,7 @@ class PythonReader:
 
 
 def _get_data_name(data: Any) -> str | None:
-    """Get the name of a data set, or the name that a bunch of scikit-learn has on OpenML or as a file."""
+    """Get the name of a data set. For a scikit-learn `Bunch`, this is the name on OpenML or the file name."""
     if isinstance(data, (Dataset, GivenFolds)):
         return str(data.dataset.name if isinstance(data, GivenFolds) else data.name)
     if not is_bunch(data):
@@ -175,7 +176,7 @@ def _get_data_name(data: Any) -> str | None:
 
 
 def _is_data(value: Any) -> bool:
-    """Whether a value is a data set in memory: a `Dataset`, folds, a data frame, a bunch, or a pair of X and y."""
+    """Return whether a value is a data set in memory: a `Dataset`, folds, a data frame, a bunch, or a pair of X and y."""
     return isinstance(value, (Dataset, GivenFolds)) or _is_frame(value) or _is_pair(value) or _is_bunch_of_data(value)
 
 
@@ -188,7 +189,7 @@ def _is_bunch_of_data(value: Any) -> bool:
 
 
 def _is_pair(value: Any) -> bool:
-    """Whether a value is a tuple of a table and a column of classes."""
+    """Return whether a value is a tuple of a table and a column of classes."""
     if not isinstance(value, tuple) or len(value) != 2:
         return False
     table, labels = value
@@ -202,10 +203,10 @@ def _is_column(value: Any) -> bool:
 
 
 def build_data(name: str, value: Any) -> Dataset | GivenFolds:
-    """Build a data set from a data frame, a bunch of scikit-learn, or a pair of X and y.
+    """Build a data set from a data frame, a scikit-learn `Bunch`, or a pair of X and y.
 
-    The class column of a data frame is the column called "target" or "class" (in any case), else the last column, with a
-    warning that names it.
+    The class column of a data frame is the column called "target" or "class", in upper or lower case. If there is no such
+    column, the last column is used, and a warning names it.
 
     >>> build_data("two", ([[1.0], [2.0], [3.0]], ["a", "b", "b"]))
     <Dataset two: 3 rows, 1 attributes, 2 classes>
@@ -240,7 +241,10 @@ def _build_from_frame(name: str, frame: Any) -> Dataset:
 
 
 def _to_plain_value(value: Any, within: bool = False) -> Any:
-    """Convert paths, NumPy numbers, measures and limits to plain values. With `within`, also convert None."""
+    """Convert paths, NumPy numbers, measures and limits to plain values.
+
+    None is converted only inside tables of parameters (`within`).
+    """
     if isinstance(value, ResourceLimits):
         value = {"time": value.time, "memory": value.memory}
     if isinstance(value, (Mapping, list, tuple)):
@@ -279,7 +283,7 @@ def _format_short(value: Any) -> str:
 
 
 def suggest_dataset(value: Any) -> str | None:
-    """Suggest what to pass instead of a matrix without classes, or of X and y in a list. Return None for a valid value.
+    """Suggest what to pass if a data set is a matrix without classes, or X and y in a list. Return None for a valid value.
 
     >>> suggest_dataset(np.zeros((2, 1)))
     'a data set must have classes, got a ndarray: pass (X, y)'
@@ -302,7 +306,7 @@ def suggest_learner(value: Any) -> str | None:
 
 
 def suggest_splitter(value: Any) -> str | None:
-    """Suggest what to pass instead of the class of a splitter."""
+    """Suggest what to pass if a splitter is given as a class."""
     if not isinstance(value, type) or not hasattr(value, "split"):
         return None
     return f"resampling must be an object, got the class {value.__name__}: pass {value.__name__}()"
@@ -348,7 +352,7 @@ def serialize_conditions(conditions: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def _get_unset_level(condition: Any) -> dict[str, Any]:
-    """Return an entry `level` with the value None if other parameters of the condition determine the level."""
+    """Return `{"level": None}` if other parameters of the condition determine the level."""
     return {"level": None} if getattr(condition, "level", ...) is None else {}
 
 
@@ -360,7 +364,7 @@ def serialize_data(name: str, data: Any) -> dict[str, Any]:
 
 
 def serialize_splitter(splitter: Any) -> dict[str, Any]:
-    """Serialize a splitter to its specification, or a placeholder.
+    """Serialize a splitter as its specification or, if that is impossible, as a placeholder.
 
     >>> from sklearn.model_selection import GroupShuffleSplit
     >>> serialize_splitter(GroupShuffleSplit(20))
@@ -377,7 +381,7 @@ def serialize_splitter(splitter: Any) -> dict[str, Any]:
 
 
 def _serialize_foreign_splitter(splitter: Any, scheme: Scheme) -> dict[str, Any]:
-    """Serialize a splitter of scikit-learn to its import path and parameters, or a placeholder."""
+    """Serialize a scikit-learn splitter as its import path and parameters or, if that is impossible, as a placeholder."""
     try:
         path = _find_import_path(type(splitter))
         parameters = {name: serialize_value(value) for name, value in get_parameters(splitter).items()}
@@ -390,7 +394,7 @@ def _serialize_foreign_splitter(splitter: Any, scheme: Scheme) -> dict[str, Any]
 
 
 def _drop_defaults(condition: Any) -> dict[str, Any]:
-    """Describe a condition. Leave out default values, and None because TOML cannot represent it."""
+    """Describe a condition. Default values are left out. None is left out because TOML cannot represent it."""
     description = condition.describe()
     for parameter in fields(condition):
         value = getattr(condition, parameter.name)
@@ -402,7 +406,7 @@ def _drop_defaults(condition: Any) -> dict[str, Any]:
 
 
 def _serialize_estimator(estimator: Any, within: bool = False) -> dict[str, Any]:
-    """Serialize an estimator. With `within` (inside another learner), write its preparation, which has no default there."""
+    """Serialize an estimator. Inside another learner (`within`), write the preparation, which has no default there."""
     from fairtrial.learners import Prepared
     from fairtrial.study.spec.tuning import Tuned
 
@@ -434,7 +438,7 @@ def _serialize_tuning(estimator: Any) -> dict[str, Any]:
 
 
 def _serialize_values(values: Any) -> Any:
-    """Serialize the values of a parameter that is tuned: a list or a range."""
+    """Serialize the values of a tuned parameter: a list or a range."""
     from fairtrial.study.spec.tuning import ParameterRange
 
     if isinstance(values, ParameterRange):

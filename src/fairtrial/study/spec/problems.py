@@ -31,7 +31,7 @@ class ProblemsError(InputError):
 
 
 def to_problems(error: Exception, *key_path: str | int) -> list[SpecProblem]:
-    """Return the problems in an error. Their locations are at or below the given location."""
+    """Return the problems in an error. The given location is prefixed to their locations."""
     problems = error.problems if isinstance(error, ProblemsError) else [SpecProblem((), str(error))]
     return [SpecProblem((*key_path, *problem.path), problem.message) for problem in problems]
 
@@ -51,7 +51,7 @@ class ProblemCollector:
 
     @contextmanager
     def collect(self, *key_path: str | int) -> Iterator[None]:
-        """Collect any error raised in the block, and assign it the given location."""
+        """Collect any error raised in the block, and assign the given location to it."""
         try:
             yield
         except FairtrialError as error:
@@ -95,7 +95,7 @@ def format_key_path(path: KeyPath) -> str:
 
 
 def restore_indices(later: Iterable[SpecProblem], earlier: Iterable[SpecProblem]) -> list[SpecProblem]:
-    """Restore the list indices in `later` problems, which were found after invalid list entries had been removed.
+    """Restore the original list indices in problems that were found after invalid list entries had been removed.
 
     >>> restore_indices([SpecProblem(("measures", 1), "unknown")], earlier=[SpecProblem(("measures", 0), "not a text")])
     [SpecProblem(path=('measures', 2), message='unknown')]

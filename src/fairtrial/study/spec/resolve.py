@@ -1,4 +1,4 @@
-"""Resolve a study: load data, build the learners, conditions and scheme, and check all names before the study runs."""
+"""Resolve a study: load the data, build the learners, conditions and schemes, and check all names before the study runs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ T = TypeVar("T")
 class NamedData:
     """A data set with its name in the study, and its own splits if it has any.
 
-    `guessed_target` means that neither the study nor the file names the class, which is the last column.
+    `guessed_target` is True if neither the study nor the file names the class column, so the last column is used.
     """
 
     name: str
@@ -54,7 +54,7 @@ class NamedData:
 
 
 class _GuessedTarget(NamedTuple):
-    """A data set whose class is the last column, because neither the study nor the file names the class."""
+    """A data set whose class is the last column, because neither the study nor the file names a class column."""
 
     dataset: Dataset
 
@@ -81,7 +81,7 @@ CLEAN = NamedCondition("clean", 0.0, Clean())
 
 @dataclass(frozen=True)
 class VerdictPlan:
-    """Options of the verdict: measure, control, significance level, ROPE, and policy for failed trials."""
+    """Options of the verdict: measure, control, significance level, region of practical equivalence, and failure policy."""
 
     measure: str
     control: str | None = None
@@ -92,7 +92,7 @@ class VerdictPlan:
 
 @dataclass(frozen=True, eq=False)
 class ResolvedStudy:
-    """A study whose data are loaded and whose learners are built. `declaration` is its specification in plain values."""
+    """A study whose data are loaded and whose learners are built. `declaration` is the specification in plain values."""
 
     name: str
     seed: int
@@ -109,10 +109,11 @@ class ResolvedStudy:
 def resolve_spec(
     declaration: StudySpec, folder: Path | None = None, *, objects: Objects | None = None, allow_local_code: bool = False
 ) -> tuple[ResolvedStudy | None, list[SpecProblem]]:
-    """Load the data, build the learners, conditions and scheme, and check measures. If there are problems, the study is None.
+    """Load the data, build the learners, conditions and schemes, and check measures.
 
-    Data paths are relative to `folder` (default: the current folder). `objects` maps locations, e.g. `("learners", "forest")`,
-    to the data sets, learners, conditions and splitter that were given as Python objects.
+    If there are problems, the returned study is None. Data paths are relative to `folder` (default: the current folder).
+    `objects` contains the data sets, learners, conditions and splitters that were given as Python objects, by location, such as
+    `("learners", "forest")`.
 
     >>> values = {"data": ["iris"], "learners": ["c45", "svc"], "conditions": {"class-noise": [0, 0.1]}}
     >>> study, problems = resolve_spec(StudySpec.from_mapping(values))
@@ -148,7 +149,7 @@ def resolve_spec(
 
 
 def resolve_data(spec: DataSpec, folder: Path, objects: Objects) -> tuple[list[tuple[KeyPath, NamedData]], list[SpecProblem]]:
-    """Load all data sets with their locations, and collect problems."""
+    """Load all data sets, pair them with their locations, and collect problems."""
     resolved: list[tuple[KeyPath, NamedData]] = []
     problems: list[SpecProblem] = []
     for key_path, name, make in _iter_data_factories(spec, folder, objects):
@@ -272,7 +273,7 @@ def _check_new_data(entry: NamedData, others: list[NamedData]) -> None:
 
 
 def resolve_conditions(specs: Mapping[str, ConditionSpec], objects: Objects) -> tuple[list[NamedCondition], list[SpecProblem]]:
-    """Build all conditions in order, include clean only once, and collect problems."""
+    """Build all conditions in order, include clean data only once, and collect problems."""
     conditions: list[NamedCondition] = []
     problems: list[SpecProblem] = []
     for name, entry in specs.items():
@@ -382,7 +383,7 @@ def _find_unsplittable(schemes: list[NamedScheme], data: list[tuple[KeyPath, Nam
 
 
 def _find_untunable(learners: list[NamedLearner], data: list[tuple[KeyPath, NamedData]]) -> Iterator[SpecProblem]:
-    """Find data sets without the groups or the time that the tuning of a learner uses."""
+    """Find data sets that lack the groups or times that the inner splits of a tuned learner need."""
     tuned = [learner for learner in learners if isinstance(learner.estimator, Tuned)]
     for learner, (key_path, entry) in product(tuned, data):
         try:
@@ -415,9 +416,9 @@ def _check_control(declaration: StudySpec) -> Iterator[SpecProblem]:
 
 
 def build_collecting(make: Callable[[dict[str, Any]], T], options: Mapping[str, Any], *, needed: tuple[str, ...] = ()) -> T:
-    """Call `make` with options. If it refuses an option, call it again without that option, to collect all problems.
+    """Call `make` with options. If `make` refuses an option, call it again without the option, to collect all problems.
 
-    If `make` refuses a `needed` option, it is not called again. Messages about an option that was dropped are ignored.
+    If `make` refuses a `needed` option, it is not called again. Messages about a dropped option are ignored.
 
     >>> def half(options):
     ...     for name, value in options.items():
@@ -448,7 +449,7 @@ def build_collecting(make: Callable[[dict[str, Any]], T], options: Mapping[str, 
 
 
 def _find_option(message: str, options: Mapping[str, Any]) -> str | None:
-    """Find the option that an error message starts with or mentions."""
+    """Find the option that an error message mentions."""
     for key in options:
         phrases = (f"parameter {key!r}", f"option {key!r}", f"no {key} is called")
         if message.startswith(f"{key} ") or any(phrase in message for phrase in phrases):
@@ -457,5 +458,5 @@ def _find_option(message: str, options: Mapping[str, Any]) -> str | None:
 
 
 def _is_consequence(message: str, problems: list[SpecProblem]) -> bool:
-    """Whether a message mentions a previously dropped option."""
+    """Return whether a message mentions a previously dropped option."""
     return any(re.search(rf"\b{re.escape(str(problem.path[0]))}\b", message) for problem in problems)

@@ -30,7 +30,7 @@ OBJECT = "object"
 """The scheme name for a splitter that is not registered under a name."""
 
 SPLITTER = "splitter"
-"""The scheme of a splitter of scikit-learn, which has an import path instead of a name."""
+"""The scheme name for a scikit-learn splitter, which is identified by its import path."""
 
 RIGHT_TARGET = "is it a number or the wrong column? Name the class column with target"
 
@@ -42,14 +42,14 @@ _MANY_CLASSES = 0.2
 
 @dataclass(frozen=True, eq=False)
 class Scheme:
-    """A resampling scheme. `splitter` is None if the data sets have their own splits."""
+    """A resampling scheme. `splitter` is None if the folds are supplied with the data sets."""
 
     name: str
     splitter: Splitter | None
     repeats: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse more splits of a data set than can be planned."""
+        """Refuse a scheme with too many splits."""
         splits = _count_splits(self.splitter)
         key = "repeats" if self.repeats > 1 else "folds" if isinstance(self.splitter, (FoldSplitter, NestedCV)) else "n_splits"
         if isinstance(self.splitter, PairedSubsampling):
@@ -60,7 +60,7 @@ class Scheme:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Parameters of the splitter. The seed is left out unless the scheme keeps it."""
+        """Parameters of the splitter. The seed is included only if it is a parameter of the scheme itself."""
         if self.splitter is None:
             return {}
         names = [
@@ -73,7 +73,7 @@ class Scheme:
 
     @property
     def text(self) -> str:
-        """Everything that determines the splits, except the seed, the data and the number of repeats."""
+        """Text that determines the splits, except for the seed, the data and the number of repeats."""
         return to_canonical({"scheme": self.name} | self.parameters)
 
     @property
@@ -82,7 +82,7 @@ class Scheme:
         return self.splitter is not None and self.splitter._is_random
 
     def check(self, name: str, dataset: Dataset, given_splits: Splits | None) -> None:
-        """Check that the data set can be split, as far as this can be known in advance."""
+        """Check that the data set can be split, as far as this is known before the splits are drawn."""
         if self.splitter is None:
             if given_splits is None:
                 raise InputError(f"{name} must have its own folds for the scheme 'given', got none: choose another scheme")
@@ -99,7 +99,7 @@ class Scheme:
             raise InputError(f"folds must be at most the number of rows in its largest class, {limit}")
 
     def _check_roles(self, name: str, dataset: Dataset) -> None:
-        """Check that the data set declares the groups and the time that the scheme uses."""
+        """Check that the data set declares the groups and times that the scheme needs."""
         check_roles(f"the scheme {self.display_name!r}", self.splitter, name, dataset)
         groups = dataset.groups
         if groups is not None and self.splitter is not None and self.splitter._primary_folds is not None:
@@ -113,11 +113,11 @@ class Scheme:
 
     @property
     def display_name(self) -> str:
-        """The name of the scheme, or the class of a splitter of scikit-learn."""
+        """Name of the scheme, or class name of a scikit-learn splitter."""
         return type(self.splitter.splitter).__name__ if isinstance(self.splitter, ScikitLearnSplitter) else self.name
 
     def draw_splits(self, dataset: Dataset, given_splits: Splits | None, repeat: int, rng: np.random.Generator) -> Splits:
-        """Draw the splits of one repeat. If the scheme itself has several repeats, the numbering continues across them."""
+        """Draw the splits of one repeat. If one draw contains several repeats, each gets its own number."""
         if self.splitter is None:
             if given_splits is None:
                 raise InputError(f"{dataset.name} has no folds of its own: choose a scheme other than 'given'")
@@ -129,7 +129,7 @@ class Scheme:
 
 
 def _count_splits(splitter: Any) -> int:
-    """Count the splits in one repeat, or return 1 if the data determine their number."""
+    """Count the splits in one repeat. Return 1 if the number depends on the data."""
     if isinstance(splitter, ScikitLearnSplitter):
         with suppress(Exception):  # the number depends on the data, or the class of the user raises an error
             return int(splitter.splitter.get_n_splits())
@@ -141,7 +141,7 @@ def _count_splits(splitter: Any) -> int:
 
 
 def build_scheme(spec: Mapping[str, Any], load_class: Callable[..., type[Any]] | None = None) -> Scheme:
-    """Build the scheme of a declaration, such as `{"scheme": "stratified", "folds": 5, "repeats": 5}`.
+    """Build a scheme from its declaration, such as `{"scheme": "stratified", "folds": 5, "repeats": 5}`.
 
     `load_class` imports the class of a splitter that is declared by its import path: `{"splitter": "package.module.Class"}`.
 
@@ -177,7 +177,7 @@ def _check_repeats(scheme: Scheme) -> Scheme:
 
 
 def check_roles(user: str, splitter: Splitter | None, name: str, dataset: Dataset) -> None:
-    """Check that a data set declares the groups and the time that a splitter uses."""
+    """Check that a data set declares the groups and times that a splitter needs."""
     for role, needed in (
         ("groups", getattr(splitter, "_uses_groups", False)),
         ("time", getattr(splitter, "_uses_time", False)),
@@ -188,7 +188,7 @@ def check_roles(user: str, splitter: Splitter | None, name: str, dataset: Datase
 
 
 def build_scheme_from_splitter(splitter: Any) -> Scheme:
-    """Build the scheme of a splitter object of this package or of scikit-learn; `Repeated` becomes the scheme with repeats."""
+    """Build the scheme for a splitter of this package or of scikit-learn. `Repeated` becomes a scheme with repeats."""
     if not isinstance(splitter, Splitter):
         _check_unseeded(splitter)
         splitter = ScikitLearnSplitter(splitter)

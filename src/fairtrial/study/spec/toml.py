@@ -1,4 +1,4 @@
-"""Study files: read TOML with the line number of each key, write TOML, and record the source of a specification."""
+"""Read and write study files (TOML). The line number of each key is known, so problems can be located."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class SpecSource:
 
     @classmethod
     def from_python(cls, sections: Mapping[str, Any]) -> SpecSource:
-        """Build the source from sections that may contain objects: data sets, estimators, conditions, a splitter."""
+        """Build the source from sections that may contain objects: data sets, estimators, conditions and splitters."""
         reader = PythonReader()
         values = reader.read(sections)
         return cls(values, objects=reader.objects, problems=reader.collector.problems)
@@ -93,7 +93,7 @@ class SpecSource:
         return cls({"name": path.stem} | values, str(path), path.parent, positions | _expand_positions(values, positions))
 
     def read_spec(self, allow_local_code: bool = False) -> StudySpec:
-        """Read the specification. If it is malformed, also resolve its valid parts, to report all problems at once."""
+        """Read the specification. If problems are found, also resolve its valid parts, to report all problems at once."""
         spec, problems = StudySpec.read_valid_parts(self.values, self.problems)
         if not problems:
             return spec
@@ -145,7 +145,7 @@ class SpecSource:
 
 
 def _is_too_deep(values: Any) -> bool:
-    """Whether tables and lists are nested too deep. This function does not call itself, so any depth can be checked."""
+    """Return whether tables and lists are nested too deeply. The function is not recursive, so it can check any depth."""
     members = [values]
     for _ in range(_MAX_DEPTH):
         nested = [member for member in members if isinstance(member, (dict, list))]
@@ -182,7 +182,7 @@ def _build_syntax_problem(message: str, text: str) -> Problem:
 
 
 def _expand_positions(values: Mapping[str, Any], positions: Mapping[KeyPath, TextPosition]) -> dict[KeyPath, TextPosition]:
-    """Add the positions of values that are written in short form, under their locations in the full form."""
+    """Find the positions of values that are written in short form, keyed by their locations in the full form."""
     more: dict[KeyPath, TextPosition] = {}
     for path, position in positions.items():
         match path:
@@ -309,7 +309,7 @@ class _Scanner:
         self.position = matched.end() if matched else self.position
 
     def _note(self, path: KeyPath, start: int) -> None:
-        """Note the position of a key unless it is already known: `[a.b]` and a later `[a.c]` both contain a."""
+        """Record the position of a key, unless it is already known: `[a.b]` and a later `[a.c]` both contain `a`."""
         if path not in self.positions:
             line = self._find_line(start)
             self.positions[path] = (line + 1, start - self.starts[line] + 1)

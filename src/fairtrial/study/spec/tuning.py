@@ -27,17 +27,17 @@ _DEFAULT_ITERATIONS = 20
 _PREDICTION_NEEDS = ("labels", "scores", "probabilities")
 
 _IGNORED = ("One or more of the test scores are non-finite", "The total space of parameters")
-"""Warnings of scikit-learn's searches. The means leave out undefined scores, and a small space is searched completely."""
+"""Expected warnings of scikit-learn's searches. Means leave out undefined scores, and small spaces are searched fully."""
 
 
 @dataclass(frozen=True)
 class ParameterRange:
-    """The numbers from `low` to `high`, for searches that draw values. If both limits are integers, values are integers.
+    """A range of numbers for searches that draw values. If both limits are integers, the values are integers.
 
     Parameters
     ----------
     low, high : int or float
-        Limits, which may be drawn.
+        Limits of the range. Both are included.
     log : bool, default False
         Draw on a logarithmic scale.
 
@@ -77,25 +77,25 @@ class ParameterRange:
         return drawn if size is not None else drawn.item()
 
     def suggest(self, trial: Any, name: str) -> Any:
-        """Let a trial of optuna suggest a value."""
+        """Let an optuna trial suggest a value."""
         return (trial.suggest_int if self.is_whole else trial.suggest_float)(name, self.low, self.high, log=self.log)
 
 
 class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A learner that chooses its parameters on inner splits and is then fitted with the best parameters.
 
-    scikit-learn's searches or optuna choose the combinations to try. If several combinations tie, the first one is chosen. In a
-    grid, parameter names are sorted alphabetically, and values keep the order of their lists. After fitting, `chosen_` contains
-    the best parameters, `score_` their mean score, `tried_` all combinations with their mean scores, and `learner_` is the
-    fitted learner.
+    scikit-learn's searches or optuna choose the combinations to try. If several combinations tie, the first one is chosen. A
+    grid is tried in alphabetical order of the parameter names, with the values in the order of their lists. After fitting,
+    `chosen_` contains the best parameters, and `score_` is their mean score. `tried_` lists all combinations with their mean
+    scores, and `learner_` is the fitted learner.
 
     Parameters
     ----------
     learner : estimator
         Learner to tune.
     grid : mapping of str to list, ParameterRange or distribution
-        Parameters with lists of values or, unless every combination is tried, ranges or distributions of SciPy. The prefix
-        `sampler__` marks parameters of the sampler of a prepared learner.
+        Values to try for each parameter: a list or, unless the search is "grid", a range. The searches "random" and "halving"
+        also accept SciPy distributions. The prefix `sampler__` marks parameters of the sampler of a prepared learner.
     resampling : splitter, optional
         Inner splits. Default: 5 stratified folds.
     measure : str, default "accuracy"
@@ -103,10 +103,11 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
     random_state : int, optional
         Seed of the inner splits and of the search.
     search : {"grid", "random", "halving", "optuna"}, default "grid"
-        "grid" tries every combination, "random" draws combinations, "halving" tries combinations on few rows and the best of
-        them on more, and "optuna" draws combinations by the tree-structured Parzen estimator.
+        "grid" tries every combination, and "random" draws combinations. "halving" tries combinations on few rows, and the best
+        of them on more rows. "optuna" draws combinations with the tree-structured Parzen estimator.
     iterations : int, optional
-        Number of combinations to draw. Default: 20; with "halving", every combination of lists, or as many as the rows allow.
+        Number of combinations to draw. Default: 20. With "halving", the default is every combination of lists. If there are
+        ranges, the default is the largest number that the rows allow.
 
     Examples
     --------
@@ -122,7 +123,7 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
 
     fairtrial_facts = Facts(nominal=True, missing=True, prepares=True)
     fairtrial_added_parameters: ClassVar[Mapping[str, Any]] = {"search": "grid", "iterations": None}
-    """Parameters that were added later. Their defaults are left out of content keys, so stored trials stay valid."""
+    """Parameters that were added later. Their defaults are left out of content hashes, so stored trials stay valid."""
 
     def __init__(
         self,
@@ -143,7 +144,7 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
         self.iterations = iterations
 
     def fit(self, X: Any, y: Any, groups: Any = None, time: Any = None) -> Tuned:
-        """Choose the parameters, then fit on all rows; inner splits use groups and time if their scheme does."""
+        """Choose the parameters, then fit on all rows. Inner splits use `groups` and `time` if their scheme needs them."""
         check_one_of("search", self.search, SEARCHES)
         rng = check_generator("random_state", self.random_state)
         splits = self._make_inner_splits(X, y, groups, time, rng)
@@ -168,7 +169,7 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
             return [tuple(split) for split in splitter.freeze(X, y, groups, time=time, random_state=rng)]
 
     def _search(self, X: Any, y: Any, splits: list[tuple[Any, Any]], seed: int) -> tuple[list[tuple[Any, float]], list[int]]:
-        """Return the combinations with their mean scores, and the indices of those among which the best one is chosen."""
+        """Return all combinations with their mean scores, and the indices of the final candidates."""
         search = self._build_search({"scoring": self._score, "cv": splits, "refit": False, "return_train_score": False}, seed)
         with warnings.catch_warnings():
             for message in _IGNORED:
@@ -187,7 +188,7 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
         return tried, np.flatnonzero(last == np.max(last)).tolist()
 
     def _build_search(self, options: dict[str, Any], seed: int) -> Any:
-        """Build the search of scikit-learn."""
+        """Build the scikit-learn search."""
         from sklearn.experimental import enable_halving_search_cv  # noqa: F401  # makes the next import possible
         from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, HalvingRandomSearchCV, RandomizedSearchCV
 
@@ -204,7 +205,7 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
         return HalvingGridSearchCV(self.learner, self._list_combinations(), random_state=seed, **options)
 
     def _list_combinations(self) -> list[dict[str, list[Any]]]:
-        """List all combinations, each as a grid of one point: sorting the full names would resolve ties differently."""
+        """List all combinations, each as a one-point grid. A single grid would be sorted differently, which affects ties."""
         names = sorted(self.grid)
         paths = [self.get_parameter_path(name) for name in names]
         combinations = product(*(self.grid[name] for name in names))
@@ -300,7 +301,7 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
 
 
 def check_measure(name: str) -> str:
-    """Return the main name of a measure, and refuse measures that are not computed from predictions."""
+    """Return the main name of a measure. Refuse measures that do not use predicted classes, scores or probabilities."""
     measure = get_measure(name)
     if measure.facts.needs not in _PREDICTION_NEEDS:
         subject = "numeric predictions" if measure.facts.needs == "values" else "several results"
@@ -318,7 +319,7 @@ def import_optuna() -> Any:
 
 
 def _suggest(trial: Any, name: str, values: Any) -> Any:
-    """Let a trial of optuna suggest a value of a range or list. Lists are chosen from by index: values may be any objects."""
+    """Let an optuna trial suggest a value. List items are chosen by index, because they can be any objects."""
     if isinstance(values, ParameterRange):
         return values.suggest(trial, name)
     return values[trial.suggest_categorical(name, list(range(len(values))))]

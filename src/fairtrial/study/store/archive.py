@@ -51,7 +51,10 @@ _LINK_COLUMNS = ("dataset", "condition", "split", "learner")
 
 @dataclass(frozen=True, eq=False)
 class PlannedTrials:
-    """The trials planned in a header. Lookup tables map ids in the file to indices in the header, or to -1 if there is none."""
+    """The trials that are planned in the header of a study, with lookup tables for ids.
+
+    The lookup tables map ids in the file to indices in the header. The ids of other studies are mapped to -1.
+    """
 
     header: Mapping[str, Any]
     n_splits: IntArray
@@ -62,7 +65,7 @@ class PlannedTrials:
 
     @classmethod
     def from_header(cls, connection: sqlite3.Connection, header: Mapping[str, Any]) -> PlannedTrials:
-        """Build the lookup tables for a header. Everything that the header names must be stored."""
+        """Build the lookup tables for a header. All items that the header lists must be stored in the file."""
         ids = codec.StoreIds.from_connection(connection)
         data = [data_hash for _, data_hash in header["data"]]
         splits: dict[int, int] = {}
@@ -82,12 +85,12 @@ class PlannedTrials:
 
     @property
     def starts(self) -> IntArray:
-        """Index of the first row of each data set, followed by the total number of rows."""
+        """Index of the first row of each data set in the table of trials, followed by the total number of rows."""
         settings = len(self.header["conditions"]) * len(self.header["learners"])
         return np.concatenate([[0], np.cumsum(self.n_splits * settings)]).astype(np.intp)
 
     def locate_lines(self, data: IntArray, conditions: IntArray, splits: IntArray, learners: IntArray) -> IntArray:
-        """Locate the row of each trial by its ids. The result is -1 for trials of other studies."""
+        """Find the row of each trial in the table of trials. The result is -1 for trials of other studies."""
         tables = (self.data, data), (self.conditions, conditions), (self.splits, splits), (self.learners, learners)
         d, c, s, a = (
             np.where(numbers < len(table), table[np.minimum(numbers, len(table) - 1)], -1) for table, numbers in tables
@@ -99,7 +102,7 @@ class PlannedTrials:
 def build_trials_frame(
     connection: sqlite3.Connection, path: Path, planned: PlannedTrials, seed: int, protocol: int
 ) -> pd.DataFrame:
-    """Build the table with TRIAL_COLUMNS, in the order of the header."""
+    """Build the table of trials: one row per planned trial, in the order of the header, with TRIAL_COLUMNS."""
     import pandas as pd
 
     n_lines = int(planned.starts[-1])
@@ -177,7 +180,7 @@ def _make_categorical(names: Sequence[str], positions: IntArray) -> Any:
 
 
 def _build_lookup(indices: Mapping[int, int]) -> IntArray:
-    """Build a table that maps ids to indices. It has one entry more than needed, so it is never empty."""
+    """Build a table that maps ids to indices. An extra entry at the end ensures that it is never empty."""
     table = np.full(max(indices, default=0) + 2, -1, dtype=np.intp)
     for number, index in indices.items():
         table[number] = index
@@ -212,9 +215,9 @@ class StoreArchive:
     header: Mapping[str, Any]
     protocol: int
     hash: str
-    """Hash of the plan, and of the scheme if the archive contains a single scheme of several."""
+    """Hash of the plan. If the archive contains one of several resampling schemes, the name of the scheme follows."""
     whole: StoreArchive | None = None
-    """Archive of all schemes, if this one contains a single scheme of several. It keeps the file open."""
+    """Archive of all schemes, if this archive contains only one of them. It keeps the file open."""
     _test_rows: dict[int, tuple[IntArray, IntArray]] = field(default_factory=dict)
     _data: dict[int, DataFacts] = field(default_factory=dict)
 
@@ -306,7 +309,7 @@ class StoreArchive:
 
     @property
     def runs(self) -> tuple[Mapping[str, Any], ...]:
-        """Facts about each run. `finished` is None if the run is not finished or was killed."""
+        """Facts about each run. `finished` is None if the run is still in progress or was killed."""
         with self.file.read_connection() as connection:
             query = "SELECT facts, started, finished FROM run WHERE study = ? ORDER BY started, id"
             rows = connection.execute(query, (self.number,)).fetchall()
@@ -321,7 +324,7 @@ class StoreArchive:
             return build_trials_frame(connection, self.file.path, planned, self.seed, self.protocol)
 
     def count_trials(self) -> dict[tuple[str, str], int]:
-        """Count the trials by learner and status, without reading and checking them as `trials` does."""
+        """Count the trials by learner and status. Unlike `trials`, this does not read and check each trial."""
         if len(self.schemes) > 1:
             parts = [Counter(self.select_scheme(name).count_trials()) for name in self.schemes]
             return dict(sum(parts, Counter()))
@@ -348,7 +351,7 @@ class StoreArchive:
         return {key: n_trials for key, n_trials in counts.items() if n_trials}
 
     def has_abstentions(self) -> bool:
-        """Return whether a trial in the file has abstentions, possibly one of another study."""
+        """Return whether any trial in the file has abstentions, including trials of other studies."""
         with self.file.read_connection() as connection:
             return connection.execute("SELECT 1 FROM trial WHERE abstentions > 0 LIMIT 1").fetchone() is not None
 

@@ -1,4 +1,4 @@
-"""Convert values, trial records, plans and headers to rows of the SQLite tables and back, and refuse corrupted rows."""
+"""Convert values, trial records, plans and headers to SQLite rows and back. Corrupted rows are refused."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def encode_labels(labels: Sequence[Any]) -> str:
 
 
 def pack_ids(row_ids: npt.NDArray[Any]) -> tuple[str, bytes | None]:
-    """Convert row ids to the name of their type and bytes. Consecutive numbers from 0 need no bytes."""
+    """Convert row ids to the name of their type and packed bytes. The bytes are None if the ids are 0 to n - 1."""
     kind = row_ids.dtype.kind
     if kind == "i" and np.array_equal(row_ids, np.arange(len(row_ids))):
         return f"range {row_ids.dtype.str}", None
@@ -105,7 +105,10 @@ def unpack_ids(kind: str, packed: bytes | None, n_rows: int) -> npt.NDArray[Any]
 
 
 def pack_rows(train: IntArray, test: IntArray, n_rows: int) -> tuple[bytes, bytes | None]:
-    """Pack test and training rows. The training rows become None if they are all other rows in ascending order."""
+    """Pack test and training rows.
+
+    If the training rows are all rows outside the test set, in ascending order, they are packed as None.
+    """
     complement = np.array_equal(train, find_other_rows(test, n_rows))
     return pack(test, INDICES), None if complement else pack(train, INDICES)
 
@@ -122,7 +125,7 @@ def unpack_split(test: bytes, train: bytes | None, n_rows: int) -> tuple[IntArra
 
 
 def to_storable(text: str | None) -> str | None:
-    """Convert to text that UTF-8 can encode. Lone surrogates, e.g. in the output of a learner, are escaped."""
+    """Escape characters that UTF-8 cannot encode, such as lone surrogates in the output of a learner."""
     if text is None or text.isascii():
         return text
     return text.encode("utf-8", "backslashreplace").decode()
@@ -143,7 +146,7 @@ def to_storable_seed(seed: int) -> int | str:
 
 
 def hash_record(key: bytes, facts: Sequence[Any], blobs: Sequence[bytes | None]) -> bytes:
-    """Compute the SHA-256 hash of a trial record, excluding times and messages. Columns are hashed uncompressed."""
+    """Compute the SHA-256 hash of a trial record, excluding times and messages. `blobs` are decompressed first."""
     parts: list[bytes | memoryview] = [key, f"[{', '.join(map(_encode_fact, facts))}]".encode()]
     for blob in blobs:
         content = b"" if blob is None else unpack(blob, _BYTES).data
@@ -152,7 +155,7 @@ def hash_record(key: bytes, facts: Sequence[Any], blobs: Sequence[bytes | None])
 
 
 def _encode_fact(fact: Any) -> str:
-    """Encode a value as JSON. The texts of most values are cached, but not those of floats, because 0.0 equals -0.0."""
+    """Encode a value as JSON. Floats are not cached, because the cache would confuse 0.0 with -0.0."""
     return json.dumps(fact) if isinstance(fact, float) else _encode_once(fact)
 
 
@@ -212,7 +215,7 @@ def insert_records(
 
 
 def insert_trial(connection: sqlite3.Connection, line: Mapping[str, Any]) -> None:
-    """Insert or replace the row of a trial, given by column, with its checksum. Its predictions are not changed."""
+    """Insert or replace the row of a trial and compute its checksum. Stored predictions are not changed."""
     numbers, texts = ([line[name] for name in names] for names in (TRIAL_NUMBERS, TRIAL_TEXTS))
     checksum = compute_trial_checksum(numbers, line["key"], texts)
     connection.execute(_INSERT_TRIAL, [*(line[name] for name in schema.TRIAL_FIELDS[:-1]), checksum])
@@ -241,20 +244,23 @@ def _to_int(value: int | None) -> int | None:
 
 
 def iter_record_hashes(connection: sqlite3.Connection, keys: Sequence[bytes] | None = None) -> Iterator[tuple[bytes, bytes]]:
-    """Iterate over the keys and record hashes of all trials, or of the trials with these keys, in the order of the file."""
+    """Iterate over the keys and record hashes of trials, in the order of the file.
+
+    `keys` selects trials. Default: all trials.
+    """
     chosen = "" if keys is None else f" WHERE key IN ({', '.join('?' * len(keys))})"
     for line in connection.execute(f"{_RECORDS_QUERY}{chosen}", keys or ()):
         yield line[0], hash_record(line[0], line[1:-4], line[-4:])
 
 
 def query_mean_times(connection: sqlite3.Connection) -> dict[tuple[str, str], tuple[float, int]]:
-    """Compute the mean seconds and the number of successful trials for each pair of data set hash and learner hash."""
+    """Compute the mean seconds and the number of successful trials, by data set hash and learner hash."""
     return {(data, learner): (seconds, trials) for data, learner, seconds, trials in connection.execute(_MEAN_TIMES_QUERY)}
 
 
 @dataclass(frozen=True)
 class StoreIds:
-    """The ids that belong to hashes in a results file."""
+    """Dictionaries that map hashes to ids in a results file."""
 
     data: dict[str, int]
     condition: dict[str, int]
@@ -271,7 +277,7 @@ class StoreIds:
         return cls(data, condition, learner, {(dataset, split_hash): split for dataset, split_hash, split in split_rows})
 
     def resolve_link(self, link: tuple[str, str, bytes, str], path: Path) -> tuple[int, int, int, int]:
-        """Return the ids of a trial's data set, condition, split and learner. The trial must be planned."""
+        """Return the ids of a trial's data set, condition, split and learner. The plan of the trial must be stored."""
         data, condition, split, learner = link
         try:
             dataset = self.data[data]
@@ -282,7 +288,7 @@ class StoreIds:
             ) from None
 
     def refuse_unknown(self, header: Mapping[str, Any], path: Path) -> None:
-        """Check that everything named in the header is stored. Otherwise, stored trials would seem to be missing."""
+        """Raise StoreError if an item of the header is not stored, because its trials would seem to be missing."""
         for kind, stored_hashes in {"data": self.data, "conditions": self.condition, "learners": self.learner}.items():
             for name, *_, item_hash in header[kind]:
                 if item_hash not in stored_hashes:
@@ -296,7 +302,7 @@ class StoreIds:
 
 
 def put_datasets(connection: sqlite3.Connection, datasets: Sequence[DataFacts]) -> None:
-    """Store data sets. If a data set with the same hash is stored, its name, row ids and facts are updated."""
+    """Store data sets by hash. If a data set is stored already, its name, row ids and facts are updated."""
     for data_facts in datasets:
         ids = pack_ids(data_facts.row_ids)
         latest_values = (check_name("data set", data_facts.name), *ids, to_json(dict(data_facts.facts)))
@@ -311,7 +317,7 @@ def put_datasets(connection: sqlite3.Connection, datasets: Sequence[DataFacts]) 
 
 
 def put_conditions(connection: sqlite3.Connection, conditions: Sequence[tuple[str, ConditionFacts]]) -> None:
-    """Store conditions by hash. The name of a stored condition is updated."""
+    """Store conditions by hash. If a condition is stored already, its row is updated."""
     for condition_hash, condition in conditions:
         line = (
             condition_hash,
@@ -324,7 +330,7 @@ def put_conditions(connection: sqlite3.Connection, conditions: Sequence[tuple[st
 
 
 def put_learners(connection: sqlite3.Connection, learners: Sequence[tuple[str, LearnerFacts]]) -> None:
-    """Store learners by hash. The name of a stored learner is updated."""
+    """Store learners by hash. If a learner is stored already, its row is updated."""
     for learner_hash, learner in learners:
         line = (
             learner_hash,
@@ -337,7 +343,10 @@ def put_learners(connection: sqlite3.Connection, learners: Sequence[tuple[str, L
 
 
 def _put_row(connection: sqlite3.Connection, table: str, columns: tuple[str, ...], line: tuple[Any, ...]) -> None:
-    """Insert or update a row by its hash, which is its first value. An existing row keeps its id. `seal_rows` must follow."""
+    """Insert a row, or update the row with the same hash, which is the first value.
+
+    An updated row keeps its id. Call `seal_rows` afterwards to store the checksum.
+    """
     latest = ", ".join([*(f"{name} = excluded.{name}" for name in columns), "checksum = NULL"])
     connection.execute(
         f"INSERT INTO {table} (hash, {', '.join(columns)}) VALUES ({', '.join('?' * len(line))}) "
@@ -364,7 +373,7 @@ def put_splits(connection: sqlite3.Connection, splits: Iterable[tuple[str, bytes
 
 
 def put_study(connection: sqlite3.Connection, name: str, header: str, protocol: int) -> bool:
-    """Store the header of a study and make it the latest study. Return whether it replaced a different header."""
+    """Store the header of a study and make it the latest study. Return whether a different header was replaced."""
     name = check_name("study", name)
     before = connection.execute("SELECT header FROM study WHERE name = ?", (name,)).fetchone()
     last = connection.execute("SELECT name, turn, header, protocol FROM study ORDER BY turn DESC LIMIT 1").fetchone()

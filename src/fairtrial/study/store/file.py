@@ -24,7 +24,7 @@ _CORRUPTED_REMEDY = "restore a backup, or run `fairtrial check --repair` and rer
 
 
 class CorruptedStoreError(StoreError):
-    """The results file is corrupted. `run` repairs such a file; all other commands refuse it."""
+    """The results file is corrupted. `run` and `check --repair` repair such a file. All other commands refuse it."""
 
 
 class MovedStoreError(StoreError):
@@ -34,8 +34,9 @@ class MovedStoreError(StoreError):
 class SQLiteFile:
     """An open results file: its connection, and its write lock if it is open for writing.
 
-    Every transaction checks that the path still leads to the open file. If it does not, all records, including those of the
-    transaction, are written to a new file next to it, and the transaction raises MovedStoreError.
+    Every transaction checks whether the path still leads to the open file. If not, all records are written to a new file,
+    including the records of the transaction, and MovedStoreError is raised. The new file is in the same folder or, if this
+    fails, in the temporary folder.
     """
 
     def __init__(self, path: Path, connection: sqlite3.Connection, lock: WriteLock | None, *, has_views: bool = False) -> None:
@@ -46,7 +47,7 @@ class SQLiteFile:
         self._transaction_lock = threading.RLock()
         self._identity = _get_identity(path)
         self.close = weakref.finalize(self, _close, connection, lock, os.getpid())
-        """Close the file. After closing, the results are in a single file that can be copied."""
+        """Close the file. Afterwards, the results are in a single file that can be copied."""
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, write: bool = False, create: bool = False) -> SQLiteFile:
@@ -115,7 +116,7 @@ class SQLiteFile:
 
 
 def find_free_path(path: Path) -> Path:
-    """Return the path, or the path with a number if it exists, e.g. `a-2.fairtrial`."""
+    """Return the path if it does not exist, else a numbered path such as `a-2.fairtrial`."""
     numbered, number = path, 1
     while numbered.exists():
         number += 1
@@ -177,10 +178,10 @@ def _close(connection: sqlite3.Connection, lock: WriteLock | None, owner: int) -
 
 
 def _connect(path: Path, *, write: bool) -> sqlite3.Connection:
-    """Connect to the file. A writer creates a missing file.
+    """Connect to the file, which a writer creates if it is missing.
 
-    A reader connects in read-write mode, so it can clean up after a killed writer. Because the cleanup could hide that a file
-    was truncated, a file with a write-ahead log is checked first.
+    A reader connects in read-write mode, so it can clean up after a killed writer. The cleanup could hide that a file was
+    truncated. Therefore, a file with a write-ahead log is checked first.
     """
     if _get_size(_add_suffix(path, "-wal")):
         with closing(_connect_with_options(path, "mode=ro")) as reader:
@@ -217,7 +218,7 @@ def _prepare_to_write(connection: sqlite3.Connection) -> None:
 
 
 def _disconnect(connection: sqlite3.Connection, *, write: bool) -> None:
-    """Close the connection. After the last connection is closed, a single file remains."""
+    """Close the connection. After the last connection is closed, the results are in a single file."""
     if write:
         try:
             connection.execute("PRAGMA busy_timeout = 0")
@@ -291,7 +292,7 @@ def translate_errors(path: Path) -> Iterator[None]:
 
 
 def _is_corruption(path: Path, error: sqlite3.Error) -> bool:
-    """Return whether an error means that a results file is corrupted. Python reports text that is not UTF-8 without a code."""
+    """Return whether an error means that a results file is corrupted. Errors about invalid UTF-8 have no error code."""
     code = getattr(error, "sqlite_errorcode", None)
     if code is None:
         return not isinstance(error, sqlite3.ProgrammingError)
@@ -351,9 +352,10 @@ _locked_descriptors: set[int] = set()
 
 
 class WriteLock:
-    """Lock that admits only one writing process. A lock file left behind by a killed process does no harm.
+    """Lock that allows only one process to write. A lock file that a killed process left behind does no harm.
 
-    A separate file is locked, because closing the results file elsewhere in the process would drop the locks of SQLite.
+    The lock is on a separate file. To lock the results file itself, it would have to be opened a second time, and closing it
+    would release the locks of SQLite.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -369,7 +371,7 @@ class WriteLock:
         self._pid = os.getpid()
         self._descriptor = _lock_file(store, self.path)
         _locked_descriptors.add(self._descriptor)
-        with suppress(OSError):  # on a full disk, the lock works without the number of the process
+        with suppress(OSError):  # on a full disk, the lock works without the process id
             os.ftruncate(self._descriptor, 0)
             os.pwrite(self._descriptor, str(self._pid).encode(), 0)
 
@@ -427,7 +429,7 @@ def _describe_holder(descriptor: int) -> str:
 
 
 def _release_after_fork() -> None:
-    """Close the parent's lock in a forked process, which may outlive its parent."""
+    """Close the lock files of the parent in a forked process, because this process may outlive its parent."""
     for descriptor in _locked_descriptors:
         os.close(descriptor)
     _locked_descriptors.clear()

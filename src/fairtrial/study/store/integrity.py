@@ -42,7 +42,7 @@ LEFT JOIN split ON split.id = trial.split LEFT JOIN learner ON learner.id = tria
 
 
 def check_pages(connection: sqlite3.Connection, path: Path) -> None:
-    """Check all pages of the file, and that its indexes match its tables."""
+    """Check all pages of the file, and check that its indexes match its tables."""
     _refuse_bad_pages(connection, path, "PRAGMA main.integrity_check(1)")
 
 
@@ -54,7 +54,7 @@ def check_plan(connection: sqlite3.Connection, path: Path) -> None:
 
 @contextmanager
 def read_snapshot(connection: sqlite3.Connection) -> Iterator[None]:
-    """Read one snapshot of the file, even if another process writes to it."""
+    """Run the block on one snapshot of the file, even if another process writes to the file."""
     if connection.in_transaction:
         yield
         return
@@ -92,7 +92,7 @@ def _make_error(path: Path, problem: str) -> CorruptedStoreError:
 
 @dataclass(frozen=True, eq=False)
 class TrialBatch:
-    """Trials of a results file whose checksums are correct: numbers by column, keys, and texts by column."""
+    """A batch of trials with correct checksums: a matrix of numbers, the keys, and the texts by column."""
 
     numbers: FloatArray
     keys: tuple[bytes, ...]
@@ -104,7 +104,7 @@ class TrialBatch:
 
 
 def iter_trials(connection: sqlite3.Connection, path: Path) -> Iterator[TrialBatch]:
-    """Iterate over batches of all trials, and refuse trials with a wrong checksum."""
+    """Iterate over all trials in batches. Raise CorruptedStoreError if a checksum is wrong."""
     cursor = connection.execute(_TRIALS_QUERY)
     n = len(TRIAL_NUMBERS)
     while rows := cursor.fetchmany(_BATCH_SIZE):
@@ -134,7 +134,7 @@ def _to_numbers(columns: Sequence[tuple[Any, ...]]) -> FloatArray:
 def refuse_corrupted_predictions(
     trial: int, blobs: Sequence[bytes | None], abstentions: object, key: bytes | None, score_kind: str | None, expected: int
 ) -> None:
-    """Refuse predictions whose checksum differs from the stored one."""
+    """Raise CorruptedStoreError if the predictions of a trial do not match their checksum."""
     if not _has_checksum(blobs, abstentions, key, score_kind, expected):
         raise CorruptedStoreError(f"the predictions of trial {trial} are corrupted: {codec.REMEDY}")
 
@@ -159,7 +159,7 @@ def check_predictions(connection: sqlite3.Connection) -> None:
 
 
 def check_links(connection: sqlite3.Connection) -> None:
-    """Check that each trial matches its key, and each split its hash."""
+    """Check that each trial matches its key and that each split matches its hash."""
     for trial, key, status, seed, protocol, expected, split_dataset, *hashes in connection.execute(_LINKS_QUERY):
         data, split, condition, learner = hashes
         if (
@@ -200,11 +200,12 @@ def repair_file(
     add_plan: Callable[[ResultsStore], None] | None = None,
     links: Mapping[bytes, TrialLink] | None = None,
 ) -> Repair:
-    """Replace a corrupted results file with a new one that has all intact trials. The corrupted file is kept under a new name.
+    """Replace a corrupted results file with a new file that contains its intact trials.
 
-    A trial is intact if its checksum and the checksum of its predictions are correct, and if everything it refers to is known.
-    It is known if it is in `links` (the planned trials by key), or if the corrupted file has intact rows about it. `add_plan`
-    adds the plan of the study to the new file.
+    The corrupted file is kept under a new name. A trial is intact if the checksums of the trial and its predictions are
+    correct, and if its data set, condition, split and learner are known. They are known if `links` contains the key of the
+    trial, or if their rows in the corrupted file are intact. `links` maps the keys of planned trials to hashes. `add_plan` adds
+    the plan of the study to the new file.
     """
     source = Path(os.path.realpath(path))
     new_path = source.with_name(f".{source.name}.repaired")
@@ -236,7 +237,7 @@ def _copy_intact(
     add_plan: Callable[[ResultsStore], None] | None,
     links: Mapping[bytes, TrialLink],
 ) -> int:
-    """Copy the intact rows to a new file, and return the number of trials."""
+    """Copy the intact rows to a new file, and return the number of copied trials."""
     n_trials = 0
     store: Any = open_store(path, write=True, create=True)
     with store:
@@ -259,7 +260,7 @@ def _copy_intact(
 
 
 class _Salvage:
-    """Reads the rows of a corrupted file that are intact. Rows on unreadable pages are skipped."""
+    """Reads the intact rows of a corrupted file, and skips rows on unreadable pages."""
 
     def __init__(self, connection: sqlite3.Connection, size: int) -> None:
         self._connection, self._max_id = connection, size // _MIN_ROW_BYTES
@@ -269,7 +270,7 @@ class _Salvage:
         """Open a corrupted file, even if it is truncated. A file of an older version is refused."""
         connection = sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, isolation_level=None)
         try:
-            connection.execute("PRAGMA writable_schema = 1")  # reads truncated files, too
+            connection.execute("PRAGMA writable_schema = 1")  # also allows reading truncated files
             if schema.get_user_version(connection) == schema.VERSION:
                 connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
                 return cls(connection, path.stat().st_size)
@@ -281,7 +282,6 @@ class _Salvage:
         )
 
     def close(self) -> None:
-        """Close the file."""
         self._connection.close()
 
     def read_plan(self) -> dict[str, list[tuple[Any, ...]]]:
@@ -308,7 +308,7 @@ class _Salvage:
             yield line, predictions if line["status"] == "ok" else None
 
     def _find_ids(self, table: str, column: str) -> set[int]:
-        """Find the ids of all rows, including rows that only an index or an adjacent page shows."""
+        """List the ids that rows can have: all numbers up to the largest id that is found in the table or its index."""
         ids: set[int] = set()
         for order in ("ASC", "DESC"):
             for hint in ("NOT INDEXED", f"INDEXED BY sqlite_autoindex_{table}_1"):
@@ -334,7 +334,7 @@ def _is_intact(line: Mapping[str, Any], predictions: Sequence[Any]) -> bool:
 
 @dataclass(frozen=True)
 class _KnownPlan:
-    """The intact rows of a plan: hashes by id, and the ids of runs."""
+    """Hashes by id, and the ids of runs, from the intact rows of a plan."""
 
     data: dict[int, str]
     condition: dict[int, str]
@@ -343,7 +343,7 @@ class _KnownPlan:
     runs: set[int]
 
     def get_link(self, line: Mapping[str, Any]) -> TrialLink | None:
-        """Return the hashes to which a trial refers, if all are known and match its key."""
+        """Return the hashes to which a trial refers, or None if some are unknown or do not match its key."""
         data, condition, learner = (
             self.data.get(line["dataset"]),
             self.condition.get(line["condition"]),
@@ -359,7 +359,10 @@ class _KnownPlan:
 
 
 def _restore_plan(connection: sqlite3.Connection, plan: Mapping[str, list[tuple[Any, ...]]]) -> _KnownPlan:
-    """Insert the intact rows of a plan into a new file that may have a plan already, and return what they say."""
+    """Insert the intact rows of a plan into a new file, and return their hashes.
+
+    The new file may contain a plan already.
+    """
     data = {row[0]: row[1] for row in plan["dataset"]}
     known = _KnownPlan(
         data,
@@ -393,7 +396,7 @@ def _restore_plan(connection: sqlite3.Connection, plan: Mapping[str, list[tuple[
 
 
 def _insert_missing(connection: sqlite3.Connection, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
-    """Insert rows that the table does not have yet, under new ids."""
+    """Insert the rows that the table does not contain yet, under new ids."""
     columns = schema.PLAN_FIELDS[table][1:]
     connection.executemany(schema.build_insert(table, columns, "IGNORE"), [row[1:-1] for row in rows])
 

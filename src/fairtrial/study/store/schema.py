@@ -127,7 +127,7 @@ CREATE TABLE evidence (
 _DERIVED_TABLE = """
 CREATE TABLE IF NOT EXISTS derived (name TEXT PRIMARY KEY, value BLOB NOT NULL, checksum INTEGER NOT NULL)
 """
-"""Values that were computed from the other tables, and that would take long to compute again. Readers do without them."""
+"""Table of values that are computed from the other tables and stored to save time. Readers do not need it."""
 
 TRIAL_FIELDS = (
     *("id", "key", "dataset", "condition", "split", "learner", "seed", "protocol", "run", "status", "attempts"),
@@ -152,7 +152,7 @@ MIGRATIONS: dict[int, Migration] = {}
 """Migration from each version to the next. It runs inside an open transaction."""
 
 VIEWS: dict[int, Migration] = {}
-"""For each older version, a function that creates temporary views of its tables in the current layout, for readers."""
+"""Functions that create temporary views of the tables of an older version in the current layout, by version."""
 
 
 def prepare_derived(connection: sqlite3.Connection) -> None:
@@ -176,7 +176,7 @@ def read_derived(connection: sqlite3.Connection, name: str) -> bytes | None:
 
 
 def clear_derived(connection: sqlite3.Connection) -> None:
-    """Delete all derived values. Every transaction that changes trials must do this."""
+    """Delete all derived values. Every transaction that changes trials must call this function."""
     connection.execute("DELETE FROM derived")
 
 
@@ -198,7 +198,7 @@ def create_tables(connection: sqlite3.Connection) -> None:
 
 
 def read_version(connection: sqlite3.Connection, path: Path) -> int | None:
-    """Return the version of the tables, or None for an empty file. Refuse files of another program or a newer version."""
+    """Return the version of the tables, or None for an empty file. Files of other programs or newer versions are refused."""
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     version = get_user_version(connection)
     if application != APPLICATION:
@@ -218,7 +218,7 @@ def get_user_version(connection: sqlite3.Connection) -> int:
 
 
 def create_views(connection: sqlite3.Connection, path: Path, version: int) -> bool:
-    """Create views that show a reader an older file in the current layout. Return whether views were needed."""
+    """Create temporary views so readers can use an older file in the current layout. Return whether they were needed."""
     if version == VERSION:
         return False
     if version not in VIEWS:
@@ -245,7 +245,7 @@ def drop_outdated_views(connection: sqlite3.Connection) -> bool:
 def upgrade(connection: sqlite3.Connection, path: Path, version: int) -> Path | None:
     """Copy the file, then upgrade its tables to the current version in one transaction.
 
-    Returns the path of the copy, or None if the file is up to date.
+    Return the path of the copy, or None if the file is up to date.
     """
     if version == VERSION:
         return None
@@ -303,7 +303,7 @@ def create_functions(connection: sqlite3.Connection) -> None:
 
 
 def seal_rows(connection: sqlite3.Connection, tables: Iterable[str] = PLAN_FIELDS) -> None:
-    """Store the checksums of the rows that were written without one."""
+    """Compute and store the checksum of each row that has none."""
     for table in tables:
         connection.execute(f"UPDATE {table} SET checksum = {_ROW_CHECKSUMS[table]} WHERE checksum IS NULL")
 
@@ -324,7 +324,7 @@ def _extend(function: Callable[..., int], checksum: Any, *values: Any) -> Any:
     return function(checksum, *values) if isinstance(checksum, int) else checksum
 
 
-# Versions 1 and 2 had no checksums of plans and trials, and did not store the parameters that a tuned learner chose.
+# In versions 1 and 2, plans and trials had no checksums, and the parameters of tuned learners were not stored.
 
 # Version 1 stored the number of abstentions in the first line of the notes. Its checksum covered only the predictions.
 
@@ -374,7 +374,11 @@ def _create_views_from_1(connection: sqlite3.Connection) -> None:
 
 
 def _create_views(connection: sqlite3.Connection, expressions: dict[str, str], checksum: str = "checksum") -> None:
-    """Create views of all tables. `expressions` define columns of trials, `checksum` the checksum of predictions as of 2."""
+    """Create views of all tables in the current layout.
+
+    `expressions` maps columns of trials to SQL expressions. `checksum` is the SQL expression for the checksum of predictions
+    in schema 2.
+    """
     columns = expressions | {"tuning": "NULL"}
     trial = {name: columns.get(name, name) for name in TRIAL_FIELDS}
     trial["checksum"] = f"trial_checksum({', '.join(trial[name] for name in _TRIAL_COLUMNS)})"

@@ -88,9 +88,10 @@ class SQLiteStore:
         learners: Sequence[tuple[str, LearnerFacts]],
         splits: Iterable[tuple[str, bytes, SplitRows]],
     ) -> None:
-        """Store the plan of a study, which must precede its records. The study becomes the latest one.
+        """Store the plan of a study, which becomes the latest study.
 
-        Data sets with the same content are stored once. The name and row ids given here also apply to earlier studies.
+        The plan must be stored before the records of the study. Data sets with the same content are stored once. Their new
+        names and row ids also apply to earlier studies.
         """
         with self._write() as connection:
             codec.put_datasets(connection, datasets)
@@ -160,12 +161,12 @@ class SQLiteStore:
             schema.seal_rows(connection, ["run"])
 
     def compute_mean_times(self) -> dict[tuple[str, str], tuple[float, int]]:
-        """Compute the mean seconds and the number of successful trials for each pair of data set hash and learner hash."""
+        """Compute the mean seconds and the number of successful trials, by data set hash and learner hash."""
         with self.file.read_connection() as connection:
             return codec.query_mean_times(connection)
 
     def list_studies(self) -> list[str]:
-        """List the names of the stored studies, the latest first."""
+        """List the names of the stored studies, starting with the latest."""
         with self.file.read_connection() as connection:
             return [name for (name,) in connection.execute("SELECT name FROM study ORDER BY turn DESC")]
 
@@ -186,7 +187,7 @@ class SQLiteStore:
     def compute_digest(self) -> str:
         """Compute a SHA-256 hash of all records, excluding times and messages."""
         with self.file.read_connection() as connection:
-            # Sorting by key here takes less time than reading the records in this order.
+            # Sorting the records here takes less time than reading them in the order of their keys.
             records = sorted(key + record_hash for key, record_hash in codec.iter_record_hashes(connection))
         return hashlib.sha256(b"".join(record[-hashlib.sha256().digest_size :] for record in records)).hexdigest()
 
@@ -198,7 +199,7 @@ class SQLiteStore:
     def check(self, *, quick: bool = False) -> None:
         """Read the whole file, and raise StoreError if anything is corrupted or a trial does not match its key.
 
-        `quick` does not read the predictions of a file that is larger than 64 MB.
+        With `quick`, the predictions of a file that is larger than 64 MB are not read.
         """
         with self.file.read_connection() as connection, integrity.read_snapshot(connection):
             integrity.check_pages(connection, self.path)
@@ -214,7 +215,10 @@ class SQLiteStore:
                 _ = archive.datasets, archive.conditions, archive.learners, archive.runs, archive.trials()
 
     def forget(self, learner: str, dataset: str | None = None, study: str | None = None) -> int:
-        """Delete the trials of a learner, on one or all data sets, and return their number. Default: of the latest study."""
+        """Delete the trials of a learner on one or all data sets, and return their number.
+
+        The default of `study` is the latest study.
+        """
         archive = self.open_archive(study)
         hashes = {"learner": _find_hash(archive.header["learners"], learner, "learner")}
         if dataset is not None:
@@ -276,7 +280,7 @@ class _IdMap:
     run: dict[int | None, int | None]
 
     def map_line(self, line: dict[str, Any], number: int, attempts: int) -> dict[str, Any]:
-        """Replace the ids in the row of a trial with those in the target file."""
+        """Replace the ids in the row of a trial with the ids in the target file."""
         mapped = {name: getattr(self, name)[line[name]] for name in ("dataset", "condition", "split", "learner", "run")}
         return {**line, **mapped, "id": number, "trial": number, "attempts": attempts}
 

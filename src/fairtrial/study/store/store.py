@@ -28,9 +28,9 @@ def open_store(path: str | os.PathLike[str], *, write: bool = False, create: boo
     Parameters
     ----------
     path : path
-        Results file. Its suffix selects the backend. Default: SQLite.
+        Results file. Its suffix selects the backend, SQLite by default.
     write : bool, default False
-        Open for writing. Only one process can write at a time. A file from an older version is upgraded, and a copy is kept.
+        Open for writing. Only one process at a time can do this. A file of an older version is copied and then upgraded.
     create : bool, default False
         With `write`, create the file if it does not exist.
 
@@ -82,14 +82,14 @@ class MergedFile:
 class ResultsStore(Protocol):
     """Interface of a store for study plans and trial records. A store is a context manager.
 
-    `open_store` opens a store. A backend implements these methods and registers a function that opens the store:
-    `stores.add(".suffix", open_it)`. Other packages name the module of their backend in an entry point of the group
+    `open_store` opens a store. To add a backend, implement these methods and register a function that opens the store with
+    `stores.add(".suffix", open_it)`. A package with a backend lists the module of the backend in an entry point of the group
     `fairtrial.stores`.
 
     Parameters
     ----------
     *args, **kwargs
-        The protocol is not instantiated.
+        Not used, because a protocol cannot be instantiated.
 
     Examples
     --------
@@ -142,7 +142,7 @@ class ResultsStore(Protocol):
         """Store trial records in one transaction.
 
         A success replaces a failure, a failure replaces an earlier failure, and a success is never replaced. Attempts are
-        counted. When the call returns, the records survive a crash of the process and of the machine.
+        counted. When the method returns, the records are safe, even if the process or the machine crashes.
         """
 
     def start_run(self, facts: Mapping[str, Any]) -> int:
@@ -160,16 +160,16 @@ class ResultsStore(Protocol):
         """
 
     def compute_mean_times(self) -> dict[tuple[str, str], tuple[float, int]]:
-        """Compute the mean seconds and the number of successful trials.
+        """Compute the mean seconds and the number of successful trials, by data set and learner.
 
-        Keys are pairs of data set hash and learner hash.
+        The keys are pairs of data set hash and learner hash.
         """
 
     def count_by_status(self) -> dict[str, int]:
         """Count the stored trials by status."""
 
     def list_studies(self) -> list[str]:
-        """List the names of the stored studies, the latest first."""
+        """List the names of the stored studies, starting with the latest."""
 
     def open_archive(self, study: str | None = None) -> Archive:
         """Open the records of a study. Default: the latest study."""
@@ -177,7 +177,7 @@ class ResultsStore(Protocol):
     def write_derived(self, values: Mapping[str, bytes]) -> None:
         """Store values that were computed from the trials, by name.
 
-        Every later change of a trial deletes them.
+        They are deleted when a trial changes.
         """
 
     def read_derived(self, name: str) -> bytes | None:
@@ -192,7 +192,7 @@ class ResultsStore(Protocol):
         Parameters
         ----------
         quick : bool, default False
-            Skip the predictions of a large store. A run does this before it resumes.
+            Do not read the predictions of a large store. Runs use this check before they resume.
         """
 
     def forget(self, learner: str, dataset: str | None = None, study: str | None = None) -> int:

@@ -46,10 +46,12 @@ def export(
 ) -> int:
     """Export the predictions of all successful trials to CSV or Parquet.
 
-    The file has one row per trial and test row. Its columns are dataset, condition, level, learner, repeat, fold, resampling
-    (if the study has several schemes), row (the row id), y_true, prediction (empty for an abstention), and `score[CLASS]` for
-    each class of any data set. The file is written atomically. In CSV files, text that a spreadsheet would run as
-    a formula gets a leading apostrophe. A results file is checked in full first, as by `fairtrial check`.
+    The file has one row per trial and test row. The columns dataset, condition, level, learner, repeat and fold identify the
+    trial. If the study has several resampling schemes, there is also a column resampling. The other columns are row (the row
+    id), y_true, prediction (empty for an abstention), and `score[CLASS]` for each class of any data set.
+
+    A results file is first checked in full, as with `fairtrial check`. The exported file is written atomically. In CSV files,
+    text that a spreadsheet would run as a formula gets a leading apostrophe.
 
     Parameters
     ----------
@@ -58,7 +60,7 @@ def export(
     path : path
         File to write.
     format : {"csv", "parquet"}, optional
-        File format. Default: according to the suffix of the path.
+        File format. Default: the format given by the suffix of the path.
     overwrite : bool, default False
         Overwrite an existing file.
 
@@ -93,7 +95,7 @@ def write_predictions(
     format: Format | None = None,  # noqa: A002
     overwrite: bool = False,
 ) -> int:
-    """Write predictions as `export` does, from a results file that was already checked."""
+    """Write predictions in the same way as `export`, but without checking the results file."""
     target = Path(path)
     kind = _resolve_format(target, format)
     if target.exists() and not overwrite:
@@ -123,7 +125,7 @@ def _resolve_format(path: Path, format: Format | None) -> str:  # noqa: A002
 
 @dataclass(frozen=True)
 class _ExportLayout:
-    """The layout of an export: the types of labels and row ids, and the classes as text."""
+    """The columns of an export: the types of labels and row ids, and the classes as text."""
 
     label_type: Any
     id_type: Any
@@ -185,7 +187,7 @@ class _ExportLayout:
 
 
 def _escape_formulas(table: Any) -> Any:
-    """Put an apostrophe before text that starts like a formula of a spreadsheet, unless it is a number."""
+    """Put an apostrophe before text that starts like a spreadsheet formula, unless the text is a number."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -208,7 +210,7 @@ def _get_id_type(row_ids: npt.NDArray[Any]) -> type:
 
 
 def _get_arrow_type(types: set[type]) -> Any:
-    """Get a type that represents all values exactly. It is text if the values have different types."""
+    """Get an Arrow type that represents all values exactly: text if the values have different types."""
     import pyarrow as pa
 
     return {int: pa.int64(), float: pa.float64(), bool: pa.bool_()}.get(
@@ -278,8 +280,8 @@ def merge(target: str | os.PathLike[str], sources: Sequence[str | os.PathLike[st
     """Merge results files into one.
 
     The order of the files does not matter, and merging again changes nothing. If two files contain the same trial, a success
-    takes precedence over a failure. If a learner is not reproducible, a trial may have two different successful records. The
-    merge then keeps the record with the smaller hash and reports the difference.
+    takes precedence over a failure. If a learner is not reproducible, two files can contain different successful records of a
+    trial. The merge then keeps the record with the smaller hash and reports the difference.
 
     Parameters
     ----------
@@ -325,7 +327,10 @@ def merge(target: str | os.PathLike[str], sources: Sequence[str | os.PathLike[st
 
 @dataclass(frozen=True, repr=False)
 class FileCheck:
-    """The outcome of checking an intact results file: its stored trials, and the planned and stored trials of each study."""
+    """The outcome of checking an intact results file.
+
+    `n_trials` is the number of stored trials. `studies` maps each study to its numbers of planned and stored trials.
+    """
 
     path: str
     n_trials: int
@@ -355,7 +360,8 @@ class FileCheck:
 def check_results(path: str | os.PathLike[str]) -> FileCheck:
     """Check a results file for corruption.
 
-    The check covers all pages, the checksum of every row, and the trials against the plans of the studies.
+    The check covers all pages of the file and the checksum of every row. It also compares the trials with the plans of the
+    studies.
 
     Parameters
     ----------
@@ -393,7 +399,7 @@ def repair_results(path: str | os.PathLike[str]) -> Repair | None:
     """Repair a corrupted results file by dropping its corrupted trials.
 
     The next run repeats the dropped trials. The corrupted file is kept under a new name. An intact file is not changed.
-    `Study.run` repairs a corrupted file itself.
+    `Study.run` repairs a corrupted file automatically.
 
     Parameters
     ----------
@@ -403,12 +409,12 @@ def repair_results(path: str | os.PathLike[str]) -> Repair | None:
     Returns
     -------
     Repair or None
-        The number of recovered trials and the new path of the corrupted file; None if the file is intact.
+        Number of recovered trials and new path of the corrupted file, or None if the file is intact.
 
     Raises
     ------
     StoreError
-        If nothing in the file can be read.
+        If the file cannot be repaired.
 
     Examples
     --------
