@@ -14,7 +14,7 @@ EXAMPLE = "## Example\n"
 
 _HEAD = """# Methodology checks
 
-Every report runs the checks that a careful reviewer would run. Each check has a number that never changes. Its outcome is
+Every report runs the checks that a careful reviewer would run. Each check has a number that never changes. The outcome is
 *raised*, *passed*, *not applicable* or *failed to run*. A passed check found no problem; it does not prove that there is none.
 
 ```python
@@ -31,8 +31,8 @@ FT008 raised: The Wilcoxon signed-rank test has 2 data sets on which learners ca
 FT016 raised: Each data set is split only once: the variation between partitions is unknown.
 ```
 
-`run_checks` also takes a judgement (`fairtrial.judge`) or a verdict (`fairtrial.compare`) and runs the checks that apply to it.
-`run_checks(results, ["FT008"])` runs one check. Each check has a page with its reason, a remedy and an example that raises it.
+`run_checks` also accepts a judgement (`fairtrial.judge`) or a verdict (`fairtrial.compare`), and runs the checks that apply to
+it. `run_checks(results, ["FT008"])` runs one check. The page of each check gives the reason, a remedy and an example.
 
 | number | check |
 |---|---|
@@ -40,8 +40,8 @@ FT016 raised: Each data set is split only once: the variation between partitions
 _CUSTOM_CHECKS = """
 ## Add a check
 
-A check is a function of the report's source. Register it under a number with your own prefix, and name its module in the
-entry-point group `fairtrial.checks` of your package:
+A check is a function of the source of the report. Register the function under a number with your own prefix, and name its
+module in the entry-point group `fairtrial.checks` of your package:
 
 ```py
 from fairtrial.report.checks import check, report_passed, report_raised
@@ -66,8 +66,8 @@ def check_seed(source):
 mine = "my_package.my_checks"
 ```
 
-The function returns values, which replace the placeholders in the texts. Pass `details=` a data frame to show a table with the
-check.
+The function returns values that replace the placeholders in the texts. To show a table with the check, pass a data frame as
+`details=`.
 """
 _CONTENTS = """
 ```{toctree}

@@ -20,22 +20,22 @@ from fairtrial.reproduce.papers import PAPERS, read_errata
 MAX_TABLE_SIZE = 300_000  # bytes; larger tables are not copied
 OPENING = """# Reproduction results
 
-Five papers, seven experiments, repeated in full. The table counts the claims of each paper by verdict. [How claims are
+We repeated seven experiments from five papers in full. The table counts the claims of each paper by verdict. [How claims are
 judged](../reproduce.md#how-claims-are-judged) states the rules, which are the same for all papers.
 """
 CLAIMS = """## Claims of the papers
 
-"Sensitivity" gives the verdicts of variants of the main run, e.g. another reading of a setting that the paper does not state.
-The page of each experiment gives the numbers.
+The column "sensitivity" gives the verdicts of variants of the main run, such as another interpretation of a setting that the
+paper does not state. The page of each experiment gives the numbers.
 """
 ERRATA = """## Errors in the papers
 
-We recomputed these from the papers' own numbers or data.
+We found these errors when we recomputed results from the papers' own numbers or data.
 """
 OTHERS = {
     "printed": "Numbers that we recomputed from printed input, or repeated with the same data and settings.",
     "own": "Claims that fairtrial makes beyond the papers, judged by the same rules.",
-    "target": "How close we wanted to come to the published numbers. The papers do not state these.",
+    "target": "Targets that we set for the agreement with published numbers. These targets are not claims of the papers.",
 }
 
 

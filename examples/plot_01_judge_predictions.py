@@ -2,8 +2,8 @@
 Judge predictions
 =================
 
-``judge`` accepts predictions of any framework as a data frame with one row per case: the true labels in one column and the
-scores of each model in another.
+``judge`` accepts predictions from any framework as a data frame with one row per case. One column contains the true labels, and
+one column per model contains its scores.
 """
 
 import pandas as pd
@@ -21,7 +21,7 @@ for name, model in {"forest": RandomForestClassifier(random_state=0), "bayes": G
     predictions[f"{name}_proba"] = model.fit(X_train, y_train).predict_proba(X_test)[:, 1]
 
 # %%
-# The judgement contains each measure with its confidence interval and paired tests of the models.
+# The judgement contains each measure with its confidence interval, and paired tests of the models.
 
 judgement = judge(predictions, measures=["auc", "brier"], resamples=200)
 print(judgement)

@@ -2,8 +2,8 @@
 Curves: ROC, precision-recall, cost, calibration
 ================================================
 
-Draw every curve of two learners from the predictions of a small study. ``draw`` takes the name of the figure. The same figures
-can be drawn from a judgement of predictions (``fairtrial.judge``).
+Draw every curve of two learners from the predictions of a small study. The second argument of ``draw`` is the name of the
+figure. You can draw the same figures from a judgement of predictions (``fairtrial.judge``).
 """
 
 from pathlib import Path

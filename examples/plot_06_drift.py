@@ -39,7 +39,7 @@ with TemporaryDirectory() as folder:
 draw(results, "deterioration")
 
 # %%
-# ``draw_environments``: learners that are trained in one simulated population and tested in others.
+# ``draw_environments``: pD of learners that are trained in one simulated population and tested in others.
 
 learners = {
     "tree": DecisionTreeClassifier(min_samples_leaf=20),

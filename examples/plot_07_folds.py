@@ -2,7 +2,7 @@
 Folds and their audit
 =====================
 
-Draw which rows each fold tests, and compare folds with random ones.
+Draw which rows each fold tests, and compare given folds with random folds.
 """
 
 import pandas as pd
@@ -20,7 +20,7 @@ splits = StratifiedKFold(5, random_state=1).freeze(X, y)
 draw_splits(splits)
 
 # %%
-# ``audit``: statistics of each fold against random stratified folds. Triangles mark findings.
+# ``audit``: statistics of each fold, compared with random stratified folds. Triangles mark findings.
 
 X, y = load_wine(return_X_y=True)
 result = audit(DOBSCV(5, assign="literal", random_state=0), (X[:, :4], y), n_permutations=199, random_state=0)

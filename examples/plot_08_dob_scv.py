@@ -2,8 +2,8 @@
 Use DOB-SCV in scikit-learn
 ===========================
 
-Pass any splitter of fairtrial as ``cv=`` to scikit-learn. This example compares the fold scores of DOB-SCV with those of
-stratified cross-validation.
+Pass any splitter of fairtrial as ``cv=`` to scikit-learn. This example compares the scores of DOB-SCV folds with the
+scores of stratified folds.
 """
 
 import altair as alt
@@ -27,7 +27,7 @@ table = pd.DataFrame(accuracies).melt(var_name="splitter", value_name="accuracy"
 print(table.groupby("splitter")["accuracy"].agg(["mean", "std"]).round(3))
 
 # %%
-# One mark per fold:
+# The figure shows one mark per fold.
 
 alt.Chart(table, width=400, height=100).mark_tick(thickness=2).encode(
     x=alt.X("accuracy", scale=alt.Scale(zero=False)), y=alt.Y("splitter", title=None)

@@ -44,7 +44,7 @@ draw(results, "projection")
 draw(results, "learning-curve", measure="accuracy")
 
 # %%
-# ``tuning``: the parameters that the search chose in each fold.
+# ``tuning``: the parameters that were chosen in each fold.
 
 draw(results, "tuning")
 
