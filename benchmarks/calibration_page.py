@@ -123,10 +123,15 @@ def format_page(origin: str, rates: Sequence[Rate]) -> str:
         *format_reasons(rates, LIBERAL),
         "## Conservative",
         "Each reason is followed by the number of rates that it explains and the one farthest from its nominal rate.",
+        "<details>\n<summary>All reasons</summary>",
         *format_reasons(rates, CONSERVATIVE),
+        "</details>",
     ]
     for group in groups:
-        parts += [f"## {group}", format_group([rate for rate in rates if rate.group == group])]
+        members = [rate for rate in rates if rate.group == group]
+        count = len({rate.procedure for rate in members})
+        summary = f"{count} procedure{'s' if count > 1 else ''}"
+        parts += [f"## {group}", f"<details>\n<summary>{summary}</summary>", format_group(members), "</details>"]
     return "\n\n".join(parts) + "\n"
 
 

@@ -41,9 +41,9 @@ PHRASES = (
     "so many as",
     "of its own accord",
 )
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"(])")
+_SENTENCE_END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)\s+(?=[A-Z`\"(])")
 _NOT_TEXT = re.compile(r"(?s:```.*?```)|<[^>]+>|^\|.*$|^#.*$|^\s*[:.]{2,}.*$", re.MULTILINE)
-_PARAMETER = re.compile(r"\n[\w*][\w*, ]* : .*\n")  # `name : type` of numpydoc
+_DEFINED_TERM = re.compile(r"\n\S.*\n(?= {4}\S)")  # of numpydoc: `name : type`, or a type
 
 
 def list_pages():
@@ -66,13 +66,12 @@ def list_docstrings():
     for path in sorted((ROOT / "src" / "fairtrial").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and (text := ast.get_docstring(node)):
-                yield path, re.split(r"\n(?:Examples|References)\n-+\n", text)[0]
+                yield path, _DEFINED_TERM.sub("\n\n", re.split(r"\n(?:Examples|References)\n-+\n", text)[0])
 
 
 def split_sentences(text):
     """Split running text into sentences; code, tables and headings are left out, list items are sentences."""
-    text = _PARAMETER.sub("\n\n", _PARAMETER.sub("\n\n", _NOT_TEXT.sub("", text)))
-    for paragraph in re.split(r"\n\s*\n(?:\s*[-*]\s)?|\n\s*[-*]\s|\n\s*\d+\.\s|\n-{3,}\n", text):
+    for paragraph in re.split(r"\n\s*\n(?:\s*[-*]\s)?|\n\s*[-*]\s|\n\s*\d+\.\s|\n-{3,}\n", _NOT_TEXT.sub("", text)):
         for sentence in _SENTENCE_END.split(" ".join(paragraph.split())):
             if len(sentence.split()) >= 4 and "|" not in sentence and ">>>" not in sentence:
                 yield sentence
