@@ -40,7 +40,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import the simulators on first use."""
+    """Import the module `simulate` when it is first used."""
     if name == "simulate":
         return import_module("fairtrial.data.simulate")
     raise AttributeError(f"module 'fairtrial.data' has no attribute {name!r}")

@@ -11,7 +11,7 @@ from fairtrial.data.faults import warn_if_known
 from fairtrial.data.lines import Source
 
 MAX_CELLS = 2**29
-"""The largest number of values that sparse rows may expand to: 4 GiB."""
+"""Maximum number of values after sparse rows are expanded (4 GiB)."""
 
 _SPECIAL = re.compile(r"[\t'\"%{}]")
 _VALUE = re.compile(rf"[ \t]*+({QUOTED}|[^,\t'\"%{{}}]*+)(?:[ \t]*+(,)|[ ]*+(\t)[ \t]*+|[ \t]*+(?:%.*)?$)", re.DOTALL)
@@ -20,7 +20,7 @@ _WEIGHT = re.compile(r",\s*\{[^{}]*\}\s*(?:%.*)?$")
 
 
 class _RowSplitter:
-    """Splits the rows of one file; a line without special characters is split at its commas."""
+    """Splits rows into values; a line without special characters is split at commas."""
 
     def __init__(self, attributes: Sequence[Attribute]) -> None:
         self._default_row = ["0" if attribute.kind == "numeric" else LEFT_OUT for attribute in attributes]
@@ -77,8 +77,9 @@ ARFF = FileFormat(lists={}, missing=("?",), plain=False, make_splitter=_RowSplit
 def read_arff(source: Source, target: str | None = None, *, name: str | None = None, encoding: str = "utf-8") -> Dataset:
     """Read a data set from one of WEKA's ARFF files, with dense or sparse rows.
 
-    Numeric, nominal, string and date attributes are read. Strings become nominal, and dates become seconds since 1970 (UTC). A
-    value that a sparse row leaves out is 0 or the first declared value. Row weights and relational attributes raise an error.
+    Numeric, nominal, string and date attributes are read. Strings become nominal, and dates become seconds since 1970 (UTC).
+    Values that are omitted from a sparse row are 0 or, for nominal attributes, the first declared value. Row weights and
+    relational attributes raise an error.
 
     Parameters
     ----------
@@ -87,7 +88,7 @@ def read_arff(source: Source, target: str | None = None, *, name: str | None = N
     target : str, optional
         Class attribute. Default: the last attribute.
     name : str, optional
-        Name of the data set. Default: the name of the file, else of the relation.
+        Name of the data set. Default: the file name, or the name of the relation if there is no file name.
     encoding : str, default "utf-8"
         Text encoding of the file.
 
@@ -98,7 +99,7 @@ def read_arff(source: Source, target: str | None = None, *, name: str | None = N
     Raises
     ------
     InputError
-        If the file cannot be read. The message names the line.
+        If the file cannot be read. The message contains the line number.
 
     Examples
     --------

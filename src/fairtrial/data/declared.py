@@ -51,8 +51,10 @@ _NUMERIC = ("numeric", "real", "integer")
 
 @dataclass(frozen=True)
 class Attribute:
-    """A declared attribute: its `categories` if it is nominal, its declared `range`, and its `date` pattern as a Python
-    format."""
+    """An attribute that a file declares.
+
+    `categories` contains the values of a nominal attribute. `date` is the Python format of a date attribute.
+    """
 
     name: str
     kind: Kind
@@ -62,7 +64,7 @@ class Attribute:
 
 
 def strip_quotes(text: str) -> str:
-    """Remove the quotes and escapes of a value.
+    """Remove quotes and escape sequences from a value.
 
     >>> print(strip_quotes(" 'it\\\\'s' "), strip_quotes("plain "))
     it's plain
@@ -74,7 +76,9 @@ def strip_quotes(text: str) -> str:
 
 
 def read_attribute(text: str, make_error: ErrorFactory, *, plain: bool = False) -> Attribute:
-    """Parse the text after `@attribute`; if `plain`, quotes have no meaning in lists of values, as in KEEL files.
+    """Parse the text after `@attribute`.
+
+    If `plain` is true, as for KEEL files, quotes have no special meaning in lists of values.
 
     >>> read_attribute("'sepal length' real [4.3, 7.9]", ValueError)
     Attribute(name='sepal length', kind='numeric', categories=(), range=(4.3, 7.9), date='')
@@ -177,7 +181,7 @@ def _truncate_text(text: str) -> str:
 
 
 LEFT_OUT = "\0"
-"""Marks a value that a sparse row leaves out; it cannot occur in a file."""
+"""Marker of a value that is omitted from a sparse row. It cannot occur in a file."""
 
 
 LineSplitter = Callable[[str], list[str]]
@@ -190,9 +194,10 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 class ColumnBuilder:
-    """Builds a column from texts. A subclass converts a list of texts to an array, and single texts with `read_value`.
+    """Base class of objects that build a column from texts.
 
-    `missing` contains the texts that mean a missing value; it is empty for the class, which must not have missing values.
+    A subclass converts lists of texts to arrays, and single texts with `read_value`. `missing` contains the texts that mean a
+    missing value. It is empty for the class column, which must not have missing values.
     """
 
     def __init__(self, attribute: Attribute, missing: frozenset[str], plain: bool) -> None:
@@ -218,7 +223,7 @@ class ColumnBuilder:
         raise NotImplementedError
 
     def _parse_text(self, text: str) -> str:
-        """Remove quotes; in an ARFF file a value that contains spaces or quotes must be quoted."""
+        """Remove quotes. In an ARFF file, raise an error if spaces or quotes occur in a value that is not quoted."""
         text = text.strip()
         value = strip_quotes(text)
         if not self.plain and value == text and (len(text.split()) > 1 or "'" in text or '"' in text):
@@ -256,7 +261,7 @@ class _NumericBuilder(ColumnBuilder):
 
 
 class _LookupBuilder(ColumnBuilder):
-    """Builds a column from a table of distinct texts, each of which is converted once."""
+    """Builds a column by converting each distinct text only once."""
 
     kind: Any = np.int64
 
@@ -353,10 +358,11 @@ def read_rows(
     complete_column: str,
     plain: bool,
 ) -> dict[str, Any]:
-    """Read the columns by name: float64 arrays and pandas categoricals. `complete_column` must not have missing values.
+    """Read rows and return the columns by name, as float64 arrays and pandas categoricals.
 
     `split_line` splits a line into the texts of its values. It returns an empty list for a line to skip and raises ValueError
-    for an invalid line. Values outside their declared ranges cause a warning.
+    for an invalid line. The column `complete_column` must not have missing values. Values outside their declared ranges cause a
+    warning.
 
     >>> table = read_rows([LineBlock(1, ["1,?", "2,4"])], [Attribute("a", "numeric"), Attribute("b", "numeric")], "example",
     ...     lambda line: line.split(","), missing="?", complete_column="a", plain=True)
@@ -385,7 +391,7 @@ def read_rows(
 
 
 class _RangeChecker:
-    """Counts the values outside the declared range of their attribute, and describes the first one."""
+    """Counts the values that are outside their declared range, and describes the first of them."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -393,7 +399,7 @@ class _RangeChecker:
         self._first = ""
 
     def check_rows(self, columns: Sequence[ColumnBuilder], numbers: list[int]) -> None:
-        """Check the rows that were added last; `numbers` contains their line numbers."""
+        """Check the rows that were added last; `numbers` contains the line numbers of these rows."""
         violations = []
         for column in columns:
             if column.attribute.range is not None:
@@ -463,10 +469,11 @@ _KEYWORD = re.compile(r"@(\w*)(.*)", re.DOTALL)
 
 @dataclass(frozen=True)
 class FileFormat:
-    """The syntax of a kind of file.
+    """The syntax of a file format such as ARFF.
 
-    `lists` maps keywords that list attributes to names of lists. If `plain`, quotes and percent signs have no meaning within a
-    line. `make_splitter` returns a function that splits a row of these attributes into the texts of its values.
+    `lists` maps each keyword that introduces a list of attributes to the name of the list. If `plain` is true, quotes and
+    percent signs have no special meaning within a line. `make_splitter` takes the attributes of a file and returns a function
+    that splits a row into the texts of its values.
     """
 
     lists: dict[str, str]
@@ -477,7 +484,7 @@ class FileFormat:
 
 @dataclass
 class Header:
-    """The declarations before the rows."""
+    """The declarations that precede the rows of a file."""
 
     relation: str = ""
     attributes: list[Attribute] = field(default_factory=list)
@@ -489,7 +496,10 @@ class Header:
 
 
 def read_declared(source: Source, file_format: FileFormat, *, target: str | None, name: str | None, encoding: str) -> Dataset:
-    """Read a data set; the class is `target`, else the only output that the file declares, else the last attribute."""
+    """Read a data set from a file with a header that declares the attributes.
+
+    By default, `target` is the only output that the file declares, or the last attribute if the file declares no output.
+    """
     source_name = lines.describe_source(source)
     with lines.open_lines(source, encoding) as blocks:
         header, rest = _read_header(blocks, source_name, file_format)
@@ -528,7 +538,7 @@ def _read_header(blocks: Iterator[LineBlock], name: str, file_format: FileFormat
 
 
 def _read_header_line(text: str, header: Header, make_error: Callable[[str], InputError], file_format: FileFormat) -> bool:
-    """Parse a line of the header; return whether it is the last one."""
+    """Parse a line of the header; return whether it is the last line of the header."""
     match = _KEYWORD.fullmatch(text)
     if match is None:
         raise make_error(f"a line before @data must begin with @, got {text[:40]!r}")
@@ -603,7 +613,7 @@ def _build_declared_dataset(
 
 
 def _convert_class_column(column: Any, target: str, source: str) -> Any:
-    """Convert a class that is declared numeric to whole numbers."""
+    """Convert a class column that is declared numeric to whole numbers."""
     if not isinstance(column, np.ndarray):
         return column
     invalid = (column != np.floor(column)) | (np.abs(column) > 2**53)

@@ -1,6 +1,7 @@
-"""Read data sets from CSV, TSV and similar text tables; column types are inferred, and errors name the line.
+"""Read data sets from CSV, TSV and similar text tables.
 
-Text categories are sorted as text: '10' before '9'.
+Column types are inferred, and error messages contain the line number. Text categories are sorted as text, so '10' comes before
+'9'.
 """
 
 from __future__ import annotations
@@ -55,7 +56,9 @@ _NUMBER_FORMATS = {
 
 
 def detect_number_format(texts: Sequence[str], decimal: str) -> tuple[str, str] | None:
-    """Find the format of texts that look like numbers or dates but cannot be read, with an example; None for other texts.
+    """Find the format of texts that look like numbers or dates but cannot be read as such.
+
+    Return the name of the format and an example, or None for other texts.
 
     >>> detect_number_format(["1,5", "2"], ".")
     ('decimal commas', '1,5')
@@ -88,7 +91,7 @@ def _find_comma_format(texts: Sequence[str], unparsed: list[str]) -> str | None:
 
 
 def _find_point_format(unparsed: list[str]) -> str | None:
-    """Find the format of numbers that contain points although decimal=',', or that contain several commas."""
+    """Find the format of numbers that contain several commas, or points although `decimal` is a comma."""
     if all(text_tables.is_number(text) or _POINTS_PART_THOUSANDS.fullmatch(text) for text in unparsed):
         return "points with decimal=','"
     return "thousands commas" if all(_COMMAS_PART_THOUSANDS.fullmatch(text) for text in unparsed) else None
@@ -131,8 +134,7 @@ _BOOLEANS = {"false": False, "true": True}
 
 
 def as_numbers(cells: Any, missing: Collection[str], decimal: str = ".") -> FloatArray | None:
-    """Convert an Arrow column of text to float64, with NaN for missing cells; None if a cell that is not missing is not a
-    number.
+    """Convert an Arrow column of text to float64, with NaN for missing cells; None if any other cell is not a number.
 
     >>> import pyarrow as pa
     >>> as_numbers(pa.chunked_array([["1", "?", " 2.5"]]), ["?"]).tolist()
@@ -150,7 +152,7 @@ def as_numbers(cells: Any, missing: Collection[str], decimal: str = ".") -> Floa
 
 
 def as_dates(cells: Any, missing: Collection[str]) -> FloatArray | None:
-    """Convert an Arrow column of ISO 8601 dates to seconds since 1970; None if a cell that is not missing is not a date.
+    """Convert an Arrow column of ISO 8601 dates to seconds since 1970; None if any nonmissing cell is not a date.
 
     >>> import pyarrow as pa
     >>> as_dates(pa.chunked_array([["1970-01-02", "?", "1970-01-01 00:01"]]), ["?"]).tolist()
@@ -174,7 +176,7 @@ def find_code(cells: Any, missing: Collection[str]) -> str | None:
 
 
 def as_labels(cells: Any, missing: Collection[str]) -> pd.Categorical:
-    """Convert an Arrow column of text to sorted categories: whole numbers, booleans, or else text.
+    """Convert an Arrow column of text to sorted categories: whole numbers or booleans if possible, otherwise text.
 
     >>> import pyarrow as pa
     >>> as_labels(pa.chunked_array([["10", "9", "?"]]), ["?"]).tolist()
@@ -191,7 +193,7 @@ def as_text(cells: Any, missing: Collection[str]) -> pd.Categorical:
 
 
 def as_classes(cells: Any, missing: Collection[str], decimal: str = ".") -> pd.Categorical:
-    """Convert an Arrow column of text to classes: whole numbers, booleans, numbers that are all distinct, or else text.
+    """Convert an Arrow column of text to classes: whole numbers, booleans or distinct numbers if possible, otherwise text.
 
     >>> import pyarrow as pa
     >>> as_classes(pa.chunked_array([["1.0", "-1.0"]]), []).tolist(), as_classes(pa.chunked_array([["01", "1"]]), []).tolist()
@@ -201,7 +203,7 @@ def as_classes(cells: Any, missing: Collection[str], decimal: str = ".") -> pd.C
 
 
 def find_non_number(cells: Any, missing: Collection[str], decimal: str = ".") -> tuple[int, str]:
-    """Find the first cell, with its row, that is neither a number nor missing; there must be one.
+    """Find the row and the text of the first cell that is neither a number nor missing; such a cell must exist.
 
     >>> import pyarrow as pa
     >>> find_non_number(pa.chunked_array([["1", "x"]]), [])
@@ -212,7 +214,9 @@ def find_non_number(cells: Any, missing: Collection[str], decimal: str = ".") ->
 
 
 def find_isolated_text(cells: Any, missing: Collection[str], decimal: str = ".") -> tuple[int, str, int] | None:
-    """Find the first text, its row and the number of numeric cells in a column in which nearly all values are numbers.
+    """Find the first text in a column in which nearly all values are numbers.
+
+    Return its row, the text and the number of numeric cells, or None for other columns.
 
     >>> import pyarrow as pa
     >>> find_isolated_text(pa.chunked_array([["1"] * 30 + ["oops"]]), [])
@@ -230,7 +234,7 @@ def find_isolated_text(cells: Any, missing: Collection[str], decimal: str = ".")
 
 
 def _with_points(present: Any, decimal: str) -> Any:
-    """Replace decimal commas in a column with points, by `with_point`."""
+    """Replace decimal commas in a column with points, in the same way as `with_point`."""
     import pyarrow.compute as pc
 
     if decimal == ".":
@@ -250,7 +254,7 @@ def _mask_missing(cells: Any, missing: Collection[str]) -> Any:
 
 
 def _encode_dictionary(present: Any) -> Any:
-    """Return the distinct values, and for each row the index of its value."""
+    """Return the distinct values, and the index of the value in each row."""
     import pyarrow as pa
 
     return pa.concat_arrays(present.chunks or [pa.array([], pa.string())]).dictionary_encode()
@@ -327,9 +331,9 @@ def read_delimited(
 ) -> Dataset:
     """Read a data set from a text table such as a CSV or TSV file.
 
-    A column is numeric if all its values are numbers, or ISO 8601 dates (as seconds since 1970). All other columns are nominal.
-    Columns of numbers with leading zeros or more than 15 digits are codes and therefore nominal. Classes that are whole numbers
-    or booleans keep their type.
+    A column is numeric if all its values are numbers or ISO 8601 dates, which become seconds since 1970. All other columns are
+    nominal. A column that contains numbers with leading zeros or more than 15 digits is nominal, because such numbers are
+    treated as codes. Classes that are whole numbers or booleans keep their type.
 
     Parameters
     ----------
@@ -348,21 +352,22 @@ def read_delimited(
     drop : sequence of str, optional
         Columns to leave out.
     groups : str, optional
-        Column that identifies rows which are not independent of each other, e.g. a patient. It is not an attribute.
+        Column that identifies groups of dependent rows, e.g. the patient. It is not used as an attribute.
     time : str, optional
-        Column with the time of each row: numbers, or dates in ISO 8601. It is not an attribute.
+        Column with the time of each row: numbers, or dates in ISO 8601 format. It is not used as an attribute.
     delimiter : str, optional
         Single character between cells; " " stands for any number of blanks. Default: detected.
     header : bool, optional
         Whether the first row names the columns. Default: detected.
     columns : sequence of str, optional
-        Names of the columns. Default: the names in the header, else x0, x1, ...
+        Names of the columns. Default: the names in the header, or x0, x1, ... if there is no header.
     missing : collection of str
         Texts that mean a missing value. An empty cell is always missing.
     decimal : {".", ","}, default "."
         Decimal separator.
     encoding : str, optional
-        Text encoding of the file. Default: UTF-8, UTF-16 or Latin-1, as detected; a note names any other than UTF-8.
+        Text encoding of the file. Default: UTF-8, UTF-16 or Latin-1, as detected. An encoding other than UTF-8 is stated in the
+        notes of the data set.
 
     Returns
     -------
@@ -371,7 +376,7 @@ def read_delimited(
     Raises
     ------
     InputError
-        If the file cannot be read. The message names the line.
+        If the file cannot be read. The message contains the line number.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Published data files that are known to be corrupted, recognized by their content.
 
-Two hashes identify each file. The fingerprint is a hash of the sorted rows, with all values in the same format. It finds
-copies with a different name, different attribute names, no header or shuffled rows. The hash of the declared ranges finds parts
-of a file, such as KEEL's folds, which repeat its header.
+Two hashes identify each file. The fingerprint is a hash of the sorted rows, with all values in the same format. It
+identifies copies with a different name, different attribute names, no header or shuffled rows. The hash of the declared ranges
+identifies parts of a file, such as KEEL's folds, which repeat the header of the file.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class KnownFault:
     fingerprint : str
         First 16 digits of the hash of its values.
     ranges : str
-        First 16 digits of the hash of its declared ranges. Empty if these do not identify the file.
+        First 16 digits of the hash of its declared ranges; empty if the ranges do not identify the file.
     problem : str
         What is wrong with the values.
     remedy : str
@@ -91,7 +91,7 @@ def hash_ranges(dataset: Dataset) -> str:
 
 
 def find_known_fault(dataset: Dataset) -> KnownFault | None:
-    """Find the corrupted file that has the same values or declared ranges; None if there is none."""
+    """Find the known corrupted file with the same values or declared ranges; None if there is no such file."""
     width = dataset.X.shape[1]
     same_width = [fault for fault in KNOWN_FAULTS if fault.attributes == width]
     same_size = [fault for fault in same_width if fault.rows == len(dataset)]
@@ -103,9 +103,9 @@ def find_known_fault(dataset: Dataset) -> KnownFault | None:
 
 
 def find_fault_by_hash(content_hash: str) -> KnownFault | None:
-    """Find the corrupted file whose data set has this content hash; None if there is none.
+    """Find the known corrupted file whose data set has this content hash; None if there is no such file.
 
-    Older results files store the content hash of a data set but not its fault.
+    This search is needed for older results files, which store the content hash of a data set but not its fault.
 
     >>> find_fault_by_hash("a54a102bd088712f" + 48 * "0").name
     'crx'

@@ -1,4 +1,4 @@
-"""Read published folds: KEEL's pairs of files (`x-5-1tra.dat`, `x-5-1tst.dat`) as one data set with its splits."""
+"""Read published folds: pairs of KEEL files (`x-5-1tra.dat`, `x-5-1tst.dat`) become one data set with splits."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def compute_row_keys(frame: pd.DataFrame) -> IntArray:
-    """Number the rows; equal rows have the same number. Missing values are equal.
+    """Number the rows so that equal rows have the same number. Missing values are treated as equal.
 
     >>> import pandas as pd
     >>> compute_row_keys(pd.DataFrame({"a": [1.0, float("nan"), 1.0, float("nan")]})).tolist()
@@ -43,11 +43,11 @@ def compute_row_keys(frame: pd.DataFrame) -> IntArray:
 
 
 def count_copies(test_keys: Sequence[IntArray], train_keys: Sequence[IntArray]) -> IntArray:
-    """Count the rows with each key: the median count over the folds, but at least the largest count in any training or test
-    set.
+    """Estimate the number of rows of the data set with each key.
 
-    In correct folds, the training and test sets of a fold together contain every row once. The median ignores a fold in which a
-    row leaks or is lost.
+    The training and test sets of a correct fold together contain every row once. The estimate is therefore the median count
+    over the folds, but at least the largest count in any training or test set. The median is not affected by a single fold in
+    which a row is duplicated or lost.
 
     >>> tests, leaking = [[0, 1], [2], [3]], [[2, 3, 0], [0, 1, 3], [0, 1, 2]]
     >>> count_copies([np.array(each) for each in tests], [np.array(each) for each in leaking])
@@ -63,9 +63,9 @@ def count_copies(test_keys: Sequence[IntArray], train_keys: Sequence[IntArray]) 
 def match_rows(test_keys: Sequence[IntArray], train_keys: Sequence[IntArray]) -> tuple[list[list[int]], list[int]]:
     """Match the rows of all test and training sets to positions in one table.
 
-    Return the positions of each set, with all test sets first. Also return the row of each position in the joined sets. No set
-    contains a position twice. A test set prefers rows that are not yet tested; a training set prefers rows that its own fold
-    does not test.
+    Return the positions of each set, with all test sets first. Also return, for each position, the index of its row in the
+    concatenated sets. No set contains a position twice. If there is a choice, a test set uses rows that no earlier set tests,
+    and a training set uses rows that its own fold does not test.
 
     >>> match_rows([np.array([0, 1]), np.array([2])], [np.array([2]), np.array([1, 0])])
     ([[0, 1], [2], [2], [1, 0]], [0, 1, 2])
@@ -100,13 +100,13 @@ _FOLD_FILE = re.compile(r"(?P<set>.+)-(?P<fold>[0-9]{1,6})(?P<part>tra|tst)\.dat
 class GivenFolds:
     """A data set with published splits.
 
-    Iterate over it to get pairs (train, test) of row positions. The rows are in the order of the test sets; rows that no test
-    set contains come last.
+    Iterate over the object to get pairs (train, test) of row positions. The rows are in the order of the test sets. Rows that
+    are in no test set come last.
 
     Attributes
     ----------
     dataset : Dataset
-        All rows, each once.
+        Data set that contains each row once.
     splits : tuple
         Pairs (train, test) of arrays of row positions, in the order of the folds.
 
@@ -130,7 +130,7 @@ class GivenFolds:
 
     @property
     def never_tested(self) -> int:
-        """Number of rows that no test set contains."""
+        """Number of rows that are in no test set."""
         return len(self.dataset) - len(set().union(*(test.tolist() for _, test in self.splits)))
 
     def frame(self) -> pd.DataFrame:
@@ -157,17 +157,17 @@ def read_folds(
     """Read KEEL's folds from a folder or a zip archive.
 
     KEEL's files repeat the rows without numbering them, so rows are matched by their values. If a training row equals several
-    rows, it is matched to a row that its fold does not test. If there is no such row, the fold leaks. A SuspectInputWarning
-    reports folds that leak, and rows that are never tested.
+    rows, it is matched to a row that its fold does not test. If there is no such row, the fold has a leak: it trains on a test
+    row. A SuspectInputWarning is issued for leaks and for rows that are never tested.
 
     Parameters
     ----------
     path : path
         Folder or zip archive with pairs of files such as `x-5-1tra.dat` and `x-5-1tst.dat`.
     scheme : str, optional
-        Text before the number of the fold, e.g. `x-5`. It is required if there are files of several schemes.
+        Text before the number of the fold in file names, such as `x-5`. It is required if there are files of several schemes.
     target : str, optional
-        Class attribute. Default: the attribute named in `@outputs`, else the last attribute.
+        Class attribute. Default: the attribute named in `@outputs`, or the last attribute.
     encoding : str, default "utf-8"
         Text encoding of the files.
 
@@ -178,7 +178,7 @@ def read_folds(
     Raises
     ------
     InputError
-        If a file is missing or cannot be read, or the files declare different attributes.
+        If a file is missing or cannot be read, or if the files declare different attributes.
 
     Examples
     --------
@@ -266,7 +266,7 @@ def _read_fold_file(folder: _FoldArchive, member: str, target: str | None, encod
 
 
 def _match_folds(fold_pairs: Sequence[tuple[Dataset, ...]], name: str, source: str) -> GivenFolds:
-    """Match the rows of all files; test sets come first, so the rows are in the order in which they are tested."""
+    """Match the rows of all files. Test sets come first, so the rows are in the order in which they are tested."""
     ordered = [test for _, test in fold_pairs] + [train for train, _ in fold_pairs]
     everything = _join_datasets(ordered)
     ends = np.cumsum([len(dataset) for dataset in ordered])

@@ -37,7 +37,7 @@ def read_frame(
 ) -> Dataset:
     """Read a data set from a pandas, polars or Arrow table.
 
-    Columns of numbers and times are numeric, all others nominal.
+    Columns of numbers or times become numeric. All other columns become nominal.
 
     Parameters
     ----------
@@ -48,19 +48,19 @@ def read_frame(
     name : str, default "data"
         Name of the data set.
     nominal : sequence of str, optional
-        Columns to read as nominal although they contain numbers. A class column that is listed here becomes text.
+        Columns to read as nominal although they contain numbers. If the class column is listed here, its labels become text.
     numeric : sequence of str, optional
         Columns to read as numbers although they contain text.
     drop : sequence of str, optional
         Columns to leave out.
     groups : str, optional
-        Column that identifies rows which are not independent of each other, e.g. a patient. It is not an attribute.
+        Column that identifies groups of dependent rows, e.g. the patient. It is not used as an attribute.
     time : str, optional
-        Column with the time of each row: numbers, or dates in ISO 8601. It is not an attribute.
+        Column with the time of each row: numbers, or dates in ISO 8601 format. It is not used as an attribute.
     source : str, default ""
-        Description of the source, used in messages.
+        Description of the source, which is used in messages.
     notes : sequence of str, default ()
-        Remarks to keep with the data set.
+        Remarks to store with the data set.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def read_frame(
     Raises
     ------
     InputError
-        If a named column does not exist, or the class has missing values.
+        If a column does not exist, or if the class has missing values.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def read_frame(
 
 
 def convert_to_pandas(frame: Any) -> pd.DataFrame:
-    """Convert a table to pandas, with decimals as floats and dates as times.
+    """Convert a table to a pandas data frame, with decimals as floats and dates as times.
 
     >>> import pyarrow as pa
     >>> convert_to_pandas(pa.table({"a": [1, 2]}))["a"].tolist()
@@ -136,7 +136,7 @@ def convert_to_pandas(frame: Any) -> pd.DataFrame:
 
 
 def _to_arrow_table(frame: Any) -> Any:
-    """Convert an object that streams Arrow data to an Arrow table; None if it streams a single column."""
+    """Convert an object with the Arrow stream interface to an Arrow table; None if it is a single column."""
     import pyarrow as pa
 
     try:
@@ -173,7 +173,7 @@ def _get_integer_type(kind: Any) -> Any:
 
 
 def check_column_names(argument: str, names: Iterable[str] | None, columns: Iterable[Any], where: str) -> list[str]:
-    """Return the names passed as an argument; each must name a column."""
+    """Return the column names passed as an argument; raise an error if a column does not exist."""
     column_names = [str(column) for column in columns]
     if names is not None and not isinstance(names, Iterable):
         raise InputError(f"{argument} must name columns of {where}, got {names!r}: pass a list of names")
@@ -245,7 +245,7 @@ def _is_text(values: pd.Series[Any]) -> bool:
 
 
 def is_bunch(source: Any) -> bool:
-    """Return whether an object is a scikit-learn bunch: a mapping with data and target."""
+    """Return whether an object is a scikit-learn bunch: a mapping that contains "data" and "target"."""
     return isinstance(source, Mapping) and "data" in source and "target" in source
 
 
@@ -261,7 +261,7 @@ def read_bunch(
 ) -> Dataset:
     """Read a data set from a scikit-learn bunch.
 
-    If the bunch numbers its classes, the classes of the data set are the bunch's `target_names`.
+    If the bunch encodes its classes as numbers, the classes of the data set are the `target_names` of the bunch.
 
     Parameters
     ----------
@@ -270,15 +270,15 @@ def read_bunch(
     name : str, default "data"
         Name of the data set.
     nominal : sequence of str, optional
-        Columns to read as nominal although they contain numbers. A class column that is listed here becomes text.
+        Columns to read as nominal although they contain numbers. If the class column is listed here, its labels become text.
     numeric : sequence of str, optional
         Columns to read as numbers although they contain text.
     drop : sequence of str, optional
         Columns to leave out.
     source : str, default ""
-        Description of the source, used in messages.
+        Description of the source, which is used in messages.
     notes : sequence of str, default ()
-        Remarks to keep with the data set.
+        Remarks to store with the data set.
 
     Returns
     -------
@@ -342,7 +342,7 @@ def read_parquet(
 ) -> Dataset:
     """Read a data set from a Parquet file.
 
-    Columns of numbers and times are numeric; text and dictionary columns are nominal.
+    Columns of numbers or times become numeric. Text and dictionary columns become nominal.
 
     Parameters
     ----------
@@ -353,15 +353,15 @@ def read_parquet(
     name : str, optional
         Name of the data set. Default: the name of the file.
     nominal : sequence of str, optional
-        Columns to read as nominal although they contain numbers. A class column that is listed here becomes text.
+        Columns to read as nominal although they contain numbers. If the class column is listed here, its labels become text.
     numeric : sequence of str, optional
         Columns to read as numbers although they contain text.
     drop : sequence of str, optional
         Columns to leave out.
     groups : str, optional
-        Column that identifies rows which are not independent of each other, e.g. a patient. It is not an attribute.
+        Column that identifies groups of dependent rows, e.g. the patient. It is not used as an attribute.
     time : str, optional
-        Column with the time of each row: numbers, or dates in ISO 8601. It is not an attribute.
+        Column with the time of each row: numbers, or dates in ISO 8601 format. It is not used as an attribute.
 
     Returns
     -------
@@ -370,7 +370,7 @@ def read_parquet(
     Raises
     ------
     InputError
-        If the file cannot be read, or a named column does not exist.
+        If the file cannot be read, or if a column does not exist.
 
     Examples
     --------
@@ -404,7 +404,7 @@ def read_parquet(
 
 @contextmanager
 def report_parquet_errors(path: Path) -> Iterator[None]:
-    """Convert any error in reading a Parquet file to an input error. A corrupted file may raise any class of error."""
+    """Convert errors of all types to input errors, because a corrupted Parquet file can raise any type of error."""
     try:
         yield
     except InputError:

@@ -24,18 +24,19 @@ KEEL = FileFormat(
 def read_keel(source: Source, *, target: str | None = None, name: str | None = None, encoding: str = "utf-8") -> Dataset:
     """Read a data set from a KEEL file.
 
-    Attributes that the file lists neither as inputs nor as outputs are left out, as in KEEL. In KEEL files, missing values are
-    written `?` or `<null>`. Declared classes and values keep their order, and declared ranges are kept in `Dataset.ranges`.
-    Values outside these ranges and files that are known to be corrupted cause a SuspectInputWarning.
+    As in KEEL, attributes that the file lists neither as inputs nor as outputs are left out. In KEEL files, a missing value is
+    a question mark, or the word null in angle brackets. Declared classes and values keep their order, and declared ranges are
+    stored in `Dataset.ranges`. Values outside these ranges and files that are known to be corrupted cause a
+    SuspectInputWarning.
 
     Parameters
     ----------
     source : path, bytes or open file
         KEEL file, its content, or an open file such as a member of a zip archive.
     target : str, optional
-        Class attribute. Default: the attribute named in `@outputs`, else the last attribute.
+        Class attribute. Default: the attribute named in `@outputs`, or the last attribute.
     name : str, optional
-        Name of the data set. Default: the name of the file, else of the relation.
+        Name of the data set. Default: the file name, or the name of the relation if there is no file name.
     encoding : str, default "utf-8"
         Text encoding of the file.
 
@@ -46,7 +47,7 @@ def read_keel(source: Source, *, target: str | None = None, name: str | None = N
     Raises
     ------
     InputError
-        If the file cannot be read. The message names the line.
+        If the file cannot be read. The message contains the line number.
 
     Examples
     --------

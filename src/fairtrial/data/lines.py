@@ -1,4 +1,4 @@
-"""Read text files in blocks of lines, with a limit on line length; every error names the file and the line."""
+"""Read text files in blocks of lines, with a limit on line length; all errors contain the file name and the line number."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PLAIN = "\n\r\t ,@%{}[]'\"\\?-+.0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 def make_line_error(name: str, line: int, message: str) -> InputError:
-    """Build the error for one line of a file.
+    """Build an error that contains the name of the file and the line number.
 
     >>> print(make_line_error("iris.dat", 7, "a row must have 5 values, got 4"))
     iris.dat, line 7: a row must have 5 values, got 4
@@ -48,7 +48,7 @@ _BYTES, _FILE = "the given bytes", "the given file"
 
 
 def describe_source(source: Source) -> str:
-    """Name a source for use in messages: by its path, or by its kind.
+    """Describe a source for messages: by its path, or by its type.
 
     >>> describe_source("folder/iris.dat"), describe_source(b"1,2")
     ('folder/iris.dat', 'the given bytes')
@@ -62,16 +62,16 @@ def describe_source(source: Source) -> str:
 
 
 def get_source_stem(source: Source, default: str) -> str:
-    """Return the name of a data set: the file name without suffix, or the default."""
+    """Return the name of the file without its suffix, or the default if there is no file name."""
     name = describe_source(source)
     return Path(name).stem if name not in (_BYTES, _FILE) else default or "data"
 
 
 @contextmanager
 def open_lines(source: Source, encoding: str = "utf-8", remedy: str | None = None) -> Iterator[Iterator[LineBlock]]:
-    """Read the lines of a file, of bytes or of an open file in blocks; an open file stays open.
+    """Read lines in blocks from a path, from bytes or from an open file, which is not closed.
 
-    `remedy` states what to do if the file has a different encoding. Default: pass another `encoding`.
+    `remedy` is the advice in the error message for a wrong encoding. By default, the message suggests another `encoding`.
 
     >>> with open_lines(b"one\\r\\ntwo") as blocks:
     ...     [line for block in blocks for line in block]
@@ -104,7 +104,7 @@ def _open_file(path: str) -> IO[bytes]:
 
 
 class _Codec(NamedTuple):
-    """A text encoding, and the remedy to suggest if a file uses a different one."""
+    """A text encoding, and the advice to give if a file has a different encoding."""
 
     name: str
     remedy: str
@@ -141,7 +141,7 @@ def _iter_blocks(stream: IO[Any], name: str, codec: _Codec) -> Iterator[LineBloc
 
 
 def _iter_chunks(stream: IO[Any], name: str, encoding: str) -> Iterator[bytes]:
-    """Read chunks of the file, with line feeds as line ends; a chunk never ends between carriage return and line feed."""
+    """Read a file in chunks with line feeds as line ends. No chunk ends between a carriage return and a line feed."""
     start = True
     while piece := _read_bytes(stream, _BLOCK, name, encoding):
         while piece.endswith(b"\r") and (more := _read_bytes(stream, 1, name, encoding)):

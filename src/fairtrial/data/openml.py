@@ -1,4 +1,4 @@
-"""Load data sets from OpenML by number or name; each data set is downloaded once and kept in a cache."""
+"""Load data sets from OpenML by number or name. Each data set is downloaded once and stored in a cache."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ VARIABLE = "FAIRTRIAL_CACHE"
 
 
 def cache_folder() -> Path:
-    """Return the folder FAIRTRIAL_CACHE if it is set, else the cache folder of the platform."""
+    """Return the folder in the environment variable FAIRTRIAL_CACHE, or the cache folder of the platform by default."""
     chosen = os.environ.get(VARIABLE)
     if chosen:
         return Path(chosen)
@@ -57,9 +57,10 @@ _NOT_THERE = (404, 412)
 
 
 def load_openml(which: str | int) -> Dataset:
-    """Load a data set from the cache or the network: the one with this number, or the oldest active one with this name.
+    """Load a data set by its number or name, from the cache or the network.
 
-    The class is OpenML's default target. Columns that OpenML marks as row ids or as columns to ignore are left out.
+    If several data sets have the name, the oldest active data set is loaded. The class is OpenML's default target. Columns that
+    OpenML marks as row ids or as columns to ignore are left out.
     """
     text = str(which).strip()
     if not text:

@@ -49,10 +49,10 @@ def read(
     ----------
     source : path, dataframe or bunch
         KEEL file (.dat that begins with @relation), ARFF file, text table (.csv, .tsv, .txt, .data, .dat), JSON Lines (.jsonl,
-        .ndjson) or Parquet file. Text files may be compressed (.gz). Or a frame of pandas, Arrow or polars, or a scikit-learn
-        bunch.
+        .ndjson) or Parquet file. Text files may be compressed (.gz). Data frames (pandas, Arrow or polars) and scikit-learn
+        bunches are also accepted.
     target : str, optional
-        Class column. Default: the class that the file declares, else the last column.
+        Class column. Default: the class that the file declares, or the last column.
     name : str, optional
         Name of the data set. Default: the name of the file.
     nominal : sequence of str, optional
@@ -62,14 +62,14 @@ def read(
     drop : sequence of str, optional
         Columns to leave out.
     groups : str, optional
-        Column that identifies rows which are not independent of each other, e.g. a patient. It is not an attribute.
+        Column that identifies groups of dependent rows, e.g. the patient. It is not used as an attribute.
     time : str, optional
-        Column with the time of each row: numbers, or dates in ISO 8601. It is not an attribute.
+        Column with the time of each row: numbers, or dates in ISO 8601 format. It is not used as an attribute.
     format : {"keel", "arff", "delimited", "csv", "jsonl", "parquet"}, optional
-        File format. Default: by suffix.
-    **layout
+        File format. Default: determined by the suffix of the file.
+    **layout : Any
         Options of `read_delimited` for text tables: `delimiter`, `header`, `columns`, `missing`, `decimal`, `text`, `encoding`.
-        For KEEL and ARFF files: `encoding`.
+        KEEL and ARFF files accept only `encoding`.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def read(
     Raises
     ------
     InputError
-        If the source cannot be read. The message names the line if there is one.
+        If the source cannot be read. For a text file, the message contains the line number.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def _check_file_exists(path: Path) -> Path:
 
 
 def detect_format(path: Path, declared: str | None) -> str:
-    """Detect the format of a file by its suffix, unless the format is declared."""
+    """Determine the format of a file from its suffix, unless the format is declared."""
     if declared is not None:
         declared = "delimited" if declared == "csv" else declared
         check_one_of("format", declared, list(FORMATS))

@@ -1,6 +1,6 @@
 """Read text tables of data sets, scores and predictions: encoding, delimiter, decimal comma, header, rows and cells.
 
-Arrow reads well-formed files quickly. If it fails, a slower pass either reads the file or reports the line of an error.
+Arrow reads well-formed files quickly. If it fails, a slower function either reads the file or reports the line of an error.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def is_number(cell: str) -> bool:
 
 
 def with_point(cell: str, decimal: str) -> str:
-    """Replace a decimal comma with a point. If numbers have decimal commas, a cell that contains points is not a number.
+    """Replace a decimal comma with a point. Points are doubled first, so a cell with points does not become a number.
 
     >>> with_point("1,5", ","), with_point("1.5", "."), is_number(with_point("1.234", ","))
     ('1.5', '1.5', False)
@@ -121,11 +121,11 @@ def _strip_double_quotes(cell: str) -> str:
 
 
 def sniff_delimiter(lines: Sequence[str]) -> str | None:
-    """Find the delimiter of a text table in its first lines; None if no delimiter splits them.
+    """Find the delimiter of a text table from its first lines; None if no delimiter splits the lines.
 
-    The delimiter must split the first row, and it must split most rows into the same number of cells. If several delimiters do,
-    prefer the one whose cells contain the fewest other delimiters, then tab, semicolon, bar, comma and blanks, in this order.
-    Quoted delimiters and decimal commas do not count.
+    The delimiter must split the first row, and it must split most rows into the same number of cells. If several delimiters
+    qualify, choose the delimiter with the fewest other delimiters in its cells. Ties are resolved in the order tab, semicolon,
+    bar, comma and blanks. Quoted delimiters and decimal commas do not count.
 
     >>> sniff_delimiter(["a;b;c", "1,5;2;x"]), sniff_delimiter(["1  2 3", "4 5  6"]), sniff_delimiter(["word"])
     (';', ' ', None)
@@ -141,7 +141,7 @@ def sniff_delimiter(lines: Sequence[str]) -> str | None:
 
 
 class _DelimiterFit(NamedTuple):
-    """How well a delimiter fits the first lines of a table; two fits are compared field by field."""
+    """Quality of a delimiter for the first lines of a table. The fields are compared one after another."""
 
     splits_first_row: bool = False
     agreement: float = 0.0
@@ -184,7 +184,9 @@ def _is_value(word: str) -> bool:
 
 
 def detect_delimiter(path: Path, lines: Sequence[str]) -> str | None:
-    """Find the delimiter of a file from its first lines; `.tsv` and `.tab` files with a tab in the first line use tabs.
+    """Find the delimiter of a file from its first lines.
+
+    In `.tsv` and `.tab` files, the delimiter is a tab if the first line contains a tab.
 
     >>> detect_delimiter(Path("a.tsv"), ["a;b\\tc", "1;2\\t3"]), detect_delimiter(Path("a.csv"), ["a;b", "1;2"])
     ('\\t', ';')
@@ -197,10 +199,9 @@ def detect_delimiter(path: Path, lines: Sequence[str]) -> str | None:
 def sniff_header(rows: Sequence[Sequence[str]], missing: frozenset[str] = frozenset(MISSING)) -> bool:
     """Return whether the first row names the columns.
 
-    It does if it contains no number, and a text above a column of numbers. If all columns contain text, each name must be
-    unique and must not be a value of its column. Names may count the columns from 0, as in pandas, if another name is a new
-    text. A name that means a missing value, such as NA, is allowed only next to a text above numbers. Decimal commas are
-    allowed.
+    A row without numbers is a header if one of its texts is above a column of numbers, which may have decimal commas.
+    Otherwise, a header must not contain markers of missing values, such as NA. Its names must be unique, and no name may be a
+    value of its column. If some names are numbers, they must count the columns from 0, as in pandas.
 
     >>> sniff_header([["size", "class"], ["1", "a"]]), sniff_header([["1", "a"], ["2", "b"]])
     (True, False)
@@ -218,7 +219,7 @@ def sniff_header(rows: Sequence[Sequence[str]], missing: frozenset[str] = frozen
 
 
 def _has_counting_names(first: Sequence[str]) -> bool:
-    """Return whether the numbers among the names count the columns from 0; a column of row numbers may precede them."""
+    """Return whether the numbers among the names count the columns from 0. An unnamed first column is not counted."""
     names = first[1:] if first[0] == "" else first
     return sum(map(is_number, names)) >= 3 and all(cell == str(index) for index, cell in enumerate(names) if is_number(cell))
 
@@ -284,7 +285,7 @@ def get_file_stem(path: Path) -> str:
 
 
 def open_unpacked(path: Path) -> Path | IO[bytes]:
-    """Open a compressed file; return the path of any other file."""
+    """Open a file if it is compressed; otherwise, return its path."""
     opener = _OPENERS.get(path.suffix.lower())
     if opener is None:
         return path
@@ -297,8 +298,9 @@ def open_unpacked(path: Path) -> Path | IO[bytes]:
 def detect_encoding(path: Path) -> str:
     """Detect the encoding of a text file: utf-8, utf-16, utf-16-le, utf-16-be or latin-1.
 
-    UTF-16 has a byte order mark, or a NUL in nearly every second byte. A file that is not UTF-8 is assumed to be Latin-1. If it
-    contains control characters, it is not a text file, and reading it as UTF-8 gives an error that names the line.
+    A UTF-16 file has a byte order mark, or a NUL in nearly every second byte. Other files that are not valid UTF-8 are assumed
+    to be Latin-1. If such a file contains control characters, it is not a text file. The result is then "utf-8", so that
+    reading the file raises an error that contains the line number.
     """
     decoder = codecs.getincrementaldecoder("utf-8")()
     source = open_unpacked(path)
@@ -323,9 +325,9 @@ def detect_encoding(path: Path) -> str:
 
 
 def read_content(path: Path, encoding: str | None = None, remedy: str | None = None) -> Content:
-    """Read the text of a file; refuse NUL bytes, invalid bytes, overlong lines and empty files.
+    """Read the text of a file; reject NUL bytes, invalid bytes, overlong lines and empty files.
 
-    By default the encoding is detected. A byte order mark is dropped. `remedy` says what to do if the file has another
+    By default, the encoding is detected. A byte order mark is dropped. `remedy` is the advice in the error message for a wrong
     encoding.
     """
     data = _read_utf8(path) if encoding in (None, "utf-8") else None
@@ -359,7 +361,7 @@ def _read_utf16(path: Path, encoding: str) -> bytes:
 
 
 def _read_utf8(path: Path) -> bytes | None:
-    """Read a valid file without splitting it into lines; None if it is compressed, too large, invalid or unreadable."""
+    """Read a UTF-8 file without splitting it into lines; None if it is compressed, too large, invalid or unreadable."""
     try:
         if path.suffix.lower() in _OPENERS or path.stat().st_size > LONGEST_LINE:
             return None
@@ -383,15 +385,15 @@ class Content:
     encoding: str = "utf-8"
 
     def iter_lines(self) -> io.TextIOWrapper:
-        """Return a stream of the lines with their ends."""
+        """Return a stream of the lines, including their line ends."""
         return io.TextIOWrapper(io.BytesIO(self.data), encoding="utf-8", newline="")
 
     def detect_delimiter(self) -> str | None:
-        """Find the delimiter; None if the lines do not contain one."""
+        """Find the delimiter; None if no delimiter splits the lines."""
         return detect_delimiter(self.path, _take_sample(self.iter_lines()))
 
     def iter_rows(self, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-        """Yield line number and cells of each row; errors name the line."""
+        """Yield the line number and the cells of each row; errors contain the line number."""
         line = 0
         try:
             for line, row in split_rows(self.iter_lines(), delimiter):
@@ -404,7 +406,7 @@ class Content:
 
 @dataclass(frozen=True)
 class TableLayout:
-    """The delimiter, whether the first row is a header, the column names, and which names come from the file or the user."""
+    """The layout of a text table. `is_named` contains False for column names that were generated."""
 
     delimiter: str
     header: bool
@@ -415,7 +417,7 @@ class TableLayout:
 def find_layout(
     content: Content, delimiter: str | None, header: bool | None, columns: Sequence[str] | None, missing: frozenset[str]
 ) -> TableLayout:
-    """Return the declared layout; infer everything that is not declared from the first rows."""
+    """Determine the layout of a table: infer everything that is not declared from the first rows."""
     if header is not None and not isinstance(header, bool):
         raise InputError(f"header must be True or False, got {header!r}")
     if delimiter is not None and (delimiter not in DELIMITERS and (len(delimiter) != 1 or delimiter in '"\r\n')):
@@ -447,7 +449,7 @@ def _resolve_column_names(content: Content, first: list[str], header: bool, colu
 
 
 def _take_sample(text: Iterable[str]) -> list[str]:
-    """Take the first lines of a text, up to limits of lines and characters."""
+    """Return the first lines of a text, up to a maximum number of lines and of characters."""
     lines, size = [], 0
     for line in islice(text, _SAMPLE_LINES):
         lines.append(line)
@@ -458,7 +460,7 @@ def _take_sample(text: Iterable[str]) -> list[str]:
 
 
 def read_cells_fast(data: bytes, layout: TableLayout) -> dict[str, Any] | None:
-    """Read columns of text by name with Arrow; None if the file is not regular."""
+    """Read the cells with Arrow into columns of text by name; None if the file is irregular."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
@@ -495,7 +497,7 @@ def read_cells_fast(data: bytes, layout: TableLayout) -> dict[str, Any] | None:
 
 
 def read_cells_slow(content: Content, layout: TableLayout) -> dict[str, Any]:
-    """Read columns of text by name row by row; errors name the line."""
+    """Read the cells row by row into columns of text by name; errors contain the line number."""
     import pyarrow as pa
 
     width, rows, first = len(layout.names), [], 0
@@ -519,7 +521,7 @@ def _describe_comments(content: Content) -> str:
 
 
 def _describe_row_names(content: Content, layout: TableLayout) -> str:
-    """Suggest a remedy if every row has one more cell than the header."""
+    """Suggest a remedy if every row has one cell more than the header."""
     rows = islice(content.iter_rows(layout.delimiter), 1, _SAMPLE_LINES)
     if not layout.header or any(len(row) != len(layout.names) + 1 for _, row in rows):
         return ""
@@ -527,7 +529,7 @@ def _describe_row_names(content: Content, layout: TableLayout) -> str:
 
 
 def read_cells(content: Content, layout: TableLayout) -> dict[str, Any]:
-    """Read columns of text by name."""
+    """Read the cells into columns of text by name."""
     cells = read_cells_fast(content.data, layout)
     return read_cells_slow(content, layout) if cells is None else cells
 
@@ -553,7 +555,7 @@ class TextFormat(NamedTuple):
         return cls(delimiter, bool(_find_comma_columns(sample, delimiter)), encoding)
 
     def list_peculiarities(self, path: Path) -> tuple[str, ...]:
-        """Name what differs from UTF-8 with commas between columns and decimal points; tabs are usual in a .tsv file.
+        """List how the format differs from UTF-8 with decimal points and commas (in .tsv files: tabs) between columns.
 
         >>> TextFormat(";", True, "latin-1").list_peculiarities(Path("a.csv"))
         ('Latin-1 encoding', 'semicolons between columns', 'decimal commas')
@@ -565,7 +567,7 @@ class TextFormat(NamedTuple):
 
 
 def read_json_lines(path: Path) -> pd.DataFrame:
-    """Read JSON Lines: one object per line, whose names are the columns; errors name the line.
+    """Read JSON Lines: one object per line, with column names as keys. Errors contain the line number.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -601,10 +603,10 @@ def _build_unique_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def read_typed_table(path: Path, missing: Sequence[str]) -> pd.DataFrame:
-    """Read a text table with a header as a frame whose column types pandas infers.
+    """Read a text table with a header as a data frame; pandas infers the column types.
 
-    Columns of numbers with decimal commas become numbers. The reader fills short rows with missing values and refuses long
-    rows.
+    Columns of numbers with decimal commas become numbers. Missing cells at the end of a row become missing values. Rows with
+    too many cells raise an error.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -617,7 +619,7 @@ def read_typed_table(path: Path, missing: Sequence[str]) -> pd.DataFrame:
 
 
 def read_formatted_table(path: Path, missing: Sequence[str]) -> tuple[pd.DataFrame, TextFormat]:
-    """Read a text table like `read_typed_table`, and return its format too."""
+    """Read a text table in the same way as `read_typed_table`, and also return its format."""
     encoding = "utf-8" if path.suffix.lower() in _ARCHIVES else detect_encoding(path)
     delimiter = _detect_file_delimiter(path, encoding)
     table = _read_with_pandas(path, delimiter, missing, encoding)
@@ -627,7 +629,7 @@ def read_formatted_table(path: Path, missing: Sequence[str]) -> tuple[pd.DataFra
 
 
 def copy_as_utf8(path: Path, encoding: str, target: Path) -> None:
-    """Copy a text file as UTF-8."""
+    """Copy a text file and convert it to UTF-8."""
     source = open_unpacked(path)
     stream = source.open("rb") if isinstance(source, Path) else source
     with io.TextIOWrapper(stream, encoding=encoding) as text, target.open("w", encoding="utf-8") as copy:
@@ -636,7 +638,7 @@ def copy_as_utf8(path: Path, encoding: str, target: Path) -> None:
 
 
 def _detect_file_delimiter(path: Path, encoding: str) -> str:
-    """Find the delimiter from the first lines of a file, and check its header; a comma if the lines have none."""
+    """Find the delimiter from the first lines of a file (default: comma), and check that column names are unique."""
     if path.suffix.lower() in _ARCHIVES:
         return ","
     source = open_unpacked(path)
@@ -677,7 +679,8 @@ def _read_with_pandas(
 def _find_comma_columns(table: pd.DataFrame, delimiter: str) -> list[str]:
     """List the columns whose cells are all numbers, some of them with a decimal comma.
 
-    If commas separate columns too, 1,234 may be a whole number: some cell must have another number of decimals.
+    If commas also separate columns, 1,234 may be a whole number. In this case, a column is listed only if at least one
+    of its cells cannot be a whole number.
     """
     names = []
     for name in table.columns:
@@ -698,7 +701,7 @@ def _parse_comma_decimals(column: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def _check_row_lengths(content: Content, delimiter: str) -> None:
-    """Reject the first row that has more cells than the first two rows."""
+    """Raise an error for the first row that has more cells than each of the first two rows."""
     widths: list[int] = []
     for line, row in content.iter_rows(delimiter):
         if len(widths) > 1 and len(row) > max(widths):

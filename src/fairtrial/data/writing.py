@@ -20,9 +20,9 @@ _PLAIN = re.compile(r"[\w.+:/-]+", re.ASCII)
 
 
 def write(data: Dataset, path: str | os.PathLike[str], *, format: str | None = None, overwrite: bool = False) -> Path:  # noqa: A002
-    """Write a data set to a CSV, Parquet or ARFF file, with the class last.
+    """Write a data set to a CSV, Parquet or ARFF file, with the class as the last column.
 
-    Parquet and ARFF files keep column types and declared classes; CSV files keep only values.
+    Parquet and ARFF files store column types and declared classes. CSV files store only values.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def write(data: Dataset, path: str | os.PathLike[str], *, format: str | None = N
     Raises
     ------
     InputError
-        If the file exists, cannot be written, or cannot represent a value of the data set.
+        If the file exists, if it cannot be written, or if its format cannot represent a value of the data set.
 
     Examples
     --------

@@ -1,10 +1,13 @@
-"""Confidence limits and tests of AUCs that hold with few cases in a class, chosen by simulation (docs/calibration.md).
+"""Confidence limits and tests of AUCs that are also valid if a class has few cases.
 
-An AUC is treated like a proportion of an effective number of cases, `auc * (1 - auc) / variance`. With few cases, DeLong's
-variance is often too small. It is therefore replaced by the variance of Hanley and McNeil (1982) if that is larger. The
-replacement fades out as the rarer class grows beyond `FULL_REPLACEMENT` cases. The limits are Wilson's with a t quantile
-(Satterthwaite). Differences combine the limits of both models (Zou & Donner 2008) with DeLong's correlation. Errors of two
-correlated models cancel in part, so the replacement fades out earlier, which gives the test more power.
+The methods were chosen by simulation (docs/calibration.md). An AUC is treated like a proportion of an effective number of
+cases, `auc * (1 - auc) / variance`. With few cases, DeLong's variance is often too small. If the variance of Hanley and McNeil
+(1982) is larger, it replaces DeLong's variance. The weight of the replacement decreases if the rarer class has more than
+`FULL_REPLACEMENT` cases. The limits are Wilson limits with a t quantile and Satterthwaite's degrees of freedom.
+
+The limits of a difference combine the limits of both models (Zou & Donner 2008) with DeLong's correlation. The errors of two
+correlated models partly cancel. The weight of the replacement therefore decreases from a smaller number of cases, which gives
+the test more power.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from fairtrial._check import FloatArray, IntArray
 from fairtrial.kernels.delong import compute_placements
 
 MIN_DECIDABLE_CASES = 5
-"""With fewer cases in a class, or fewer clusters with such cases, no difference of AUCs can be decided."""
+"""If a class has fewer cases, or occurs in fewer clusters, no difference of AUCs can be decided."""
 
 MIN_DECIDABLE_CLUSTERS = 10
 """With fewer clusters in both classes together, no difference of AUCs can be decided."""
@@ -33,9 +36,10 @@ _BISECTION_STEPS = 80
 
 @dataclass(frozen=True)
 class VariancePart:
-    """A part of the DeLong variances of two AUCs and of their difference, with its degrees of freedom.
+    """One part of each DeLong variance: that of two AUCs, and that of their difference.
 
-    The cases of each class contribute one part. If rows are clustered, the covariance of both classes is a third part.
+    The cases of each class contribute one part with its degrees of freedom. If rows are clustered, the covariance between the
+    classes is a third part.
     """
 
     first: float
@@ -52,7 +56,7 @@ class VariancePart:
 
 @dataclass(frozen=True)
 class AucEstimate:
-    """An AUC with what its confidence limits need.
+    """An AUC with the statistics needed for its confidence limits.
 
     Attributes
     ----------
@@ -65,7 +69,7 @@ class AucEstimate:
     clusters : tuple of (int, int) or None
         Number of clusters with cases of each class; None if rows are independent.
     full_replacement : int
-        Number of cases of the rarer class beyond which DeLong's variance gains weight.
+        Number of cases of the rarer class above which the weight of DeLong's variance increases.
     """
 
     auc: float
@@ -82,14 +86,14 @@ class AucEstimate:
 
     @cached_property
     def variance(self) -> float:
-        """DeLong's variance, or a larger one if a class has few cases."""
+        """DeLong's variance, or a larger variance if a class has few cases."""
         delong = max(0.0, math.fsum(value for value, _ in self.parts))
         weight = min(1.0, self.full_replacement / max(1, min(self.units)))
         return delong + weight * max(0.0, compute_hanley_mcneil_variance(self.auc, self.positives, self.negatives) - delong)
 
     @cached_property
     def effective_cases(self) -> float:
-        """The number of cases for which a proportion as large as the AUC has the same variance."""
+        """The number of cases with which a proportion equal to the AUC would have the same variance."""
         if 0 < self.auc < 1:
             return self.auc * (1 - self.auc) / self.variance
         # The limit as the AUC approaches 0 or 1
@@ -111,7 +115,7 @@ class AucEstimate:
         return self.compute_t_limits(compute_t_quantile(level, self.df))
 
     def compute_t_limits(self, t: float) -> tuple[float, float]:
-        """Compute Wilson's limits of the effective number of cases with the quantile `t`."""
+        """Compute Wilson limits from the effective number of cases and the quantile `t`."""
         if math.isnan(self.auc):
             return math.nan, math.nan
         cases = self.effective_cases
@@ -124,7 +128,7 @@ class AucEstimate:
 
 @dataclass(frozen=True)
 class AucContrast:
-    """The AUCs of two models on the same rows, with what a test of their difference needs.
+    """The AUCs of two models on the same rows, with the statistics needed to test their difference.
 
     Attributes
     ----------
@@ -137,11 +141,11 @@ class AucContrast:
     rows : int
         Number of rows.
     marks : int
-        0 if every rank is exact, else the number of scores between which ranks are interpolated.
+        0 if every rank is exact; otherwise, the number of scores between which ranks are interpolated.
     clusters : tuple of (int, int) or None
         Number of clusters with cases of each class; None if rows are independent.
     independent_parts : tuple of VariancePart
-        Parts of DeLong's variances if the rows of a cluster were independent; empty without clusters.
+        Parts of DeLong's variances, computed as if all rows were independent; empty without clusters.
     """
 
     first: float
@@ -191,7 +195,7 @@ class AucContrast:
 
     @cached_property
     def df(self) -> float:
-        """The smallest degrees of freedom of both AUCs and their difference."""
+        """The smallest degrees of freedom among both AUCs and their difference."""
         fewest = min(self.units)
         columns = ([(getattr(part, name), part.df) for part in self.parts] for name in ("first", "second", "difference"))
         return min(compute_satterthwaite_df(column, fewest, self.clusters is not None) for column in columns)
@@ -238,7 +242,7 @@ class AucContrast:
         return self._compute_t_limits(compute_t_quantile(level, self.df))
 
     def compute_p_value(self) -> float:
-        """Compute p: 1 minus the confidence level at which a limit is zero; NaN if a class has too few cases to decide."""
+        """Compute the p-value: 1 minus the confidence level at which a limit is zero; NaN if a class has too few cases."""
         from scipy.special import stdtr
 
         if not self.is_decidable or math.isnan(self.estimate):
@@ -268,7 +272,7 @@ def _combine_distances(first: float, second: float, correlation: float) -> float
 
 
 def compute_hanley_mcneil_variance(auc: float, positives: float, negatives: float) -> float:
-    """Compute the variance of an AUC by Hanley and McNeil (1982), the larger one of both orientations of the scores.
+    """Compute the variance of an AUC by Hanley and McNeil (1982); return the larger of the values for `auc` and 1 - `auc`.
 
     >>> compute_hanley_mcneil_variance(0.9, 5, 100) == compute_hanley_mcneil_variance(1 - 0.9, 5, 100)
     True
@@ -281,10 +285,10 @@ def compute_hanley_mcneil_variance(auc: float, positives: float, negatives: floa
 
 
 def compute_satterthwaite_df(parts: Iterable[tuple[float, float]], fewest: float, is_clustered: bool = False) -> float:
-    """Compute the degrees of freedom of a sum of variances; those of the rarer class if all variances are zero.
+    """Compute the Satterthwaite degrees of freedom of a sum of variances.
 
-    The parts of clustered rows come from the same clusters, so they have no more degrees of freedom than the last part, which
-    uses all clusters.
+    If all variances are zero, the result is `fewest` - 1. If rows are clustered, all parts come from the same clusters. The
+    result is then at most the degrees of freedom of the last part, which uses all clusters.
     """
     all_parts = list(parts)
     known = [(value, df) for value, df in all_parts if value and df > 0]
@@ -311,7 +315,7 @@ def estimate_auc(scores: FloatArray, is_positive: npt.NDArray[np.bool_], cluster
 def contrast_aucs(
     first: FloatArray, second: FloatArray, is_positive: npt.NDArray[np.bool_], clusters: IntArray | None = None
 ) -> AucContrast:
-    """Contrast the AUCs of two models on the same rows; rows of a cluster may depend on each other (Obuchowski 1997)."""
+    """Compare the AUCs of two models on the same rows; rows of a cluster may depend on each other (Obuchowski 1997)."""
     placements = [compute_placements(np.ascontiguousarray(scores), is_positive) for scores in (first, second)]
     return contrast_placements(placements[0], placements[1], is_positive, clusters)
 
@@ -319,7 +323,7 @@ def contrast_aucs(
 def contrast_placements(
     first: FloatArray, second: FloatArray, is_positive: npt.NDArray[np.bool_], clusters: IntArray | None = None
 ) -> AucContrast:
-    """Contrast two AUCs given the placements of all cases (kernels/delong.py)."""
+    """Compare two AUCs, given the placements of all cases (kernels/delong.py)."""
     columns = (first, second, first - second)
     positives = int(is_positive.sum())
     negatives = len(is_positive) - positives
@@ -356,7 +360,7 @@ def _compute_mean_variance(values: FloatArray) -> float:
 def _compute_cluster_parts(
     columns: Sequence[FloatArray], means: Sequence[float], is_positive: npt.NDArray[np.bool_], codes: IntArray
 ) -> tuple[VariancePart, ...]:
-    """Compute the parts of the variances: positives, negatives, and the covariance of both classes."""
+    """Compute the parts of the variances: one for each class, and one for the covariance between the classes."""
     parts, counts = compute_cluster_covariances(np.stack(columns), np.asarray(means), is_positive, codes)
     return tuple(
         VariancePart.from_values(np.diagonal(part).tolist(), count - 1.0) for part, count in zip(parts, counts, strict=True)
@@ -368,8 +372,8 @@ def compute_cluster_covariances(
 ) -> tuple[list[FloatArray], list[int]]:
     """Compute the parts of the covariance matrix of AUCs from sums within clusters (Obuchowski 1997).
 
-    `placements` has a row per AUC, or per difference of AUCs. The parts are those of the positives, of the negatives and their
-    covariance. The second result has the number of clusters of each part.
+    `placements` has one row per AUC or difference of AUCs. The first result contains three parts: the positives, the negatives,
+    and the covariance between the classes. The second result contains the number of clusters of each part.
     """
     deviations = placements - aucs[:, None]
     deviations = np.where(np.abs(deviations) < 1e-13, 0.0, deviations)

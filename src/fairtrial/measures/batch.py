@@ -31,7 +31,7 @@ def batch(
     labels: Any = None,
     sample_weight: npt.ArrayLike | None = None,
 ) -> pd.DataFrame:
-    """Compute measures of scores for many models of one two-class problem.
+    """Compute score-based measures of many models on one two-class problem.
 
     Parameters
     ----------
@@ -40,11 +40,11 @@ def batch(
     y_score : array-like of shape (models, n)
         Scores of the positive class, one row per model.
     measures : str, Measure or list of them, optional
-        Measures that use one column of scores, or "all" for all of these measures.
+        Measures that use one column of scores, or "all" for all measures of this kind.
     positive : label, optional
-        Positive class. Default: the second of two classes in sort order.
+        Positive class. Default: the second class in sort order, if there are two classes.
     labels : list, optional
-        Both classes. Default: the sorted classes that occur.
+        Both classes. Default: the classes in the data, sorted.
     sample_weight : array-like of shape (n,), optional
         Weights of the rows.
 

@@ -1,4 +1,4 @@
-"""Bootstrap several measures at once: rows are drawn once, and every statistic is reweighted."""
+"""Bootstrap several measures at once: all measures use the same resamples of the rows."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ Compute = Callable[[npt.NDArray[np.uint8]], FloatArray]
 
 @dataclass(frozen=True)
 class Resamples:
-    """A fixed set of resamples of n rows, determined by `seed` and independent of threads and chunks.
+    """A fixed set of resamples of n rows that depends only on `seed`, not on the number of threads or chunks.
 
-    `strata` contains a code for each row; each resample keeps the number of rows per stratum. `clusters` contains a code from 0
-    for each row; whole clusters are drawn, because their rows depend on each other.
+    `strata` contains a code for each row. Each resample keeps the number of rows per stratum. `clusters` contains a code for
+    each row, counted from 0. Whole clusters are drawn, because their rows depend on each other.
     """
 
     n: int
@@ -42,11 +42,11 @@ class Resamples:
         return self.n if self.clusters is None else int(self.clusters.max()) + 1
 
     def _expand(self, unit_counts: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-        """Repeat the counts of clusters for each of their rows."""
+        """Assign the draw count of each cluster to all of its rows."""
         return unit_counts if self.clusters is None else unit_counts[:, self.clusters]
 
     def compute_values(self, compute: Compute) -> FloatArray:
-        """Apply `compute` to the counts of all resamples (R x n); return an array of shape (count, q)."""
+        """Apply `compute` to the draw counts of all resamples (R x n); return an array of shape (count, q)."""
         order, ends = self._order_strata()
         seed = np.uint64(self.seed % 2**64)
 
@@ -59,7 +59,10 @@ class Resamples:
         return np.concatenate(run_in_chunks(compute_chunk, self.count, _COUNTS_PER_CHUNK // self.n))
 
     def compute_jackknife(self, compute: Compute) -> FloatArray:
-        """Apply `compute` with each row or cluster left out in turn, or with each of 500 random groups of them."""
+        """Apply `compute` with each unit (row or cluster) left out in turn.
+
+        If there are more than 500 units, 500 random groups of units are left out in turn instead.
+        """
         groups = min(self.n_units, _GROUPS)
         group_index = np.random.default_rng(self.seed).permutation(self.n_units) % groups
 

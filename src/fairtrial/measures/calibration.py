@@ -1,7 +1,7 @@
 """Calibration of probabilities: intercept, slope, O:E ratio, the CORP curve and the decomposition of the Brier score.
 
-All measures are computed from a tally of the probabilities of one class: the positive class or, if there are several classes
-and no positive one, the most probable class of each row. Confidence limits account for weights and clusters.
+All measures are computed from a tally of the probabilities of one class. This is the positive class or, if there are several
+classes and no positive class, the most probable class of each row. Confidence limits account for weights and clusters.
 """
 
 from __future__ import annotations
@@ -59,10 +59,11 @@ _SEPARATED = "the probabilities separate the two outcomes, so the slope is infin
 
 
 def find_bounds(tally: ScoreTally, clip: float | None) -> tuple[FloatArray, FloatArray]:
-    """Return, for each line, the values that replace probabilities of 0, and 1 minus those that replace 1; 0 if there are none.
+    """Return the values that replace probabilities of 0, and 1 minus the values that replace probabilities of 1.
 
-    A rounded probability of 0.00 is below 0.005. Within this range, it is replaced with the observed frequency of positives,
-    because it must not count against the model. If the probabilities are not rounded, the range ends at 1e-6.
+    Each result has one value per tally, which is 0 if no probability needs to be replaced. A probability that was rounded to
+    0.00 can be any value below 0.005, and rounding must not count against the model. The probability is therefore replaced with
+    the observed frequency of positives, but with at most 0.005. If the probabilities are not rounded, the maximum is 1e-6.
     """
     values, pos, neg = tally.stack_axes()
     if clip is not None:
@@ -79,7 +80,7 @@ def find_bounds(tally: ScoreTally, clip: float | None) -> tuple[FloatArray, Floa
 
 
 def find_half_step(values: FloatArray) -> float:
-    """Return half the step to which probabilities are rounded, e.g. 0.005 for 2 decimal places; 1e-6 if there is no step."""
+    """Return half the rounding step of the probabilities, e.g. 0.005 for 2 decimal places; 1e-6 if they are not rounded."""
     inside = values[(values > 0) & (values < 1)]
     if not inside.size or inside.size == values.size:
         return _SMALL
@@ -93,7 +94,7 @@ def find_half_step(values: FloatArray) -> float:
 
 
 def describe_bounds(low: float, high: float) -> str:
-    """Describe with which values probabilities of 0 and 1 are replaced; empty if there are none."""
+    """Describe which values replace probabilities of 0 and 1; empty if no probability is replaced."""
     low, high = (float(f"{bound:.3g}") for bound in (low, high))
     texts = [f"a probability of 0 counts as {np.format_float_positional(low, trim='-')}"] if low else []
     texts += [f"a probability of 1 counts as {1 - high:.12g}"] if high else []
@@ -101,7 +102,7 @@ def describe_bounds(low: float, high: float) -> str:
 
 
 def _compute_logits(tally: ScoreTally, clip: float | None) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return logits, positives and totals with a leading axis."""
+    """Return the logits, positives and totals, each with a leading axis for batches."""
     values, pos, neg = tally.stack_axes()
     low, high = find_bounds(tally, clip)
     return _to_logits(values, low, high), pos.astype(np.float64), pos + neg.astype(np.float64)
@@ -123,7 +124,7 @@ def _compute_log_likelihood(linear: FloatArray, pos: FloatArray, total: FloatArr
 
 
 def _fit_intercepts(offset: FloatArray, pos: FloatArray, total: FloatArray) -> FloatArray:
-    """Fit logit(y) = a + offset by maximum likelihood for each line; NaN if only one outcome occurs."""
+    """Fit logit(y) = a + offset to each tally by maximum likelihood; NaN if only one outcome occurs."""
     positives, rows = pos.sum(axis=-1), total.sum(axis=-1)
     is_defined = (positives > 0) & (positives < rows)
     expected = compute_ratio((total * _compute_logistic(offset)).sum(axis=-1), rows)
@@ -143,7 +144,7 @@ def _fit_intercepts(offset: FloatArray, pos: FloatArray, total: FloatArray) -> F
 
 
 def _fit_lines(x: FloatArray, pos: FloatArray, total: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Fit logit(y) = a + b x by maximum likelihood for each line; NaN if the maximum does not exist."""
+    """Fit logit(y) = a + b x to each tally by maximum likelihood; NaN if the maximum does not exist."""
     is_defined = _has_slope(x, pos, total)
     weight = np.where(is_defined[:, None], total, 1.0)
     mean = (weight * x).sum(axis=1) / weight.sum(axis=1)
@@ -178,7 +179,7 @@ def _fit_lines(x: FloatArray, pos: FloatArray, total: FloatArray) -> tuple[Float
 
 
 def _has_slope(x: FloatArray, pos: FloatArray, total: FloatArray) -> npt.NDArray[np.bool_]:
-    """Return whether the ranges of x overlap between the two outcomes, which a finite slope requires."""
+    """Return whether the two outcomes have overlapping ranges of x. Otherwise, the slope is not finite."""
     x = np.broadcast_to(x, pos.shape)
     neg = total - pos
     ranges = []
@@ -195,10 +196,10 @@ def _has_slope(x: FloatArray, pos: FloatArray, total: FloatArray) -> npt.NDArray
     range=(-np.inf, np.inf),
     cite="Cox 1958; Steyerberg 2019",
     undefined="only one outcome occurs",
-    exceptions=("perfect predictions",),  # certain and correct probabilities say nothing about calibration
+    exceptions=("perfect predictions",),  # if all probabilities are 0 or 1 and correct, calibration is unknown
 )
 def calibration_intercept(tally: ScoreTally, *, clip: float | None = None) -> FloatArray:
-    """Calibration intercept: a of the model logit(y) = a + logit(p); 0 if calibrated.
+    """Calibration intercept: constant a in the model logit(y) = a + logit(p); 0 if calibrated.
 
     The intercept is positive if the probabilities are too low.
 
@@ -206,8 +207,9 @@ def calibration_intercept(tally: ScoreTally, *, clip: float | None = None) -> Fl
     ----------
     clip : float, optional
         Clip the probabilities to the interval from `clip` to 1 - `clip`. By default, only probabilities of 0 and 1 are changed,
-        because their logits are infinite. Instead of 0, the calculation uses the proportion of positives among these rows, but
-        at most half the rounding step of the probabilities (0.005 for 2 decimal places), or 1e-6 if they are not rounded.
+        because their logits are infinite. A probability of 0 is replaced with the proportion of positives among the rows with
+        this probability. The replacement is at most half the rounding step of the probabilities (0.005 for 2 decimal places),
+        or 1e-6 if they are not rounded. Probabilities of 1 are replaced in the same way.
 
     Examples
     --------
@@ -227,7 +229,7 @@ def calibration_intercept(tally: ScoreTally, *, clip: float | None = None) -> Fl
     undefined="only one outcome occurs, all probabilities are equal, or they separate the two outcomes",
 )
 def calibration_slope(tally: ScoreTally, *, clip: float | None = None) -> FloatArray:
-    """Calibration slope: b of the model logit(y) = a + b logit(p); 1 if calibrated.
+    """Calibration slope: coefficient b in the model logit(y) = a + b logit(p); 1 if calibrated.
 
     The slope is below 1 if the model is overconfident: its probabilities are too close to 0 and 1.
 
@@ -235,8 +237,9 @@ def calibration_slope(tally: ScoreTally, *, clip: float | None = None) -> FloatA
     ----------
     clip : float, optional
         Clip the probabilities to the interval from `clip` to 1 - `clip`. By default, only probabilities of 0 and 1 are changed,
-        because their logits are infinite. Instead of 0, the calculation uses the proportion of positives among these rows, but
-        at most half the rounding step of the probabilities (0.005 for 2 decimal places), or 1e-6 if they are not rounded.
+        because their logits are infinite. A probability of 0 is replaced with the proportion of positives among the rows with
+        this probability. The replacement is at most half the rounding step of the probabilities (0.005 for 2 decimal places),
+        or 1e-6 if they are not rounded. Probabilities of 1 are replaced in the same way.
 
     Examples
     --------
@@ -261,8 +264,8 @@ def calibration_slope(tally: ScoreTally, *, clip: float | None = None) -> FloatA
 def oe_ratio(tally: ScoreTally) -> FloatArray:
     """O:E ratio: observed number of positives divided by the sum of the probabilities.
 
-    The ratio is above 1 if the probabilities are too low on average. Its limits treat the probabilities as fixed: they are
-    limits of the expected number of positives divided by the sum of these probabilities.
+    The ratio is above 1 if the probabilities are too low on average. Its confidence limits treat the
+    probabilities as fixed. They are limits of the expected number of positives, divided by the sum of the probabilities.
 
     Examples
     --------
@@ -277,7 +280,7 @@ def oe_ratio(tally: ScoreTally) -> FloatArray:
 
 
 def recalibrate(pos: FloatArray, total: FloatArray) -> FloatArray:
-    """Fit isotonic regression to a tally, highest probability first. Return the fitted frequencies; NaN for empty lines."""
+    """Return frequencies fitted by isotonic regression, from the highest probability to the lowest; NaN for empty lines."""
     from scipy.optimize import isotonic_regression
 
     fitted = np.full(len(total), np.nan)
@@ -288,7 +291,7 @@ def recalibrate(pos: FloatArray, total: FloatArray) -> FloatArray:
 
 
 def _decompose(values: FloatArray, pos: FloatArray, neg: FloatArray) -> tuple[float, float]:
-    """Compute miscalibration and discrimination of one tally."""
+    """Compute the miscalibration and the discrimination of one tally."""
     total = pos + neg
     rows = total.sum()
     if not rows > 0:
@@ -319,10 +322,10 @@ def _decompose_lines(tally: ScoreTally, part: int) -> FloatArray:
     display_name="miscalibration (MCB)",
 )
 def brier_miscalibration(tally: ScoreTally) -> FloatArray:
-    """Miscalibration: part of the Brier score that isotonic recalibration removes.
+    """Miscalibration: the part of the Brier score that isotonic recalibration removes.
 
-    It is a component of the decomposition Brier score = miscalibration - discrimination + uncertainty. In small samples it is
-    too large, because isotonic regression overfits the sample.
+    It is a component of the decomposition Brier score = miscalibration - discrimination + uncertainty. In small samples, it is
+    biased upwards, because isotonic regression overfits.
 
     Examples
     --------
@@ -343,10 +346,10 @@ def brier_miscalibration(tally: ScoreTally) -> FloatArray:
     display_name="discrimination (DSC)",
 )
 def brier_discrimination(tally: ScoreTally) -> FloatArray:
-    """Discrimination: how much recalibrated probabilities improve on the class proportion.
+    """Discrimination: how much better recalibrated probabilities are than the class proportion.
 
-    It is a component of the decomposition Brier score = miscalibration - discrimination + uncertainty. In small samples it is
-    too large, because isotonic regression overfits the sample.
+    It is a component of the decomposition Brier score = miscalibration - discrimination + uncertainty. In small samples, it is
+    biased upwards, because isotonic regression overfits.
 
     Examples
     --------
@@ -369,7 +372,7 @@ def _get_quantile(sample: OutcomeSample, level: float) -> float:
 def _limit_model(sample: OutcomeSample, level: float, clip: float | None, *, with_slope: bool) -> Limits:
     """Compute limits of the intercept (with slope 1) or of the slope.
 
-    If the robust variance is larger than the usual variance, the likelihood ratio is divided by the ratio of the two.
+    If the robust variance is larger than the usual variance, the likelihood ratio is divided by the ratio of the two variances.
     """
     logits, pos, total = (array[0] for array in _compute_logits(sample.tally, clip))
     low_bound, high_bound = (float(bound[0, 0]) for bound in find_bounds(sample.tally, clip))
@@ -412,7 +415,7 @@ def _limit_model(sample: OutcomeSample, level: float, clip: float | None, *, wit
 
 
 def _find_crossing(function: Callable[[float], float], value: float, start: float, step: float) -> float:
-    """Find where a concave function falls to a value, starting from its maximum at `start`."""
+    """Find where a concave function, which has its maximum at `start`, decreases to `value`."""
     from scipy.optimize import brentq
 
     for _ in range(_MAX_STEPS):
@@ -444,7 +447,7 @@ def _limit_slope(sample: OutcomeSample, level: float, clip: float | None = None)
 
 @set_limits(oe_ratio)
 def _limit_oe_ratio(sample: OutcomeSample, level: float) -> Limits:
-    """Compute limits from the Wilson limits of the proportion of positives. The probabilities are treated as fixed."""
+    """Compute limits from the Wilson limits of the proportion of positives, with fixed probabilities."""
     weights = sample.row_weights
     expected = float((weights * sample.values).sum())
     if not expected > 0:
@@ -470,8 +473,9 @@ def _limit_proportion(sample: OutcomeSample, level: float) -> tuple[float, float
 def _limit_decomposition(sample: OutcomeSample, level: float) -> tuple[Limits, Limits]:
     """Compute limits of miscalibration and of discrimination.
 
-    The estimate is too large, because isotonic regression overfits the sample. The cross-fitted estimate is too small. The
-    lower limit is the cross-fitted estimate minus the margin of error. The upper limit is the usual estimate plus this margin.
+    The usual estimate is biased upwards, because isotonic regression overfits the sample. The cross-fitted estimate is biased
+    downwards. The lower limit is the cross-fitted estimate minus the margin of error. The upper limit is the usual estimate
+    plus the margin of error.
     """
     if sample.units < 2:
         undefined = math.nan, math.nan, "none", _ONE_CLUSTER if sample.clusters is not None else "there is only one row"
@@ -498,7 +502,7 @@ def _limit_decomposition(sample: OutcomeSample, level: float) -> tuple[Limits, L
 
 
 def _crossfit(sample: OutcomeSample) -> FloatArray:
-    """Compute the squared error of each row after recalibration on the other folds, averaged over equal rows."""
+    """Compute the squared error of each row after recalibration on the other folds; equal rows share their mean error."""
     rng = np.random.default_rng(0)
     values, outcome = sample.values, sample.is_positive
     repeats = np.ones(len(values), dtype=np.intp) if sample.counts is None else sample.counts.astype(np.intp)
@@ -545,13 +549,13 @@ class BrierDecomposition:
     Attributes
     ----------
     brier : float
-        Brier score: mean squared error of the probabilities of one class. `interval("brier", ...)` computes its limits.
+        Brier score: mean squared error of the probabilities of one class. Call `interval("brier", ...)` to compute its limits.
     miscalibration : Interval
-        How much recalibration of the probabilities would improve the Brier score; lower is better.
+        Brier score minus the Brier score of the recalibrated probabilities; lower is better.
     discrimination : Interval
-        How much the recalibrated probabilities improve the Brier score over the class proportion; higher is better.
+        Brier score of the class proportion minus that of the recalibrated probabilities; higher is better.
     uncertainty : Interval
-        Brier score of the class proportion, which does not depend on the model.
+        Brier score of always predicting the class proportion; it does not depend on the model.
 
     Examples
     --------
@@ -600,18 +604,18 @@ def brier_decomposition(
     y_true : array-like of shape (n,)
         True labels.
     y_score : array-like of shape (n,) or (n, k)
-        Probabilities of the positive class, or one column per class. With several classes and no positive class, the
-        probabilities are those of the most probable class of each row.
+        Probabilities of the positive class, or one column per class. With several classes and no positive class,
+        the most probable class of each row is used.
     level : float, default 0.95
         Confidence level of the limits.
     positive : label, optional
-        Positive class. Default: the second of two classes in sort order.
+        Positive class. Default: the second class in sort order, if there are two classes.
     labels : list, optional
-        All classes, in the order of the columns of scores. Default: the sorted classes that occur.
+        All classes, in the order of the score columns. Default: the classes in the data, sorted.
     sample_weight : array-like of shape (n,), optional
         Weights of the rows.
     cluster : array-like of shape (n,), optional
-        Cluster of each row, e.g. the patient. Rows of a cluster may depend on each other.
+        Cluster of each row, e.g. the patient. Rows of the same cluster may depend on each other.
 
     Returns
     -------
@@ -674,37 +678,37 @@ def corp_curve(
 ) -> pd.DataFrame:
     """Compute the CORP calibration curve by isotonic regression, with a consistency band.
 
-    The curve needs no bins. The band shows where the curve of a calibrated model would lie with probability `level`, at each
-    point separately. A curve outside the band shows miscalibration.
+    The curve does not depend on a choice of bins. At each point, the band contains the curve of a calibrated model with
+    probability `level`. A curve that leaves the band indicates miscalibration.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
         True labels.
     y_score : array-like of shape (n,) or (n, k)
-        Probabilities of the positive class, or one column per class. With several classes and no positive class, the
-        probabilities are those of the most probable class of each row.
+        Probabilities of the positive class, or one column per class. With several classes and no positive class,
+        the most probable class of each row is used.
     level : float, default 0.95
         Probability that a point of the curve of a calibrated model lies in the band.
     resamples : int, default 500
-        Number of samples that are simulated from a calibrated model.
+        Number of samples to simulate from a calibrated model.
     seed : int, default 0
         Seed of the simulation.
     positive : label, optional
-        Positive class. Default: the second of two classes in sort order.
+        Positive class. Default: the second class in sort order, if there are two classes.
     labels : list, optional
-        All classes, in the order of the columns of scores. Default: the sorted classes that occur.
+        All classes, in the order of the score columns. Default: the classes in the data, sorted.
     sample_weight : array-like of shape (n,), optional
         Weights of the rows.
     cluster : array-like of shape (n,), optional
-        Cluster of each row, e.g. the patient. Rows of a cluster may depend on each other, so the simulation uses the effective
-        number of rows.
+        Cluster of each row, e.g. the patient. Rows of the same cluster may depend on each other, so the simulation uses the
+        effective number of rows.
 
     Returns
     -------
     DataFrame
         `predicted` (probability), `recalibrated` (frequency from isotonic regression), and the limits `low` and `high` of the
-        band. The rows are both ends of each constant piece of the curve, and 100 quantiles of the probabilities.
+        band. There are rows for both ends of each constant piece of the curve, and for 100 quantiles of the probabilities.
 
     References
     ----------
@@ -742,7 +746,7 @@ def compute_corp_curve(sample: OutcomeSample, level: float, resamples: int = 500
 
 
 def _select_points(fitted: FloatArray, total: FloatArray) -> IntArray:
-    """Select the indices of both ends of each constant piece of the curve, and of about 100 quantiles."""
+    """Select the indices of about 100 quantiles, and of both ends of each constant piece of the curve."""
     changes = np.flatnonzero(np.diff(fitted) != 0)
     quantiles = np.searchsorted(np.cumsum(total), np.linspace(0, 1, _CURVE_POINTS) * total.sum())
     quantiles = np.minimum(quantiles, len(total) - 1)
@@ -750,7 +754,7 @@ def _select_points(fitted: FloatArray, total: FloatArray) -> IntArray:
 
 
 def _compute_design_effect(sample: OutcomeSample) -> float:
-    """Compute the factor by which weights and clusters increase the variance of the sum of residuals; 1 if there are none."""
+    """Compute the factor by which weights and clusters increase the variance of the sum of residuals."""
     if sample.weights is None and sample.clusters is None:
         return 1.0
     independent = float((sample.row_weights * sample.values * (1 - sample.values)).sum())
@@ -763,7 +767,7 @@ def _compute_design_effect(sample: OutcomeSample) -> float:
 def _compute_band(
     sample: OutcomeSample, points: FloatArray, level: float, resamples: int, seed: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Simulate curves of a calibrated model, and return their quantiles at the probabilities `points`."""
+    """Simulate curves of a calibrated model, and return the limits of the band at the probabilities `points`."""
     from scipy.optimize import isotonic_regression
 
     rng = np.random.default_rng(seed)

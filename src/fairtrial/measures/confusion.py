@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Cells(NamedTuple):
-    """Counts of one class against the rest.
+    """Numbers of true and false positives and negatives, for each class against the rest.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Confusion:
     Parameters
     ----------
     table : array-like of shape (k, k) or (batch, k, k)
-        Counts or weights. A leading axis is a batch of tables.
+        Counts or sums of weights. A leading axis makes a batch of tables.
     labels : tuple, optional
         Classes. Default: 0, 1, ...
     positive : int, optional
@@ -104,9 +104,9 @@ class Confusion:
         y_true, y_pred : array-like of shape (n,)
             True and predicted labels.
         positive : label, optional
-            Positive class. Default: the second of two classes in sort order.
+            Positive class. Default: the second class in sort order, if there are two classes.
         labels : list, optional
-            All classes, in the order of the columns of scores. Default: the sorted classes that occur.
+            All classes, in the order of the score columns. Default: the classes in the data, sorted.
         sample_weight : array-like of shape (n,), optional
             Weights of the rows.
 
@@ -147,7 +147,7 @@ class Confusion:
     @property
     def cells(self) -> Cells:
         """Return the counts of each class against the rest."""
-        # Only sums, no differences: with fractional weights an empty cell must be exactly zero.
+        # Use sums only: with fractional weights, a difference would not be exactly zero for an empty cell.
         others = 1 - np.eye(len(self.labels))
         outside = others @ self.table
         fp = np.diagonal(outside, axis1=-2, axis2=-1)

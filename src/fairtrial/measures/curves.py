@@ -35,7 +35,7 @@ _PARAMETERS = {name: COMMON_PARAMETERS[name] for name in ("y_true", "y_score", "
 
 
 class ScoreCurve:
-    """A curve: call it with true labels and scores, or pass a tally (e.g. of a large file) to `of`."""
+    """A function that computes a curve from true labels and scores; its method `of` uses a tally of scores."""
 
     def __init__(self, formula: Callable[[ScoreTally], CurveColumns], *, needs_probabilities: bool = False) -> None:
         functools.update_wrapper(self, formula)
@@ -108,7 +108,7 @@ def _read_curve_rows(
     *,
     probabilities: bool,
 ) -> RankedRows:
-    """Check the input and return the rows of the positive class against the rest."""
+    """Check the input, and return the rows with the positive class encoded against all other classes."""
     rows = ScoreRows.read(y_true, y_score, positive=positive, labels=labels, sample_weight=sample_weight)
     if len(rows.classes) > 2:
         rows.classes.require_positive(" because a curve shows one class against the rest")
@@ -168,14 +168,14 @@ def roc_curve(tally: ScoreTally) -> CurveColumns:
 def roc_hull(tally: ScoreTally) -> CurveColumns:
     """Corners of the ROC convex hull, with the costs for which each corner is optimal.
 
-    See Provost & Fawcett (2001). Adjacent ranges share their limits, and together they cover all costs from 0 to 1.
+    See Provost & Fawcett (2001). The cost ranges of adjacent corners share a limit. Together, they cover all costs from 0 to 1.
 
     Returns
     -------
     DataFrame
-        Columns `threshold`, `fpr` and `tpr`; `slope_low` and `slope_high`, the slopes of the iso-performance lines through the
-        corner; `cost_low` and `cost_high`, the costs c of a false positive for which the corner is optimal. A false negative
-        costs 1 - c.
+        Columns `threshold`, `fpr` and `tpr`. `slope_low` and `slope_high` are the smallest and the largest slope of the
+        iso-performance lines through the corner. `cost_low` and `cost_high` are the smallest and the largest cost c of a false
+        positive for which the corner is optimal. A false negative costs 1 - c.
 
     Examples
     --------
@@ -229,10 +229,10 @@ def precision_recall_curve(tally: ScoreTally) -> CurveColumns:
 
 @ScoreCurve
 def gain_curve(tally: ScoreTally) -> CurveColumns:
-    """Gain and lift: proportion of positives among the highest-scored cases (Vuk & Curk 2006).
+    """Gain and lift: proportion of all positives that are among the highest-scored cases.
 
-    Lift is gain divided by the proportion of cases targeted. No case is targeted in the first row; its lift is the lift of the
-    cases with the highest score.
+    See Vuk & Curk (2006). Lift is gain divided by the proportion of cases targeted. No case is targeted in the first row, so
+    the lift of the second row is repeated there.
 
     Returns
     -------
@@ -260,8 +260,9 @@ def gain_curve(tally: ScoreTally) -> CurveColumns:
 def tpr_fpr_curve(tally: ScoreTally) -> CurveColumns:
     """Kolmogorov-Smirnov chart: true and false positive rate over the thresholds (Berrar 2014).
 
-    The thresholds are equally spaced from 0 to 1. The largest absolute difference is the Kolmogorov-Smirnov statistic (`ks`).
-    The area between the curves is `abc`. The mean difference without the first and the last threshold is `taks`.
+    The chart shows the thresholds at equally spaced positions from 0 to 1. The largest absolute difference is the
+    Kolmogorov-Smirnov statistic (`ks`). The area between the curves is `abc`. The mean difference without the first and the
+    last threshold is `taks`.
 
     Returns
     -------
@@ -306,9 +307,9 @@ def calibration_curve(
     y_score : array-like of shape (n,) or (n, k)
         Probabilities of the positive class, or one column per class.
     positive : label, optional
-        Positive class. Default: the second of two classes in sort order.
+        Positive class. Default: the second class in sort order, if there are two classes.
     labels : list, optional
-        All classes, in the order of the columns of scores. Default: the sorted classes that occur.
+        All classes, in the order of the score columns. Default: the classes in the data, sorted.
     sample_weight : array-like of shape (n,), optional
         Weights of the rows.
     bins : int, default 10
@@ -318,13 +319,14 @@ def calibration_curve(
     level : float, default 0.95
         Confidence level of the limits.
     cluster : array-like of shape (n,), optional
-        Cluster of each row, e.g. the patient. Rows of a cluster may depend on each other. Not with weights.
+        Cluster of each row, e.g. the patient. Rows of the same cluster may depend on each other. Clusters
+        and weights cannot be combined.
 
     Returns
     -------
     DataFrame
         One row per bin: `mean_predicted`, `observed_frequency`, `weight`, and the Wilson limits `low` and `high` of the
-        frequency. The limits of weighted rows use the effective sample size of the bin (Kish 1965).
+        frequency. With weights, the limits use the effective sample size of the bin (Kish 1965).
 
     Examples
     --------
@@ -371,7 +373,7 @@ def _limit_clustered_bin(
 
 
 def _sum_bins(rows: RankedRows, bin_index: npt.NDArray[np.intp], bins: int) -> tuple[FloatArray, ...]:
-    """Compute mean prediction, weight of positives, weight and sum of squared weights of each bin with positive weight."""
+    """Compute the mean prediction, positive weight, total weight and sum of squared weights of each nonempty bin."""
     weights = np.ones(len(rows.scores)) if rows.weights is None else rows.weights
     contributions = (weights * rows.scores, weights * rows.is_positive, weights, weights**2)
     mean_predicted, positive_weight, weight, squares = (
@@ -383,7 +385,7 @@ def _sum_bins(rows: RankedRows, bin_index: npt.NDArray[np.intp], bins: int) -> t
 
 @ScoreCurve
 def cost_lines(tally: ScoreTally) -> CurveColumns:
-    """Lines of all thresholds in the cost space of Drummond and Holte.
+    """Cost lines: expected cost of each threshold in the cost space of Drummond & Holte.
 
     The line of a threshold runs from `fpr` at probability cost 0 to `fnr` at probability cost 1. The first line predicts all
     cases negative, and the last line predicts all cases positive.
@@ -412,14 +414,14 @@ def cost_lines(tally: ScoreTally) -> CurveColumns:
 def cost_curve(tally: ScoreTally) -> CurveColumns:
     """Cost curve: smallest normalized expected cost at each probability cost.
 
-    The curve is due to Drummond & Holte (2006). With class proportions p and misclassification costs C, the probability cost is
-    PC = p(+) C(-|+) / (p(+) C(-|+) + p(-) C(+|-)). The curve is the lower envelope of all lines of `cost_lines`, including the
-    two trivial classifiers, and is linear between the rows.
+    The curve was proposed by Drummond & Holte (2006). With class proportions p and misclassification costs C, the probability
+    cost is PC = p(+) C(-|+) / (p(+) C(-|+) + p(-) C(+|-)). The curve is the lower envelope of all lines of `cost_lines`,
+    including those of the two trivial classifiers. It is linear between the rows.
 
     Returns
     -------
     DataFrame
-        Columns `probability_cost`, `expected_cost` and `threshold`. Each threshold is optimal from its row to the next.
+        Columns `probability_cost`, `expected_cost` and `threshold`. Each threshold is optimal from its row to the next row.
 
     Examples
     --------
@@ -451,9 +453,9 @@ def cost_curve(tally: ScoreTally) -> CurveColumns:
 def brier_curve(tally: ScoreTally) -> CurveColumns:
     """Brier curve: loss if each case is classified by comparing its probability with the cost.
 
-    A false positive costs c and a false negative 1 - c, and cases with a probability above c are predicted positive. The loss
-    is Q(c) = 2 [c pi0 (1 - F0(c)) + (1 - c) pi1 F1(c)] (Hernandez-Orallo, Flach & Ferri 2011). It is linear between the
-    probabilities and jumps at each of them, so each probability has two rows. The area under the curve is the Brier score.
+    A false positive costs c, and a false negative costs 1 - c. Cases with a probability above c are predicted positive. The
+    loss is Q(c) = 2 [c pi0 (1 - F0(c)) + (1 - c) pi1 F1(c)] (Hernandez-Orallo, Flach & Ferri 2011). It is linear between the
+    probabilities and jumps at each probability, so each probability has two rows. The area under the curve is the Brier score.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Confidence intervals of differences between models on the same rows."""
+"""Confidence intervals for differences between models on the same rows."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def difference(
     second: npt.ArrayLike,
     **options: Any,
 ) -> Interval:
-    """Compute a confidence interval of the difference between two models on the same rows.
+    """Compute a confidence interval for the difference between two models on the same rows.
 
     Parameters
     ----------
@@ -48,13 +48,13 @@ def difference(
         True labels.
     first, second : array-like
         Predictions of the two models: labels, scores, probabilities or values, depending on the measure.
-    **options
-        Options of `differences`.
+    **options : Any
+        Options of `differences`, such as `level`.
 
     Returns
     -------
     Interval
-        Interval of measure(first) - measure(second).
+        Estimate and confidence limits of measure(first) - measure(second).
 
     Examples
     --------
@@ -83,7 +83,7 @@ def differences(
     cluster: npt.ArrayLike | None = None,
     **params: Any,
 ) -> Differences:
-    """Compute confidence intervals of the paired differences between all models.
+    """Compute confidence intervals for the paired differences between all models.
 
     All pairs share the same bootstrap resamples. The intervals are not adjusted for multiple comparisons.
 
@@ -96,8 +96,8 @@ def differences(
     models : mapping of str to array-like, or DataFrame
         Predictions by model: labels, scores, probabilities or values, depending on the measure.
     method : str, default "auto"
-        "auto", "bca", "percentile", "score", "delong" or "newcombe". "auto" is "score" for two-class AUCs of unweighted rows,
-        otherwise BCa. "score" and "newcombe" combine the limits of both AUCs (Zou & Donner 2008).
+        "auto", "bca", "percentile", "score", "delong" or "newcombe". "auto" selects "score" for two-class AUCs of unweighted
+        rows, and "bca" otherwise. "score" and "newcombe" combine the limits of both AUCs (Zou & Donner 2008).
     level : float, default 0.95
         Confidence level.
     resamples : int, default 2000
@@ -105,18 +105,18 @@ def differences(
     seed : int, default 0
         Seed of the bootstrap.
     stratified : bool, default False
-        Draw the rows within each class.
+        Resample the rows of each class separately.
     positive : label, optional
-        Positive class. Default: the second of two classes in sort order.
+        Positive class. Default: the second class in sort order, if there are two classes.
     labels : list, optional
-        All classes, in the order of the columns of scores. Default: the sorted classes that occur.
+        All classes, in the order of the score columns. Default: the classes in the data, sorted.
     sample_weight : array-like of shape (n,), optional
         Weights of the rows.
     average : str, default "auto"
         Average over classes, as in a call of the measure.
     cluster : array-like of shape (n,), optional
-        Cluster of each row, e.g. the patient. Rows of a cluster may depend on each other.
-    **params
+        Cluster of each row, e.g. the patient. Rows of the same cluster may depend on each other.
+    **params : Any
         Parameters of the measure.
 
     Returns
@@ -176,7 +176,7 @@ class Differences:
     pairs : tuple of (str, str)
         Names of the first and the second model of each pair.
     intervals : tuple of Interval
-        Interval of first - second for each pair.
+        Interval for the difference first - second of each pair.
 
     Examples
     --------

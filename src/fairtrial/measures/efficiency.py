@@ -1,4 +1,4 @@
-"""Efficiency: combine measures with the weights that are best for each learner (DEA, CCR model)."""
+"""Efficiency of learners under several measures, by data envelopment analysis (DEA, CCR model)."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _ITERATIONS, _NUMERICAL = 1, 4
 
 @dataclass(frozen=True, eq=False)
 class Efficiency:
-    """Efficiency of learners (data envelopment analysis).
+    """Efficiency of learners by data envelopment analysis.
 
     Attributes
     ----------
     efficiency, super_efficiency : Series
         Values by learner.
     weights : DataFrame
-        Weights of the measures that are best for each learner; not unique for efficient learners.
+        Weights of the measures with which each learner has its highest efficiency; not unique for efficient learners.
     outputs, inputs : tuple of str
         Measures for which higher values (`outputs`) and lower values (`inputs`) are better.
     epsilon : float
@@ -56,7 +56,7 @@ class Efficiency:
     epsilon: float
 
     def frame(self) -> pd.DataFrame:
-        """Return efficiency, super-efficiency and rank by super-efficiency, best first."""
+        """Return a data frame of efficiency, super-efficiency and rank, best learner first."""
         import pandas as pd
 
         frame = pd.DataFrame({"efficiency": self.efficiency, "super_efficiency": self.super_efficiency})
@@ -91,21 +91,22 @@ def efficiency(
     """Combine measures by data envelopment analysis, without choosing weights.
 
     The efficiency of a learner is the ratio of its weighted outputs to its weighted inputs (Nakhaeizadeh & Schnabl 1997). The
-    weights are those that are best for this learner, subject to the constraint that no learner exceeds 1. An efficiency of 1
-    means that no other learner is better under these weights. Super-efficiency (Andersen & Petersen 1993) ranks the efficient
-    learners: the constraint then does not apply to the learner itself. It is infinite if no combination of the others reaches
-    the learner.
+    weights maximize this ratio, subject to the constraint that no learner has a ratio above 1. An efficiency of 1 means that no
+    other learner has a higher ratio with these weights.
+
+    Super-efficiency (Andersen & Petersen 1993) ranks the efficient learners. It is computed without the constraint for the
+    learner itself. It is infinite if no combination of the other learners performs as well as this learner.
 
     Parameters
     ----------
     scores : DataFrame
         One row per learner, one column per measure.
     outputs, inputs : list of str, optional
-        Columns for which higher (`outputs`) and lower values (`inputs`) are better. Default: the remaining columns, by the
-        direction of the registered measure. An empty list means a constant 1.
+        Columns for which higher values (`outputs`) or lower values (`inputs`) are better. Default: the remaining columns,
+        according to the directions of the registered measures. An empty list stands for a constant 1.
     epsilon : float, default 0
-        Smallest weight of every measure, in its own unit. If it is positive, learners that are not better than another learner
-        in any measure are not efficient.
+        Smallest allowed weight of each measure, in the unit of the measure. If it is positive, a learner that is dominated by
+        another learner is not efficient.
 
     Returns
     -------
@@ -166,7 +167,7 @@ def _solve_efficiency(
 def _find_best_weights(
     produced: FloatArray, spent: FloatArray, index: int, peers: list[int], epsilon: float
 ) -> FloatArray | None:
-    """Find the best weights for row `index` such that no row of `peers` exceeds 1; None if there is no optimum."""
+    """Find the best weights for row `index` such that no row of `peers` has a ratio above 1; None if there is no optimum."""
     from scipy.optimize import linprog
 
     # Columns are scaled by the values of the learner and constraints by their largest entry. The accuracy of the solver then
@@ -216,7 +217,7 @@ def _split_outputs_inputs(
 
 
 def _select_columns(table: pd.DataFrame, names: list[str]) -> FloatArray:
-    """Return the values of these measures, or a constant 1 if there are none."""
+    """Return the columns with these names, or a column of ones if `names` is empty."""
     if not names:
         return np.ones((len(table), 1))
     for name in names:

@@ -1,4 +1,4 @@
-"""Evaluate one model by many measures."""
+"""Evaluate one model with many measures."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ class Evaluation:
     rows : int
         Number of rows.
     notes : tuple of str
-        Assumptions, and measures that could not be computed.
+        Assumptions, and reasons why measures are omitted.
     about : str
         Rows, classes and confidence level in one line.
     n_classes : int
-        Number of classes, which chance levels may depend on.
+        Number of classes. Some chance levels depend on it.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def evaluate(
     sample_weight: npt.ArrayLike | None = None,
     cluster: npt.ArrayLike | None = None,
 ) -> Evaluation:
-    """Evaluate a model by all measures that its predictions allow, with confidence intervals.
+    """Evaluate a model with all measures that its predictions allow, with confidence intervals.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def evaluate(
     measures : str, Measure or list of them, default "all"
         Measures to compute.
     interval : {"auto", "bca", "percentile"} or None, default "auto"
-        Method of the intervals, see `interval`. None computes no intervals, which is much faster.
+        Method of the intervals, see `interval`. With None, no intervals are computed, which is much faster.
     level : float, default 0.95
         Confidence level.
     resamples : int, default 2000
@@ -145,17 +145,17 @@ def evaluate(
     seed : int, default 0
         Seed of the bootstrap.
     stratified : bool, default False
-        Draw the rows within each class.
+        Resample the rows of each class separately.
     positive : label, optional
-        Positive class. Default: the second of two classes in sort order.
+        Positive class. Default: the second class in sort order, if there are two classes.
     labels : list, optional
-        All classes, in the order of the columns of scores. Default: the sorted classes that occur.
+        All classes, in the order of the score columns. Default: the classes in the data, sorted.
     average : {"auto", "binary", "macro", "weighted", "micro"}, default "auto"
         Average over classes, for measures that are computed per class.
     sample_weight : array-like of shape (n,), optional
         Weights of the rows.
     cluster : array-like of shape (n,), optional
-        Cluster of each row, e.g. the patient. Rows of a cluster may depend on each other.
+        Cluster of each row, e.g. the patient. Rows of the same cluster may depend on each other.
 
     Returns
     -------
@@ -206,7 +206,7 @@ def evaluate(
 
 
 class _EvaluationInput:
-    """The input columns, the rows built from them (once per kind of input), and notes."""
+    """The input columns, notes, and the checked rows, which are built once per kind of input."""
 
     def __init__(self, y_true: Any, y_pred: Any, y_score: Any, options: dict[str, Any]) -> None:
         self.y_true, self.options = y_true, options
@@ -237,7 +237,7 @@ class _EvaluationInput:
         return len(classes)
 
     def get_rows(self, measure: Measure) -> Any:
-        """Return checked rows, shared by all measures with the same needs."""
+        """Return the checked rows, which all measures with the same kind of input share."""
         needs = measure.facts.needs
         if needs not in self._rows:
             self._rows[needs] = measure.read_rows(self.y_true, self.columns[_COLUMN[needs]], **self.options)
@@ -303,7 +303,7 @@ def _select_measures(measures: str | Measure | Iterable[str | Measure], inputs: 
 
 
 def _build_params(measure: Measure, average: Any) -> dict[str, Any]:
-    """Return the requested average if the measure accepts it, else "auto"."""
+    """Return the requested average if the measure accepts it, and "auto" otherwise."""
     if average is None:
         raise InputError("average must not be None: pass average='macro', average='weighted' or positive=")
     _check.check_one_of("average", average, ("auto", "binary", "macro", "weighted", "micro"))

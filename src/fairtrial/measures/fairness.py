@@ -1,4 +1,4 @@
-"""Fairness measures: the largest difference or the smallest ratio between the rates of groups of rows."""
+"""Fairness measures: the largest difference or the smallest ratio between the rates of any two groups of rows."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def demographic_parity_difference(
     groups : array-like of shape (n,)
         Group of each row, e.g. a region.
     positive : label, optional
-        Positive class. Default: the second of two classes in sort order.
+        Positive class. Default: the second class in sort order, if there are two classes.
     sample_weight : array-like of shape (n,), optional
         Weights of the rows.
     level : float, default 0.95
@@ -89,7 +89,7 @@ def demographic_parity_ratio(
     groups : array-like of shape (n,)
         Group of each row, e.g. a region.
     positive : label, optional
-        Positive class. Default: the second of two classes in sort order.
+        Positive class. Default: the second class in sort order, if there are two classes.
     sample_weight : array-like of shape (n,), optional
         Weights of the rows.
     level : float, default 0.95
@@ -119,7 +119,7 @@ def equalized_odds_difference(
     sample_weight: npt.ArrayLike | None = None,
     level: float = 0.95,
 ) -> Interval:
-    """Compute the largest difference between two groups in recall or false positive rate.
+    """Compute the largest difference in recall or false positive rate between any two groups.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def equalized_odds_difference(
     groups : array-like of shape (n,)
         Group of each row, e.g. a region.
     positive : label, optional
-        Positive class. Default: the second of two classes in sort order.
+        Positive class. Default: the second class in sort order, if there are two classes.
     sample_weight : array-like of shape (n,), optional
         Weights of the rows.
     level : float, default 0.95
@@ -160,7 +160,7 @@ def equalized_odds_ratio(
     sample_weight: npt.ArrayLike | None = None,
     level: float = 0.95,
 ) -> Interval:
-    """Compute the smallest ratio between two groups in recall or false positive rate.
+    """Compute the smallest ratio of recalls or of false positive rates between any two groups.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def equalized_odds_ratio(
     groups : array-like of shape (n,)
         Group of each row, e.g. a region.
     positive : label, optional
-        Positive class. Default: the second of two classes in sort order.
+        Positive class. Default: the second class in sort order, if there are two classes.
     sample_weight : array-like of shape (n,), optional
         Weights of the rows.
     level : float, default 0.95
@@ -193,7 +193,7 @@ def equalized_odds_ratio(
 
 
 class _Rates:
-    """The rates of each group: the proportions of rows predicted positive among all rows, positives and negatives."""
+    """Rates of each group: proportion of rows predicted positive among all rows, among positives and among negatives."""
 
     def __init__(
         self,
@@ -231,7 +231,7 @@ class _Rates:
         choose: Callable[[Sequence[float]], float],
         compute: Callable[[Rates, float], tuple[float, float, float]],
     ) -> Interval:
-        """Compute the extreme value over all pairs of groups and over the named rates, which are adjusted by Bonferroni."""
+        """Compute the extreme value over all pairs of groups and the named rates (Bonferroni adjustment for the rates)."""
         results, notes = [], []
         for name in names:
             defined = [rate for rate in self.rates[name] if not math.isnan(rate.value)]
@@ -257,7 +257,6 @@ def _estimate_rates(
 
 
 def _measure_difference(rates: Rates, level: float) -> tuple[float, float, float]:
-    """Compute the largest difference and its limits."""
     values = [rate.value for rate in rates]
     shared_level = find_level_of_pairs(rates, level)
     limits = [combine_limits(first, second, 0.0, shared_level) for first in rates for second in rates if first is not second]
@@ -265,7 +264,6 @@ def _measure_difference(rates: Rates, level: float) -> tuple[float, float, float
 
 
 def _measure_ratio(rates: Rates, level: float) -> tuple[float, float, float]:
-    """Compute the smallest ratio and its limits."""
     values = [rate.value for rate in rates]
     if not max(values):
         return math.nan, math.nan, math.nan

@@ -1,4 +1,4 @@
-"""Confidence intervals of measures."""
+"""Confidence intervals for measures."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ConfidenceLimits = tuple[float, float]
 
 
 def compute_wilson_limits(successes: float, trials: float, level: float) -> ConfidenceLimits:
-    """Compute the score interval of a proportion by Wilson (1927).
+    """Compute the Wilson score interval for a proportion (Wilson 1927).
 
     >>> low, high = compute_wilson_limits(81, 263, 0.95)  # Newcombe 1998, Table I, method 3
     >>> round(low, 4), round(high, 4)
@@ -41,7 +41,7 @@ def compute_wilson_limits(successes: float, trials: float, level: float) -> Conf
 
 
 def compute_score_limits(successes: float, trials: float, z: float) -> ConfidenceLimits:
-    """Compute the score limits of a proportion with the quantile `z`."""
+    """Compute the Wilson score limits of a proportion for the normal quantile `z`."""
     proportion = successes / trials
     centre = proportion + z * z / (2 * trials)
     half = z * math.sqrt(proportion * (1 - proportion) / trials + z * z / (4 * trials * trials))
@@ -53,7 +53,7 @@ def compute_score_limits(successes: float, trials: float, z: float) -> Confidenc
 
 
 def compute_weighted_wilson_limits(successes: float, total: float, squares: float, level: float) -> ConfidenceLimits:
-    """Compute Wilson's interval of a weighted proportion with the effective sample size (Kish 1965).
+    """Compute the Wilson interval for a weighted proportion from the effective sample size (Kish 1965).
 
     The effective sample size is the squared sum of the weights divided by the sum of their squares.
 
@@ -68,10 +68,10 @@ def compute_weighted_wilson_limits(successes: float, total: float, squares: floa
 
 
 def compute_clustered_wilson_limits(successes: FloatArray, trials: FloatArray, level: float) -> ConfidenceLimits:
-    """Compute Wilson's interval of a proportion from successes and trials of each cluster.
+    """Compute the Wilson interval for a proportion from the successes and trials of each cluster.
 
-    The effective sample size is the number of trials over the design effect (at least 1). If all trials succeed, or all fail,
-    it is the number of clusters. One cluster has no limits.
+    The effective sample size is the number of trials divided by the design effect, which is at least 1. If all trials succeed
+    or all trials fail, it is the number of clusters. The limits are NaN if there is only one cluster.
 
     >>> low, high = compute_clustered_wilson_limits(np.array([8.0, 5, 9, 6]), np.full(4, 10.0), 0.95)
     >>> low < 0.7 < high
@@ -81,7 +81,7 @@ def compute_clustered_wilson_limits(successes: FloatArray, trials: FloatArray, l
 
 
 def make_clustered_wilson_limits(successes: FloatArray, trials: FloatArray) -> Callable[[float], ConfidenceLimits]:
-    """Make the function of the confidence level that `compute_clustered_wilson_limits` evaluates."""
+    """Return a function that computes the limits of `compute_clustered_wilson_limits` for a confidence level."""
     is_used = trials > 0
     successes, trials = successes[is_used], trials[is_used]
     count, total = len(trials), float(trials.sum())
@@ -95,7 +95,7 @@ def make_clustered_wilson_limits(successes: FloatArray, trials: FloatArray) -> C
 
 
 def compute_clopper_pearson_limits(successes: float, trials: float, level: float) -> ConfidenceLimits:
-    """Compute the exact interval of Clopper and Pearson (1934), which is conservative.
+    """Compute the exact interval by Clopper and Pearson (1934), which is conservative.
 
     >>> low, high = compute_clopper_pearson_limits(81, 263, 0.95)  # Newcombe 1998, Table I, method 5
     >>> round(low, 4), round(high, 4)
@@ -110,7 +110,7 @@ def compute_clopper_pearson_limits(successes: float, trials: float, level: float
 
 
 def compute_wald_limits(successes: float, trials: float, level: float) -> ConfidenceLimits:
-    """Compute the Gaussian (Wald) interval p +- z sqrt(p (1 - p) / n), truncated to 0 and 1; for comparison only.
+    """Compute the Gaussian (Wald) interval p +- z sqrt(p (1 - p) / n), truncated to [0, 1]; for comparison only.
 
     >>> low, high = compute_wald_limits(81, 263, 0.95)  # Newcombe 1998, Table I, method 1
     >>> round(low, 4), round(high, 4)
@@ -129,7 +129,7 @@ def compute_delong_limits(auc: float, variance: float, level: float) -> Confiden
 
 
 def compute_newcombe_limits(auc: float, tally: ScoreTally, level: float) -> ConfidenceLimits:
-    """Compute Newcombe's score interval of an AUC (2006, method 5), which also works near 0 and 1."""
+    """Compute Newcombe's score interval for an AUC (2006, method 5), which is also valid near 0 and 1."""
     from scipy.optimize import brentq
 
     positives, negatives = float(tally.positives), float(tally.negatives)
@@ -158,14 +158,14 @@ def _compute_logistic(x: float) -> float:
 
 
 _MAX_CLUSTER_CELLS = 1 << 26
-# With two clusters, the raised level of a bootstrap interval would be rounded to 1.
+# With two clusters, the raised confidence level of a bootstrap interval could be rounded to 1.
 _MAX_LEVEL = 1 - 1e-9
 _ONE_CLUSTER = "all rows are in one cluster, so the limits are undefined"
 
 WITHOUT_LIMITS = {
     "calibration_error": "no limits, because the estimate is biased upwards and bootstrap samples are biased even more"
 }
-"""Measures without confidence limits, and the reason. Bootstrap limits of the calibration error do not cover it."""
+"""Measures without confidence limits, with the reason. Bootstrap limits of the calibration error are not valid."""
 
 METHODS = ("auto", "bca", "percentile", "wilson", "clopper-pearson", "wald", "score", "delong", "newcombe")
 _PROPORTION_LIMITS: dict[str, Callable[[float, float, float], ConfidenceLimits]] = {
@@ -202,7 +202,7 @@ class Interval:
     level : float
         Confidence level.
     method : str
-        Method of the interval, e.g. "wilson" or "bca".
+        Method of the interval, such as "wilson" or "bca".
     note : str
         Explanation if another method was used or the limits are unreliable; otherwise empty.
 
@@ -257,15 +257,15 @@ def interval(
     cluster: npt.ArrayLike | None = None,
     **params: Any,
 ) -> Interval:
-    """Compute a confidence interval of a measure.
+    """Compute a confidence interval for a measure.
 
-    If a method does not apply (e.g. DeLong at AUC 1), another one is used. A `FallbackWarning` and a note in the result report
-    this.
+    If a method does not apply, another method is used, a `FallbackWarning` is issued, and the result contains a note. For
+    example, the method of DeLong does not apply at an AUC of 1.
 
     Parameters
     ----------
     measure : str, Measure or callable
-        Measure, or a function of (y_true, y_score), which is called once per resample.
+        Measure, or a function of (y_true, y_score) that is called once per resample.
     y_true : array-like of shape (n,)
         True labels.
     y_score : array-like
@@ -273,14 +273,14 @@ def interval(
     method : str, default "auto"
         One of the following:
 
-        - "auto": Wilson for proportions of unweighted rows, "score" for two-class AUCs of unweighted rows, limits of its own
-          for measures of calibration and net benefit, BCa otherwise.
+        - "auto": Wilson for proportions and "score" for two-class AUCs, if the rows are unweighted. Measures of calibration and
+          net benefit have methods of their own. All other measures use BCa.
         - "bca", "percentile": bootstrap.
         - "wilson", "clopper-pearson": proportions of unweighted rows, e.g. accuracy, recall and precision.
-        - "wald": the Gaussian interval of the same proportions, for comparison only. It covers much less often than stated if
-          there are few cases or the proportion is near 0 or 1.
-        - "score" (Wilson's limits of an effective number of cases, also right with few cases), "delong" (on the logit scale),
-          "newcombe": two-class AUCs of unweighted rows.
+        - "wald": Gaussian interval for the same proportions, for comparison only. Its coverage is far too low if there are few
+          cases or the proportion is near 0 or 1.
+        - "score", "delong", "newcombe": two-class AUCs of unweighted rows. "score" uses Wilson limits with an effective number
+          of cases and is also valid with few cases. "delong" uses the logit scale.
     level : float, default 0.95
         Confidence level.
     resamples : int, default 2000
@@ -288,18 +288,18 @@ def interval(
     seed : int, default 0
         Seed of the bootstrap.
     stratified : bool, default False
-        Draw the rows within each class.
+        Resample the rows of each class separately.
     positive : label, optional
-        Positive class. Default: the second of two classes in sort order.
+        Positive class. Default: the second class in sort order, if there are two classes.
     labels : list, optional
-        All classes, in the order of the columns of scores. Default: the sorted classes that occur.
+        All classes, in the order of the score columns. Default: the classes in the data, sorted.
     sample_weight : array-like of shape (n,), optional
         Weights of the rows.
     average : str, default "auto"
         Average over classes, as in a call of the measure.
     cluster : array-like of shape (n,), optional
-        Cluster of each row, e.g. the patient. Rows of a cluster may depend on each other.
-    **params
+        Cluster of each row, e.g. the patient. Rows of the same cluster may depend on each other.
+    **params : Any
         Parameters of the measure.
 
     Returns
@@ -330,7 +330,7 @@ def interval(
 
 @dataclass(frozen=True)
 class IntervalPlan:
-    """Options of confidence intervals."""
+    """Options for computing confidence intervals."""
 
     method: str
     level: float
@@ -363,10 +363,10 @@ class IntervalPlan:
 
 
 def count_effective_rows(weights: FloatArray, clusters: IntArray | None = None) -> float:
-    """Compute the number of independent rows that would be as informative (Kish 1965).
+    """Compute the number of independent, unweighted rows that would give the same precision (Kish 1965).
 
-    This effective number of rows is (sum of W)^2 / sum of W^2, where W is the total weight of each row or cluster. It is the
-    number of rows or clusters if all have the same total weight.
+    This effective number is (sum of W)^2 / sum of W^2, where W is the total weight of each row or cluster. If all rows or
+    clusters have the same total weight, it is the number of rows or clusters.
 
     >>> count_effective_rows(np.ones(6)), count_effective_rows(np.ones(6), np.array([0, 0, 1, 1, 2, 2]))
     (6.0, 3.0)
@@ -379,7 +379,7 @@ def count_effective_rows(weights: FloatArray, clusters: IntArray | None = None) 
 def read_clusters(
     cluster: npt.ArrayLike | None, sample_weight: npt.ArrayLike | None = None, stratified: bool = False
 ) -> IntArray | None:
-    """Encode the cluster of each row from 0; rows of weight zero are dropped, as everywhere.
+    """Encode the cluster of each row as an integer from 0, and drop rows with a weight of zero.
 
     >>> read_clusters(["ann", "bob", "ann"])
     array([0, 1, 0])
@@ -401,7 +401,7 @@ def read_clusters(
 
 @dataclass(frozen=True)
 class BoundMeasure:
-    """A measure together with the rows and options from which it is computed."""
+    """A measure together with the rows and the options with which it is computed."""
 
     measure: Measure
     rows: Any
@@ -416,7 +416,7 @@ class BoundMeasure:
         return float(self.measure.compute_values(self.rows, **self.params)[0])
 
     def compute_resampled(self, draw_counts: DrawCounts) -> FloatArray:
-        """Compute the values of resamples."""
+        """Compute the value of the measure for each resample."""
         values = self.measure.compute_values(self.rows, draw_counts, **self.params)
         if values.shape != (len(draw_counts),):
             raise InputError(
@@ -448,23 +448,23 @@ class BoundMeasure:
         if not self.measure.facts.per_class:
             return True
         if self.params["average"] == "micro":
-            # Only then is each row a single trial: micro specificity counts every row once for each other class.
+            # Each row must be a single trial. For example, micro specificity counts every row once for each other class.
             return self.count_successes()[1] == len(self.rows.true)
         return self.rows.classes.positive is not None and self.params["average"] in ("auto", "binary")
 
     def count_successes(self) -> tuple[float, float]:
-        """Return numerator and denominator of a proportion."""
+        """Return the numerator and the denominator of a proportion."""
         if isinstance(self.measure, LabelMeasure):
             return self.measure.count_successes(self.rows, **self.params)
         return float(self._list_successes().sum()), float(len(self.rows.true))
 
     def _list_successes(self) -> FloatArray:
-        """Return the success of each row, from 0 to 1."""
+        """Return the success of each row as a number from 0 to 1."""
         params = {name: value for name, value in self.params.items() if name != "average"}
         return np.asarray(self.measure.formula(self.rows, **params), dtype=np.float64)
 
     def count_cluster_successes(self, clusters: IntArray) -> tuple[FloatArray, FloatArray] | None:
-        """Return numerators and denominators of a proportion by cluster; None if there are too many clusters and classes."""
+        """Return the numerator and denominator of each cluster; None if there are too many clusters and classes."""
         _check.check_same_length(y_true=self.rows.true, cluster=clusters)
         if not isinstance(self.measure, LabelMeasure):
             successes = np.bincount(clusters, self._list_successes()).astype(np.float64)
@@ -479,7 +479,7 @@ class BoundMeasure:
 
 
 def compute_intervals(bound_measures: list[BoundMeasure], plan: IntervalPlan) -> list[Interval]:
-    """Compute intervals of several measures on the same rows; all bootstrap intervals share the same resamples."""
+    """Compute intervals for several measures on the same rows; all bootstrap intervals share the same resamples."""
     intervals: dict[int, Interval] = {}
     to_draw: list[int] = []
     for i, bound_measure in enumerate(bound_measures):
@@ -537,7 +537,7 @@ def _compute_clustered_proportion(bound_measure: BoundMeasure, plan: IntervalPla
 
 
 def _compute_outcome_interval(bound_measure: BoundMeasure, plan: IntervalPlan, measure: OutcomeMeasure) -> Interval | None:
-    """Compute limits by the function of the measure; None if it has none."""
+    """Compute an interval with the `limits` function of the measure; None if the measure has no such function."""
     if measure.limits is None:
         return None
     params = {name: value for name, value in bound_measure.params.items() if name != "average"}
@@ -583,7 +583,7 @@ def _compute_auc_interval(bound_measure: BoundMeasure, plan: IntervalPlan) -> In
 
 
 def build_auc_estimate(tally: ScoreTally) -> AucEstimate:
-    """Build an AUC with the parts of its variance from a tally of unweighted rows."""
+    """Compute an AUC and the parts of its variance from a tally of unweighted rows."""
     auc, *variances = compute_auc_variance(tally.pos, tally.neg)
     counts = int(tally.positives), int(tally.negatives)
     parts = tuple((0.0 if np.isnan(part) else part, count - 1.0) for part, count in zip(variances, counts, strict=True))
@@ -591,7 +591,7 @@ def build_auc_estimate(tally: ScoreTally) -> AucEstimate:
 
 
 def _compute_gini_interval(bound_measure: BoundMeasure, plan: IntervalPlan) -> Interval | None:
-    """Compute the interval of the Gini coefficient from the interval of the AUC."""
+    """Compute the interval for the Gini coefficient from the interval for the AUC."""
     auc_bound = replace(bound_measure, measure=ranking.auc)
     if not auc_bound.is_plain_auc:
         return None
@@ -645,7 +645,7 @@ def _bootstrap_intervals(bound_measures: list[BoundMeasure], plan: IntervalPlan)
 def compute_bootstrap_intervals(
     compute: Compute, estimates: list[float], names: list[str], plan: IntervalPlan, draws: Resamples
 ) -> list[Interval]:
-    """Compute bootstrap intervals of the columns that `compute` returns."""
+    """Compute a bootstrap interval for each column that `compute` returns."""
     values = draws.compute_values(compute)
     jackknife = None if plan.method == "percentile" else draws.compute_jackknife(compute)
     return [
@@ -685,9 +685,9 @@ def _build_bootstrap_interval(
 
 
 def _widen_level(plan: IntervalPlan) -> float:
-    """Raise the confidence level of a bootstrap of few clusters, so its limits are as wide as t limits (Hesterberg 2015).
+    """Raise the confidence level of a clustered bootstrap, so that its limits are as wide as t limits (Hesterberg 2015).
 
-    Without this correction, the intervals of a bootstrap of 20 clusters cover about 92.7 % instead of 95 %.
+    Without this correction, 95 % intervals from 20 clusters have a coverage of about 92.7 %.
     """
     from scipy.special import ndtr
 

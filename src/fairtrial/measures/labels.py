@@ -80,7 +80,7 @@ def g_mean(table: Confusion) -> FloatArray:
     >>> round(g_mean([1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 0]), 6)  # recalls 2/3 and 1
     0.816497
     """
-    # The roots come first, because the product of many recalls may be too small for a float.
+    # Take the roots first, because the product of many recalls may be too small for a float.
     return np.asarray(np.prod(compute_ratio(table.hits, table.true) ** (1 / len(table.labels)), axis=-1))
 
 
@@ -98,13 +98,13 @@ def kappa(table: Confusion, *, weights: Literal["linear", "quadratic"] | None = 
     """Cohen's kappa: agreement beyond chance.
 
     kappa = (observed - expected) / (1 - expected), where `expected` is the agreement of independent labels with the same class
-    counts.
+    proportions.
 
     Parameters
     ----------
     weights : {"linear", "quadratic"}, optional
-        Weight disagreements by the distance between the classes in the order of `labels`. Default: all disagreements weigh the
-        same.
+        Weight disagreements by the distance between the classes in the order of `labels`. Default: all disagreements have
+        the same weight.
 
     Examples
     --------
@@ -134,7 +134,8 @@ def kappa(table: Confusion, *, weights: Literal["linear", "quadratic"] | None = 
 def mcc(table: Confusion) -> FloatArray:
     """Matthews correlation coefficient between true and predicted labels.
 
-    With two classes it is (TP TN - FP FN) / sqrt((TP + FP) (TP + FN) (TN + FP) (TN + FN)); with more classes, Gorodkin's R_K.
+    With two classes, it is (TP TN - FP FN) / sqrt((TP + FP) (TP + FN) (TN + FP) (TN + FN)). With more classes, it is Gorodkin's
+    R_K.
 
     Examples
     --------
@@ -161,15 +162,16 @@ def mcc(table: Confusion) -> FloatArray:
 def krippendorff_alpha(table: Confusion, *, level: Literal["nominal", "ordinal", "interval"] = "nominal") -> FloatArray:
     """Krippendorff's alpha: agreement of true and predicted labels beyond chance.
 
-    The true and the predicted labels are those of two raters. alpha = 1 - observed disagreement / expected disagreement. The
-    expected disagreement is the disagreement of two labels drawn without replacement from all true and predicted labels. A
-    weight counts as a number of rows, because alpha depends on this number: multiply weights that sum to 1 by the number of
-    rows.
+    The true and the predicted labels are treated as the labels of two raters. alpha = 1 - observed disagreement / expected
+    disagreement. The expected disagreement is the disagreement of two labels drawn without replacement from all true and
+    predicted labels. A weight counts as a number of rows, because alpha depends on the number of rows. If the weights sum to 1,
+    multiply them by the number of rows.
 
     Parameters
     ----------
     level : {"nominal", "ordinal", "interval"}, default "nominal"
-        Level of measurement. "ordinal" uses the order of `labels`; "interval" uses the labels, which must be numbers.
+        Level of measurement. "ordinal" uses the order of `labels`. "interval" uses the labels themselves, which must be
+        numbers.
 
     Examples
     --------
@@ -191,7 +193,6 @@ def krippendorff_alpha(table: Confusion, *, level: Literal["nominal", "ordinal",
 
 
 def _read_label_values(table: Confusion) -> FloatArray:
-    """Return the labels as numbers."""
     try:
         return np.array([float(label) for label in table.labels])
     except (TypeError, ValueError):

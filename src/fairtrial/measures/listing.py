@@ -51,7 +51,7 @@ def format_measure(name: str) -> str:
 
 
 def format_signature(name: str) -> str:
-    """Format the call without annotations."""
+    """Format the signature of a measure without type annotations."""
     signature = inspect.signature(get_measure(name))
     plain = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in signature.parameters.values()]
     return str(signature.replace(parameters=plain, return_annotation=inspect.Signature.empty))

@@ -1,4 +1,4 @@
-"""Measures: a formula over a sufficient statistic, with metadata.
+"""Base classes of measures. A measure is a formula over a sufficient statistic, with metadata.
 
 Each measure supplies only its formula. For all measures, this module checks the input, averages over classes, handles batches
 and resamples, issues warnings, and builds scorers and docstrings.
@@ -46,11 +46,11 @@ class MeasureFacts:
     needs : {"labels", "scores", "probabilities", "values", "results"}
         Input of the measure: predicted labels, scores, probabilities, predicted numbers, or values of other measures.
     direction : {"max", "min", "target", "none"}
-        Whether higher values ("max"), lower values ("min"), values near `target` or no values ("none") are better.
+        Which values are better: higher ("max"), lower ("min"), closer to `target` ("target"), or neither ("none").
     range : tuple of float
         Smallest and largest possible value.
     chance : float or None
-        Expected value of random guessing with two classes; None if it depends on the class proportions.
+        Expected value under random guessing with two classes; None if it depends on the class proportions.
     cite : str
         Reference, as in the bibliography.
     summary : str
@@ -60,7 +60,7 @@ class MeasureFacts:
     per_class : bool
         Whether the measure is computed for one class and averaged over classes.
     proportion : bool
-        Whether the measure is a proportion of rows, so it has Wilson intervals.
+        Whether the measure is a proportion of rows. Proportions have Wilson intervals.
     rank_based : bool
         Whether only the order of the scores matters.
     undefined : str
@@ -68,13 +68,13 @@ class MeasureFacts:
     averages : tuple
         Values that the argument `average` accepts.
     display_name : str
-        Human-readable name, e.g. "AUC". Default: the name, with spaces instead of underscores.
+        Human-readable name, such as "AUC". Default: the name, with spaces instead of underscores.
     exceptions : tuple of str
-        Rules of the contract of measures that do not apply: "class order", "weight scale", "perfect predictions".
+        Rules of the measure contract that do not apply: "class order", "weight scale" or "perfect predictions".
     target : float or None
         Best value of a measure with the direction "target"; None for other measures.
     better : str
-        Which values are better: "higher", "lower", e.g. "near 1", or "neither".
+        Which values are better: "higher", "lower", "neither", or values near a target ("near 1").
     has_direction : bool
         Whether higher or lower values are better, so that models can be ranked by the measure.
 
@@ -111,7 +111,7 @@ class MeasureFacts:
 
     @property
     def better(self) -> str:
-        """Return which values are better: "higher", "lower", e.g. "near 1", or "neither"."""
+        """Return which values are better: "higher", "lower", "neither", or values near a target ("near 1")."""
         return {"max": "higher", "min": "lower", "none": "neither"}.get(self.direction) or f"near {self.target:g}"
 
     @property
@@ -121,18 +121,20 @@ class MeasureFacts:
 
     @property
     def best_value(self) -> str:
-        """Explain in a clause why models cannot be ranked by a measure without direction."""
+        """Explain which value is best, if neither higher nor lower values are better."""
         if self.target is not None:
             return f"its best value is {self.target:g}"
         return "neither higher nor lower values are better"
 
     @property
     def exceptions(self) -> tuple[str, ...]:
-        """Return the rules of the contract of measures that do not apply."""
+        """Return the rules of the measure contract that do not apply to this measure."""
         return _EXCEPTIONS.get(self.name, ())
 
     def get_chance(self, n_classes: int) -> float:
-        """Return the value of random guessing with this many classes; NaN if it varies.
+        """Return the expected value under random guessing with `n_classes` classes.
+
+        The result is NaN if it depends on the class proportions.
 
         >>> from fairtrial.measures import balanced_accuracy
         >>> balanced_accuracy.facts.get_chance(4)
@@ -146,7 +148,7 @@ class MeasureFacts:
 # Measures whose chance level is 1 over the number of classes.
 _CHANCE_PER_CLASS = frozenset({"balanced_accuracy"})
 
-# Not fields of MeasureFacts: the fields of measures that users define are part of the content keys of studies.
+# These are not fields of MeasureFacts, because the fields of user-defined measures are part of the content keys of studies.
 _DISPLAY_NAMES: dict[str, str] = {}
 _TARGETS: dict[str, float] = {}
 _EXCEPTIONS: dict[str, tuple[str, ...]] = {}
@@ -155,10 +157,10 @@ registry: Registry[Measure] = Registry("measure", group="fairtrial.measures")
 
 
 class Measure:
-    """A function of predictions with metadata.
+    """A function of predictions, with metadata such as its direction and range.
 
-    Call a measure with the true labels and the predictions of a model. `of` computes it from a sufficient statistic, e.g. from
-    a confusion table. `facts` contains its direction, range and reference.
+    Call a measure with the true labels and the predictions of a model. The method `of` computes the measure from a sufficient
+    statistic, e.g. from a confusion table. The attribute `facts` contains the metadata.
 
     Parameters
     ----------
@@ -194,7 +196,7 @@ class Measure:
 
     @property
     def display_name(self) -> str:
-        """Return the human-readable name, e.g. "AUC" or "F1 score"; `name` is the identifier."""
+        """Return the human-readable name, such as "AUC" or "F1 score"; `name` is the identifier."""
         return self.facts.display_name
 
     def __call__(self, *args: Any, **params: Any) -> Any:
@@ -210,8 +212,8 @@ class Measure:
             True labels or values.
         y : array-like
             Predicted labels, scores, probabilities or values, depending on the measure.
-        **options
-            `positive`, `labels` and `sample_weight`, as in a call of the measure.
+        **options : Any
+            The options `positive`, `labels` and `sample_weight`, as in a call of the measure.
 
         Returns
         -------
@@ -223,7 +225,7 @@ class Measure:
     def compute_values(
         self, rows: Any, draw_counts: DrawCounts | None = None, *, average: Average = "auto", **params: Any
     ) -> FloatArray:
-        """Compute the value for the rows, or for each resample of them.
+        """Compute the value for all rows, or for each resample of the rows.
 
         Parameters
         ----------
@@ -233,7 +235,7 @@ class Measure:
             How often each row is drawn in each resample. Default: one value for the rows themselves.
         average : {"auto", "binary", "macro", "weighted", "micro"} or None, default "auto"
             Average over classes, as in a call of the measure.
-        **params
+        **params : Any
             Parameters of the formula.
 
         Returns
@@ -271,14 +273,14 @@ class Measure:
 
         Parameters
         ----------
-        **options
-            `positive`, `labels`, `average` and the parameters of the measure.
+        **options : Any
+            The options `positive`, `labels` and `average`, and parameters of the measure.
 
         Returns
         -------
         MeasureScorer
-            Negates the value if lower values are better, because scikit-learn maximizes. If values near a target are better,
-            the score is minus the distance from the target.
+            If lower values are better, the scorer negates them, because scikit-learn maximizes scores. If values near a target
+            are better, the score is minus the distance from the target.
         """
         from fairtrial.measures.scorer import MeasureScorer
 
@@ -371,7 +373,7 @@ class LabelMeasure(Measure):
     def compute_values(
         self, rows: Any, draw_counts: DrawCounts | None = None, *, average: Average = "auto", **params: Any
     ) -> FloatArray:
-        """Compute the value for the rows, or for each resample of them."""
+        """Compute the value for all rows, or for each resample of the rows."""
         table = rows.confusion(draw_counts)
         value = self._compute_value(table, average, params)
         return value[None] if draw_counts is None else value
@@ -383,14 +385,14 @@ class LabelMeasure(Measure):
         return self._unwrap_value(self._compute_value(table, average, params))
 
     def count_successes(self, rows: LabelRows, average: Average = "auto", **params: Any) -> tuple[float, float]:
-        """Return numerator and denominator of a proportion."""
+        """Return the numerator and the denominator of a proportion."""
         numerator, denominator = self.formula(self._select_operand(rows.confusion(), average), **params)
         return float(numerator), float(denominator)
 
     def count_table_successes(
         self, table: Confusion, average: Average = "auto", **params: Any
     ) -> tuple[FloatArray, FloatArray]:
-        """Return numerators and denominators of a proportion for a batch of confusion tables."""
+        """Return the numerators and the denominators of a proportion for a batch of confusion tables."""
         numerators, denominators = self.formula(self._select_operand(table, average), **params)
         return np.asarray(numerators, dtype=float), np.asarray(denominators, dtype=float)
 
@@ -451,7 +453,7 @@ class ScoreMeasure(Measure):
     def compute_values(
         self, rows: Any, draw_counts: DrawCounts | None = None, *, average: Average = "auto", **params: Any
     ) -> FloatArray:
-        """Compute the value for the rows, or for each resample of them."""
+        """Compute the value for all rows, or for each resample of the rows."""
         if average == "auto":
             binary = rows.classes.positive is not None or len(rows.classes) < 2
             average = "binary" if binary else "macro"
@@ -470,14 +472,14 @@ class ScoreMeasure(Measure):
 
 
 class MultiScoreMeasure(ScoreMeasure):
-    """A measure of scores that combines the classes in its own way: a formula over all rows."""
+    """A measure of scores whose formula uses the rows of all classes."""
 
     averages = ("auto",)
 
     def compute_values(
         self, rows: Any, draw_counts: DrawCounts | None = None, *, average: Average = "auto", **params: Any
     ) -> FloatArray:
-        """Compute the value for the rows, or for each resample of them."""
+        """Compute the value for all rows, or for each resample of the rows."""
         del average
         if not self.facts.proportion:
             return np.atleast_1d(self.formula(rows, draw_counts, **params))
@@ -492,7 +494,7 @@ class RowMeasure(Measure):
     def compute_values(
         self, rows: Any, draw_counts: DrawCounts | None = None, *, average: Average = "auto", **params: Any
     ) -> FloatArray:
-        """Compute the value for the rows, or for each resample of them."""
+        """Compute the value for all rows, or for each resample of the rows."""
         del average
         rows = rows if draw_counts is None else replace(rows, weights=rows.redraw(draw_counts))
         values = self.formula(rows, **params)
@@ -527,10 +529,10 @@ class ProbabilityMeasure(RowMeasure):
 
 
 class SetMeasure(ProbabilityMeasure):
-    """A measure of prediction sets: boolean columns, one per class, or probabilities that are compared with a threshold."""
+    """A measure of prediction sets, given as one boolean column per class or as probabilities to compare with a threshold."""
 
     def read_rows(self, y_true: npt.ArrayLike, y: npt.ArrayLike, **options: Any) -> ProbabilityRows:
-        """Check true labels and sets or probabilities and return them as rows."""
+        """Check the true labels and the prediction sets or probabilities, and return them as rows."""
         array = np.asarray(y)
         if array.dtype.kind not in "biu" or (array.ndim == 1 and array.dtype != bool) or not np.isin(array, (0, 1)).all():
             return super().read_rows(y_true, y, **options)
@@ -538,15 +540,15 @@ class SetMeasure(ProbabilityMeasure):
 
 
 LimitsFunction = Callable[..., tuple[float, float, str, str]]
-"""Computes lower limit, upper limit, method and note from an `OutcomeSample`, a confidence level and the parameters."""
+"""Function that computes the limits, the method and a note from an `OutcomeSample`, a confidence level and parameters."""
 _Limits = TypeVar("_Limits", bound=LimitsFunction)
 
 
 class OutcomeMeasure(ProbabilityMeasure):
-    """A measure of the probabilities of one class and its outcomes: a formula over a `ScoreTally`.
+    """A measure that compares the probabilities of one class with its outcomes: a formula over a `ScoreTally`.
 
-    The class is the positive class, or the most probable class of each row if there are several classes and no positive one.
-    `limits` computes confidence limits without resampling.
+    The class is the positive class. If there are several classes and no positive class, the most probable class of each row is
+    used. The function `limits` computes confidence limits without resampling.
     """
 
     limits: LimitsFunction | None = None
@@ -556,7 +558,7 @@ class OutcomeMeasure(ProbabilityMeasure):
     def compute_values(
         self, rows: Any, draw_counts: DrawCounts | None = None, *, average: Average = "auto", **params: Any
     ) -> FloatArray:
-        """Compute the value for the rows, or for each resample of them."""
+        """Compute the value for all rows, or for each resample of the rows."""
         del average
         ranked = rows.outcomes
         return np.atleast_1d(self.formula(ranked.tally if draw_counts is None else ranked.redraw(draw_counts), **params))
@@ -588,8 +590,8 @@ COMMON_PARAMETERS = {
     "y_pred": ("array-like of shape (n,)", "Predicted labels."),
     "y_score": ("array-like of shape (n,) or (n, k)", "Scores of the positive class, or one column per class."),
     "y_prob": ("array-like of shape (n,) or (n, k)", "Probabilities of the positive class, or one column per class."),
-    "positive": ("label, optional", "Positive class. Default: the second of two classes in sort order."),
-    "labels": ("list, optional", "All classes, in the order of the columns of scores. Default: the sorted classes that occur."),
+    "positive": ("label, optional", "Positive class. Default: the second class in sort order, if there are two classes."),
+    "labels": ("list, optional", "All classes, in the order of the score columns. Default: the classes in the data, sorted."),
     "average": (
         '{"auto", "binary", "macro", "weighted"} or None, default "auto"',
         'Average over classes. "binary" is the value of the positive class; None returns one value per class.\n'
@@ -707,9 +709,10 @@ def measure(
     The input of the formula depends on `needs`:
 
     - "labels": a `Confusion`, or the `Cells` of each class with `per_class=True`;
-    - "scores": a `ScoreTally`; "class scores": the rows and the draw counts of resamples;
+    - "scores": a `ScoreTally`;
+    - "class scores": the rows and the draw counts of resamples;
     - "probabilities", "class sets" or "values": the rows;
-    - "outcomes": a `ScoreTally` of the probabilities of the positive class, or of the most probable one;
+    - "outcomes": a `ScoreTally` of the probabilities of the positive class, or of the most probable class;
     - "results": the arguments of the call.
 
     Parameters
@@ -717,25 +720,27 @@ def measure(
     needs : {"labels", "scores", "class scores", "probabilities", "class sets", "outcomes", "values", "results"}
         Input of the measure. "class sets" are boolean columns, one per class, or probabilities.
     direction : {"max", "min", "target", "none"}
-        Whether higher values ("max"), lower values ("min"), values near `target` or no values ("none") are better.
+        Which values are better: higher ("max"), lower ("min"), closer to `target` ("target"), or neither ("none").
     range : tuple of float
         Smallest and largest possible value.
     cite : str
         Reference.
     chance : float, optional
-        Expected value of random guessing with two classes. Leave it out if it depends on the class proportions.
+        Expected value under random guessing with two classes. Omit it if the value depends on the class proportions.
     name : str, optional
         Name in the registry. Default: the name of the function.
     display_name : str, optional
-        Human-readable name, e.g. "AUC". Default: the name, with spaces instead of underscores.
+        Human-readable name, such as "AUC". Default: the name, with spaces instead of underscores.
     target : float, optional
-        The best value, with `direction="target"`.
+        Best value. It is required if, and only if, the direction is "target".
     exceptions : tuple of str, optional
-        Rules of the contract of measures that do not apply. Pass "class order" if the classes are ordered, and "weight scale"
-        if weights count as numbers of rows. Pass "perfect predictions" if correct predictions need not have the best value.
-    **facts
-        Other fields of `MeasureFacts`. With `proportion=True` the formula returns numerator and denominator (labels), or the
-        success of each row from 0 to 1 (class scores, probabilities), and the measure has Wilson and Clopper-Pearson intervals.
+        Rules of the measure contract that do not apply. Pass "class order" if the value depends on the order of the classes.
+        Pass "weight scale" if it changes when all weights are multiplied by a constant. Pass "perfect predictions" if correct
+        predictions do not always have the best value.
+    **facts : Any
+        Other fields of `MeasureFacts`. With `proportion=True`, the measure has Wilson and Clopper-Pearson intervals. The
+        formula must then return the numerator and the denominator (labels), or the success of each row as a number from 0 to 1
+        (class scores and probabilities).
 
     Returns
     -------
@@ -778,7 +783,7 @@ def measure(
             _EXCEPTIONS[measure_facts.name] = exceptions
         new_measure = _MEASURE_CLASSES[needs](formula, measure_facts)
         if formula.__module__.startswith("fairtrial."):
-            # Docstrings of measures that users define are part of the content keys of studies and stay unchanged.
+            # Docstrings of user-defined measures are part of the content keys of studies and stay unchanged.
             new_measure.__doc__ = _build_docstring(new_measure)
         registry.add(measure_facts.name, new_measure, aliases=measure_facts.aliases)
         return new_measure
@@ -787,7 +792,7 @@ def measure(
 
 
 def set_limits(measure: Measure) -> Callable[[_Limits], _Limits]:
-    """Return a decorator that sets the function that computes the confidence limits of an `OutcomeMeasure`."""
+    """Return a decorator that registers the function for the confidence limits of an `OutcomeMeasure`."""
 
     def register(limits: _Limits) -> _Limits:
         assert isinstance(measure, OutcomeMeasure)
@@ -803,7 +808,10 @@ def _check_kind(measure: Measure, statistic: object, kind: type) -> None:
 
 
 def average_over_classes(values: FloatArray, support: FloatArray, average: Average) -> FloatArray:
-    """Average over the last axis (None keeps it); the average is NaN if the value of any class is NaN."""
+    """Average the values of the classes (last axis), unless `average` is None.
+
+    The average is NaN if a value is NaN, but a weighted average ignores classes without rows.
+    """
     if average is None:
         return values
     if average == "weighted":

@@ -1,8 +1,9 @@
 """Net benefit of acting on predicted probabilities, and decision curves.
 
-At a threshold t, a false positive costs t / (1 - t) times the benefit of a true positive. The net benefit is a mean over rows,
-and so is the difference between two models. Both are sums of proportions of rows times known factors. Therefore, their limits
-follow from the Wilson limits of these proportions (MOVER, Zou & Donner 2008) with the correlations of a multinomial sample.
+At a threshold t, a false positive costs t / (1 - t) times the benefit of a true positive. The net benefit of a model is a
+mean over rows, and so is the difference between two models. Both are sums of proportions of rows, multiplied by known factors.
+Their limits therefore follow from the Wilson limits of these proportions (MOVER, Zou & Donner 2008) and from the correlations
+of a multinomial sample.
 """
 
 from __future__ import annotations
@@ -47,13 +48,14 @@ def net_benefit(tally: ScoreTally, *, threshold: float = DEFAULT_THRESHOLD) -> F
 
     True and false positives are proportions of all rows, so 0.039 means 39 net true positives per 1,000 rows. A row is
     predicted positive if its probability is at least `threshold`. Treating no row has a net benefit of 0. Treating all rows has
-    the net benefit of a model whose probabilities are all 1. With several classes and no positive class, a prediction is
-    positive if the probability of the most probable class is at least `threshold`, and true if that class is correct.
+    the net benefit of a model whose probabilities are all 1. With several classes and no positive class, the most
+    probable class of each row is used. A prediction is positive if the probability of this class is at least `threshold`, and
+    true if this class is correct.
 
     Parameters
     ----------
     threshold : float, default 0.5
-        Lowest probability for which a row is treated, between 0 and 1. At a threshold t, a false positive costs t / (1 - t)
+        Lowest probability at which a row is treated, between 0 and 1. At a threshold t, a false positive costs t / (1 - t)
         times the benefit of a true positive.
 
     Examples
@@ -93,7 +95,7 @@ class _Decisions:
 
     @classmethod
     def from_sample(cls, sample: OutcomeSample, thresholds: FloatArray) -> _Decisions:
-        """Take the rows of a sample, in the order of `sample.values`."""
+        """Use the rows of a sample, in the order of `sample.values`."""
         return cls(thresholds, sample.is_positive, sample.counts, sample.weights, sample.clusters)
 
     def compare(
@@ -124,7 +126,7 @@ class _Decisions:
         return estimate, low, high
 
     def _assign_bins(self, scores: FloatArray | None) -> IntArray:
-        """Count, for each row, the thresholds at which it is treated."""
+        """Count the thresholds at which each row is treated."""
         if scores is None:
             return np.zeros(len(self.is_positive), dtype=np.intp)
         return np.searchsorted(self.thresholds, scores, side="right")
@@ -235,25 +237,26 @@ def decision_curve(
     y_true : array-like of shape (n,)
         True labels.
     y_score : array-like of shape (n,) or (n, k), or mapping of str to array-like
-        Probabilities of the positive class, or one column per class. Pass a mapping of names to compare several models.
+        Probabilities of the positive class, or one column per class. To compare several models, pass a mapping
+        from names to arrays.
     thresholds : array-like, optional
         Thresholds between 0 and 1. Default: 0.01, 0.02, ..., 0.99.
     level : float, default 0.95
-        Confidence level of the limits, which hold at each threshold separately.
+        Confidence level of the limits, which are valid for each threshold separately.
     positive : label, optional
-        Positive class. Default: the second of two classes in sort order.
+        Positive class. Default: the second class in sort order, if there are two classes.
     labels : list, optional
-        All classes, in the order of the columns of scores. Default: the sorted classes that occur.
+        All classes, in the order of the score columns. Default: the classes in the data, sorted.
     sample_weight : array-like of shape (n,), optional
         Weights of the rows.
     cluster : array-like of shape (n,), optional
-        Cluster of each row, e.g. the patient. Rows of a cluster may depend on each other.
+        Cluster of each row, e.g. the patient. Rows of the same cluster may depend on each other.
 
     Returns
     -------
     DataFrame
         One row per model and threshold, with columns `model` (if `y_score` is a mapping), `threshold`, `net_benefit`, `low`,
-        `high`, and the net benefits of treating all rows (`treat_all`) and no row (`treat_none`).
+        `high`, `treat_all` and `treat_none`. The last two are the net benefits of treating all rows and no row.
 
     See Also
     --------
@@ -297,28 +300,29 @@ def decision_differences(
     sample_weight: npt.ArrayLike | None = None,
     cluster: npt.ArrayLike | None = None,
 ) -> pd.DataFrame:
-    """Compute paired differences in net benefit between models and from simple strategies.
+    """Compare the net benefits of models with each other and with simple strategies.
 
-    Each model is compared with all other models, with treating all rows and with treating no row.
+    The result contains paired differences between each model and all other models, treating all rows, and treating no row.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
         True labels.
     y_score : array-like of shape (n,) or (n, k), or mapping of str to array-like
-        Probabilities of the positive class, or one column per class. Pass a mapping of names to compare several models.
+        Probabilities of the positive class, or one column per class. To compare several models, pass a mapping
+        from names to arrays.
     thresholds : array-like, optional
         Thresholds between 0 and 1. Default: 0.01, 0.02, ..., 0.99.
     level : float, default 0.95
-        Confidence level of the limits, which hold for each difference and threshold separately.
+        Confidence level of the limits, which are valid for each difference and threshold separately.
     positive : label, optional
-        Positive class. Default: the second of two classes in sort order.
+        Positive class. Default: the second class in sort order, if there are two classes.
     labels : list, optional
-        All classes, in the order of the columns of scores. Default: the sorted classes that occur.
+        All classes, in the order of the score columns. Default: the classes in the data, sorted.
     sample_weight : array-like of shape (n,), optional
         Weights of the rows.
     cluster : array-like of shape (n,), optional
-        Cluster of each row, e.g. the patient. Rows of a cluster may depend on each other.
+        Cluster of each row, e.g. the patient. Rows of the same cluster may depend on each other.
 
     Returns
     -------
@@ -366,7 +370,7 @@ def decision_differences(
 
 
 def compute_sample_curve(sample: OutcomeSample, thresholds: FloatArray, level: float) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Compute the decision curve of a sample, and its differences from treating all rows."""
+    """Compute the decision curve of a sample, and the differences between the model and treating all rows."""
     import pandas as pd
 
     decisions = _Decisions.from_sample(sample, thresholds)

@@ -122,7 +122,7 @@ def fnr(cells: Cells) -> tuple[Any, Any]:
 def selection_rate(cells: Cells) -> tuple[Any, Any]:
     """Proportion of all cases that are assigned to a class: (TP + FP) / n.
 
-    Neither a higher nor a lower rate is better: compare it between subgroups.
+    Neither a higher nor a lower rate is better. Compare the rate between subgroups.
 
     Examples
     --------
@@ -167,7 +167,7 @@ def precision(cells: Cells) -> tuple[Any, Any]:
     display_name="negative predictive value",
 )
 def npv(cells: Cells) -> tuple[Any, Any]:
-    """Proportion of the cases not assigned to a class that are outside it: TN / (TN + FN).
+    """Proportion of the cases not assigned to a class that do not belong to it: TN / (TN + FN).
 
     Examples
     --------

@@ -24,8 +24,8 @@ _SET_TOLERANCE = 1e-12
 def brier(rows: ProbabilityRows) -> FloatArray:
     """Brier score: mean squared error of the probabilities.
 
-    With two classes it is the squared error of the positive class, at most 1. With more classes it is the sum over all classes,
-    at most 2.
+    With two classes, it is the squared error of the positive class, which is at most 1. With more classes, it is the sum of the
+    squared errors of all classes, which is at most 2.
 
     Examples
     --------
@@ -100,16 +100,17 @@ def log_loss(rows: ProbabilityRows, *, clip: float = 0.0) -> FloatArray:
     display_name="probabilistic AUC",
 )
 def probabilistic_auc(rows: ProbabilityRows) -> FloatArray:
-    """Probabilistic AUC: (mean probability of positives - mean of negatives + 1) / 2.
+    """Probabilistic AUC: mean of (1 + p+ - p-) / 2 over all pairs of a positive and a negative.
 
-    It is the mean of (1 + p+ - p-) / 2 over all pairs of a positive and a negative, so it measures how far the probabilities
-    of the two classes are apart. With more than two classes it is the mean over the classes, each against the rest.
+    Here, p+ and p- are the probabilities of the positive class for the positive and for the negative. The value equals (mean
+    probability of positives - mean probability of negatives + 1) / 2. It therefore measures how far apart the probabilities of
+    the two classes are. With more than two classes, it is the mean over the classes, each against the rest.
 
     Notes
     -----
-    The difference of the two means is Tjur's coefficient of discrimination. The partial AUC, which is also abbreviated pAUC, is
-    another measure: see `partial_auc`. Vanderlooy and Hüllermeier (2008) found no advantage of the probabilistic AUC over the
-    AUC for choosing a model.
+    The difference between the two means is Tjur's coefficient of discrimination. The partial AUC (`partial_auc`) is also
+    abbreviated pAUC, but is a different measure. Vanderlooy and Hüllermeier (2008) found no advantage of the probabilistic AUC
+    over the AUC for choosing a model.
 
     Examples
     --------
@@ -142,9 +143,9 @@ def information_score(
     Parameters
     ----------
     kind : {"mean", "total", "relative"}, default "mean"
-        Mean per row, sum over rows, or sum in percent of the mean entropy of the prior.
+        Mean over rows, sum over rows, or sum as a percentage of the mean entropy of the prior.
     prior : array-like of shape (k,) or (n, k), optional
-        Prior probability of each class, for all rows or for each row; preferably from the training data.
+        Prior probability of each class, for all rows or for each row. Preferably, estimate it from the training data.
         Default: the class proportions in `y_true`.
 
     Notes
@@ -201,9 +202,9 @@ def calibration_error(
 ) -> FloatArray:
     """Expected calibration error: mean difference between predicted and observed frequencies.
 
-    The rows are binned by the predicted probability of the positive class if there are two classes, else of the most probable
-    class. Within each bin the mean prediction is compared with the observed frequency. Resamples keep the bins of the original
-    rows.
+    With two classes, the rows are binned by the predicted probability of the positive class. With more classes, they are binned
+    by the predicted probability of the most probable class. Within each bin, the mean prediction is compared with the observed
+    frequency. Resamples use the bins of the original rows.
 
     Parameters
     ----------
@@ -246,7 +247,7 @@ def ranked_probability_score(rows: ProbabilityRows) -> FloatArray:
     """Ranked probability score of ordered classes: squared error of cumulative probabilities.
 
     The squared errors are summed over the first k - 1 of k classes and divided by k - 1, so the score is at most 1. With two
-    classes it is the Brier score. The classes are in the order of `labels`; by default in sort order.
+    classes, it is the Brier score. The classes are ordered as in `labels`. By default, they are in sort order.
 
     Examples
     --------
@@ -270,8 +271,9 @@ def ranked_probability_score(rows: ProbabilityRows) -> FloatArray:
 def d2_log_loss(rows: ProbabilityRows, *, clip: float = 0.0) -> FloatArray:
     """D2 of the log loss: 1 - log loss / log loss of the class proportions.
 
-    0 means no better than predicting the class proportions of `y_true` for every row, and 1 is perfect. It is -infinity if the
-    probability of a true class is 0, unless probabilities are clipped.
+    A value of 0 means that the model is no better than predicting the class proportions of `y_true` for every row. A perfect
+    model has a value of 1. The value is minus infinity if the probability of a true class is 0, unless probabilities are
+    clipped.
 
     Parameters
     ----------
@@ -302,7 +304,8 @@ def d2_log_loss(rows: ProbabilityRows, *, clip: float = 0.0) -> FloatArray:
 def d2_brier(rows: ProbabilityRows) -> FloatArray:
     """Brier skill score, or D2: 1 - Brier score / Brier score of the class proportions.
 
-    0 means no better than predicting the class proportions of `y_true` for every row, and 1 is perfect.
+    A value of 0 means that the model is no better than predicting the class proportions of `y_true` for every row. A perfect
+    model has a value of 1.
 
     Examples
     --------
@@ -332,13 +335,13 @@ def _compute_skill(rows: ProbabilityRows, loss: FloatArray, reference_loss: Floa
 def set_coverage(rows: ProbabilityRows, *, threshold: float = 0.1) -> FloatArray:
     """Proportion of rows whose prediction set contains the true class.
 
-    Pass prediction sets as a boolean column per class, or probabilities: the set of a row then contains the classes whose
-    probability is at least `threshold`. Compare the value with the nominal coverage of the sets.
+    Pass prediction sets as one boolean column per class, or pass probabilities. With probabilities, the set of a row contains
+    the classes whose probability is at least `threshold`. Compare the value with the nominal coverage of the sets.
 
     Parameters
     ----------
     threshold : float, default 0.1
-        Lowest probability of a class in the set. Boolean columns ignore it.
+        Lowest probability at which a class belongs to the set. It is not used for boolean columns.
 
     Examples
     --------
@@ -366,7 +369,7 @@ def set_width(rows: ProbabilityRows, *, threshold: float = 0.1) -> FloatArray:
     Parameters
     ----------
     threshold : float, default 0.1
-        Lowest probability of a class in the set. Boolean columns ignore it.
+        Lowest probability at which a class belongs to the set. It is not used for boolean columns.
 
     Examples
     --------
@@ -386,14 +389,14 @@ def _build_sets(rows: ProbabilityRows, threshold: float) -> npt.NDArray[np.bool_
 
 
 def _build_binnings(rows: ProbabilityRows, bins: int, strategy: str) -> tuple[Binning, Binning]:
-    """Bin the rows twice: the first binning sums prediction minus outcome, the second counts rows."""
+    """Return two binnings with the same bins: the first sums prediction minus outcome, and the second counts rows."""
     predicted, is_true = get_predicted_probabilities(rows)
     bin_index = assign_bins(predicted, bins, strategy, rows.base)
     return Binning(bin_index, bins, predicted - is_true), Binning(bin_index, bins)
 
 
 def get_predicted_probabilities(rows: ProbabilityRows) -> tuple[FloatArray, FloatArray]:
-    """Return the predicted probability of each row, and whether the prediction came true."""
+    """Return the predicted probability of each row, and whether the predicted event occurred (1) or not (0)."""
     if len(rows.classes) == 2 and rows.classes.positive is not None:
         return rows.probabilities[:, rows.classes.positive], (rows.true == rows.classes.positive).astype(np.float64)
     likely = rows.probabilities.argmax(axis=1)
@@ -401,14 +404,14 @@ def get_predicted_probabilities(rows: ProbabilityRows) -> tuple[FloatArray, Floa
 
 
 def assign_bins(probabilities: FloatArray, bins: int, strategy: str, weights: FloatArray | None) -> npt.NDArray[np.intp]:
-    """Return the bin of each predicted probability; quantiles are weighted."""
+    """Return the index of the bin of each predicted probability; quantiles are weighted."""
     inner = np.arange(1, bins) / bins
     edges = inner if strategy == "uniform" else np.quantile(probabilities, inner, method="inverted_cdf", weights=weights)
     return np.searchsorted(edges, probabilities, side="left")
 
 
 def _read_priors(rows: ProbabilityRows, prior: npt.ArrayLike | None) -> FloatArray:
-    """Return priors of shape (lines, n or 1, k): one line for each line of weights, or a single line for all of them."""
+    """Return priors of shape (lines, n or 1, k), with one line per resample or a single line for all resamples."""
     if prior is None:
         return rows.class_proportions[:, None, :]
     prior_values = _check.check_numbers("prior", prior)
@@ -421,7 +424,7 @@ def _read_priors(rows: ProbabilityRows, prior: npt.ArrayLike | None) -> FloatArr
 def _average_over_lines(
     rows: ProbabilityRows, priors: FloatArray, contribution: Callable[[ProbabilityRows, FloatArray], FloatArray]
 ) -> FloatArray:
-    """Average a contribution that depends on the prior; each line of weights may have its own prior."""
+    """Average contributions that depend on the prior; each resample may have its own prior."""
     if len(priors) == 1:
         return rows.mean(np.broadcast_to(contribution(rows, priors[0]), rows.true.shape))
     means = [

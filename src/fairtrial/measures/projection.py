@@ -1,4 +1,4 @@
-"""Projection: show learners in the plane by the differences between their confusion tables."""
+"""Show learners as points in the plane, with distances that reflect how much their confusion tables differ."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Projection:
     points : DataFrame
         Coordinates x and y; the first row is Ideal, the learner without errors.
     distances : DataFrame
-        True distances, Ideal first.
+        Distances before the projection. Ideal comes first.
     parents : Series
         Parent of each learner in the minimum spanning tree.
     exact : DataFrame
@@ -101,10 +101,10 @@ def projection(
     method: Literal["tree", "mds"] = "tree",
     normalise: bool = False,
 ) -> Projection:
-    """Show learners in the plane by the differences between their errors.
+    """Show learners as points in the plane whose distances reflect how their errors differ.
 
-    A learner is represented by the vector of all cells of its confusion tables (Japkowicz, Sanghi & Tischer 2008). Ideal is the
-    learner without errors.
+    Each learner is represented by the vector of all cells of its confusion tables (Japkowicz, Sanghi & Tischer 2008). The point
+    "Ideal" represents a learner without errors.
 
     Parameters
     ----------
@@ -114,8 +114,8 @@ def projection(
     distance : {"L2", "L1"}, default "L2"
         "L1" counts every error twice; "L2" gives more weight to errors that are concentrated in a few cells.
     method : {"tree", "mds"}, default "tree"
-        "tree" keeps the distances to Ideal and to the parent in the minimum spanning tree exact and may distort the others.
-        "mds" (multidimensional scaling) distributes the distortion over all pairs.
+        "tree" preserves the distances of each learner to Ideal and to its parent in the minimum spanning tree, but can distort
+        all other distances. "mds" (multidimensional scaling) distributes the distortion over all pairs.
     normalise : bool, default False
         Divide each table by its total to give all domains the same weight.
 
@@ -171,7 +171,7 @@ def _compute_pairwise_distances(vectors: FloatArray, distance: str) -> FloatArra
 
 
 def _grow_tree(distances: FloatArray) -> tuple[list[int], list[int]]:
-    """Grow Prim's tree from point 0; return the order of joining and the parent of each point (0 for the root)."""
+    """Build a minimum spanning tree from point 0 (Prim); return the points in order of insertion and all parents."""
     order, parents = [0], [0] * len(distances)
     left = list(range(1, len(distances)))
     while left:
@@ -199,7 +199,7 @@ def _place_along_tree(distances: FloatArray, order: list[int], parents: list[int
 
 
 def _choose_side(points: FloatArray, distances: FloatArray, new: int, anchor: int, placed: list[int]) -> FloatArray:
-    """Two points have the right distances from Ideal and the anchor; choose the one that fits the placed points better."""
+    """Choose the better of the two points that have the exact distances from Ideal and from the anchor."""
     to_ideal, side, to_anchor = distances[new, 0], distances[anchor, 0], distances[new, anchor]
     # Half angles are accurate for small angles; the cosine is not. If rounding separates the circles, clipping keeps the
     # distance to Ideal and minimizes the error of the other distance.
@@ -213,7 +213,7 @@ def _choose_side(points: FloatArray, distances: FloatArray, new: int, anchor: in
 
 
 def _scale_distances(distances: FloatArray, order: list[int], starts: int = 20) -> FloatArray:
-    """Scale metrically with Ideal at the origin; take the best of several starts because stress has local minima."""
+    """Apply metric scaling with Ideal at the origin; use the best of several starts, because stress has local minima."""
     shape, size = (len(distances), 2), distances.max()
     random_starts = np.random.default_rng(0).normal(scale=size, size=(starts, *shape))
     tries = [_run_smacof(distances, start) for start in [_scale_classical(distances), *random_starts]]
@@ -230,7 +230,7 @@ def _scale_classical(distances: FloatArray) -> FloatArray:
 
 
 def _run_smacof(distances: FloatArray, points: FloatArray, rounds: int = 2000) -> FloatArray:
-    """Scale by majorization (de Leeuw 1977); each round lowers the stress."""
+    """Apply metric scaling by majorization (de Leeuw 1977); each round lowers the stress."""
     for _ in range(rounds):
         plane_distances = _compute_pairwise_distances(points, "L2")
         pull = -np.divide(distances, plane_distances, out=np.zeros_like(distances), where=plane_distances > 0)
@@ -244,7 +244,7 @@ def _run_smacof(distances: FloatArray, points: FloatArray, rounds: int = 2000) -
 
 
 def _align_axes(points: FloatArray, order: list[int]) -> FloatArray:
-    """Rotate the first learner of the tree that is not at the origin onto the x-axis, and the next one upwards."""
+    """Rotate the first learner that is not at the origin onto the x-axis; mirror the plot if the next learner is below."""
     size = np.abs(points).max()
     first = next((point for point in order if np.linalg.norm(points[point]) > _EXACT * size), 0)
     angle = np.arctan2(points[first, 1], points[first, 0])

@@ -98,7 +98,7 @@ def rank_table(
 ) -> RankTable:
     """Rank learners under each measure.
 
-    Scores that agree to 12 digits are ties.
+    Scores that agree to 12 significant digits are tied.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def rank_table(
 
 
 def read_score_frame(scores: pd.DataFrame) -> pd.DataFrame:
-    """Check a table of scores: numbers without missing values, unique learners (rows) and measures (columns)."""
+    """Check that scores are numbers without missing values, and that learners (rows) and measures (columns) are unique."""
     import pandas as pd
 
     if not isinstance(scores, pd.DataFrame):
@@ -160,7 +160,7 @@ def read_score_frame(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def get_registered_directions(columns: list[str], remedy: str) -> dict[str, Direction]:
-    """Return the direction of the registered measure of each column; raise an error for unknown names."""
+    """Return the direction of each column from the registered measure; raise an error for unknown names."""
     unknown = [name for name in columns if name not in registry]
     if unknown:
         hint = suggest_name(unknown[0], registry) if len(unknown) == 1 else ""

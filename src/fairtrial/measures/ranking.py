@@ -1,4 +1,4 @@
-"""Measures of scores: AUC and its variants, AUK, H-measure, Kolmogorov-Smirnov, average precision, lift, Hand and Till."""
+"""Measures of scores: AUC and its variants, AUK, H-measure, Kolmogorov-Smirnov, average precision, lift and others."""
 
 from __future__ import annotations
 
@@ -103,14 +103,14 @@ def gini(tally: ScoreTally) -> FloatArray:
     display_name="partial AUC",
 )
 def partial_auc(tally: ScoreTally, *, max_fpr: float = 0.1, standardized: bool = False) -> FloatArray:
-    """Area under the ROC curve up to a false positive rate.
+    """Area under the ROC curve up to a given false positive rate.
 
     Parameters
     ----------
     max_fpr : float, default 0.1
         Upper limit of the false positive rate.
     standardized : bool, default False
-        Rescale the area as McClish does: 0.5 for random guessing, 1 for a perfect ranking.
+        Rescale the area to 0.5 for random guessing and 1 for a perfect ranking (McClish).
 
     Examples
     --------
@@ -160,10 +160,10 @@ def auch(tally: ScoreTally) -> FloatArray:
     display_name="scored AUC",
 )
 def sauc(tally: ScoreTally) -> FloatArray:
-    """Scored AUC: mean score difference over the pairs in which the positive scores higher.
+    """Scored AUC: mean amount by which positives score higher than negatives.
 
-    The sum of these differences is divided by the number of all pairs of a positive and a negative. It is at most 1 if the
-    scores lie between 0 and 1.
+    It is the mean over all pairs of a positive and a negative. Pairs in which the positive does not score higher count as zero.
+    The value is at most 1 if the scores lie between 0 and 1.
 
     Examples
     --------
@@ -189,14 +189,14 @@ def sauc(tally: ScoreTally) -> FloatArray:
 def soft_auc(tally: ScoreTally, *, beta: float = 10.0) -> FloatArray:
     """Soft AUC: mean sigmoid of the score difference over pairs of a positive and a negative.
 
-    A pair counts 1 / (1 + exp(-beta (s+ - s-))). The sigmoid replaces the step function of the AUC, so pairs with a small
-    score difference count about one half. The value depends on the scale of the scores. It approaches the AUC if `beta`
-    increases, and 0.5 if `beta` approaches 0.
+    A pair counts as 1 / (1 + exp(-beta (s+ - s-))). The sigmoid replaces the step function of the AUC, so pairs with a small
+    score difference count as about one half. The value depends on the scale of the scores. It approaches the AUC as `beta`
+    increases, and 0.5 as `beta` approaches 0.
 
     Parameters
     ----------
     beta : float, default 10
-        Steepness of the sigmoid. No value is standard. With 10, a score difference of 0.5 counts 0.993.
+        Steepness of the sigmoid. There is no standard value. With 10, a score difference of 0.5 counts as 0.993.
 
     Notes
     -----
@@ -230,7 +230,7 @@ def soft_auc(tally: ScoreTally, *, beta: float = 10.0) -> FloatArray:
 def kappa_curve_area(tally: ScoreTally) -> FloatArray:
     """Area under the kappa curve (AUK): Cohen's kappa integrated over the false positive rate.
 
-    The integral follows the ROC curve with straight lines between its points. Unlike the AUC, it depends on the proportion of
+    The ROC curve is linear between its points. Unlike the AUC, the AUK depends on the proportion of
     positives. If the classes are balanced, it equals AUC - 1/2. It is below 0.62 even for a perfect ranking.
 
     Examples
@@ -248,7 +248,7 @@ def kappa_curve_area(tally: ScoreTally) -> FloatArray:
     needs="scores", direction="max", range=(0, 1), cite="Hand 2009", rank_based=True, undefined=_BOTH, display_name="H-measure"
 )
 def h_measure(tally: ScoreTally, *, severity_ratio: float | None = None) -> FloatArray:
-    """Hand's H-measure: proportion of the trivial classifier's expected loss that is saved.
+    """Hand's H-measure: proportion of the trivial classifier's expected loss that is avoided.
 
     The cost of a false positive follows the distribution Beta(2, 1 + 1 / SR), where SR is the severity ratio. H is 0 for
     rankings below chance.
@@ -256,8 +256,8 @@ def h_measure(tally: ScoreTally, *, severity_ratio: float | None = None) -> Floa
     Parameters
     ----------
     severity_ratio : float, optional
-        Cost of a false positive divided by the cost of a false negative. Default: positives divided by negatives.
-        1 is Hand's Beta(2, 2).
+        Cost of a false positive divided by the cost of a false negative. Default: number of positives divided by number of
+        negatives. The value 1 gives Hand's Beta(2, 2) distribution.
 
     Examples
     --------
@@ -285,7 +285,7 @@ def ks(tally: ScoreTally, *, signed: bool = False) -> FloatArray:
     Parameters
     ----------
     signed : bool, default False
-        Use the largest TPR - FPR, which does not reward reversed rankings.
+        Use the largest signed difference TPR - FPR, which does not reward reversed rankings.
 
     Examples
     --------
@@ -352,7 +352,7 @@ def abc(tally: ScoreTally) -> FloatArray:
     aliases=("ap",),
 )
 def average_precision(tally: ScoreTally) -> FloatArray:
-    """Average precision: precisions at all thresholds, weighted by the gain in recall.
+    """Average precision: mean precision over all thresholds, weighted by the gain in recall.
 
     Examples
     --------
@@ -367,9 +367,9 @@ def average_precision(tally: ScoreTally) -> FloatArray:
     needs="scores", direction="max", range=(0, np.inf), chance=1.0, cite="Vuk & Curk 2006", rank_based=True, undefined=_BOTH
 )
 def lift(tally: ScoreTally, *, fraction: float = 0.1) -> FloatArray:
-    """Lift: positive rate among the highest-scored cases divided by that among all cases.
+    """Lift: proportion of positives among the highest-scored cases, relative to all cases.
 
-    If the fraction cuts a group of equal scores, the group counts in proportion.
+    If only some cases of a group with equal scores can be included, the group counts in proportion.
 
     Parameters
     ----------
@@ -419,12 +419,13 @@ def mer(tally: ScoreTally) -> FloatArray:
 def mwl(tally: ScoreTally, *, severity_ratio: float | None = None) -> FloatArray:
     """Minimum weighted loss over all thresholds.
 
-    With cost c = SR / (1 + SR) of a false positive, the loss is 2 (c FP + (1 - c) FN) / n. SR is the severity ratio.
+    The loss is 2 (c FP + (1 - c) FN) / n. The cost of a false positive is c = SR / (1 + SR), where SR is the severity ratio.
 
     Parameters
     ----------
     severity_ratio : float, optional
-        Cost of a false positive divided by the cost of a false negative. Default: positives divided by negatives.
+        Cost of a false positive divided by the cost of a false negative. Default: number of positives divided by number of
+        negatives.
 
     Examples
     --------
@@ -479,8 +480,9 @@ def hand_till(rows: ScoreRows, draw_counts: DrawCounts | None) -> FloatArray:
 def top_k_accuracy(rows: ScoreRows, *, k: int = 2) -> FloatArray:
     """Proportion of rows whose true class is among the k classes with the highest scores.
 
-    If classes are tied at rank k, a row counts by the probability that its true class is chosen when ties are broken at random.
-    The value then does not depend on the order of the classes or on chance. Without ties, it equals the value of scikit-learn.
+    If classes are tied at rank k, a row counts with the probability that its true class is chosen if ties are broken at random.
+    The value is therefore deterministic and does not depend on the order of the classes. Without ties, it equals the value of
+    scikit-learn.
 
     Parameters
     ----------

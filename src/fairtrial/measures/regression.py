@@ -1,7 +1,7 @@
 """Measures of predicted numbers.
 
-They have their own module because names such as `rmse` also exist for probabilities. In the registry their names begin
-with `regression.`, e.g. `regression.rmse`.
+These measures have their own module, because names such as `rmse` also exist for probabilities. In the registry, their names
+begin with `regression.`, as in `regression.rmse`.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ _CONSTANT = "the true values are all equal"
 
 
 def _compute_deviations(values: FloatArray, weights: FloatArray) -> FloatArray:
-    """Subtract the weighted mean; the result for a constant column is exactly zero."""
+    """Subtract the weighted mean from each value; the result is exactly zero if all values are equal."""
     shifted = values - values[weights.argmax()]
     return np.asarray(shifted - np.average(shifted, weights=weights))
 
 
 def _compute_mean_deviation(rows: ValueRows, power: int, baseline: float | None) -> FloatArray:
-    """Compute the mean of |baseline - y|^power for each line of weights; a mean of zero becomes NaN."""
+    """Compute the mean of |baseline - y|^power for each resample; a mean of zero becomes NaN."""
     if baseline is not None:
         spread = rows.mean(np.abs(rows.true - baseline) ** power)
     else:

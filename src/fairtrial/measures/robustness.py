@@ -1,4 +1,4 @@
-"""Robustness: loss of accuracy under label noise or a change of environment, computed from the results of other measures."""
+"""Loss of accuracy under label noise or a change of environment, computed from the values of other measures."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SAEZ = "Sáez, Luengo & Herrera 2016"
 def rla(clean: npt.ArrayLike, noisy: npt.ArrayLike, *, scale: float = 100) -> FloatArray:
     """Relative loss of accuracy: (A_0 - A_x) / A_0.
 
-    A_0 is the accuracy without noise and A_x the accuracy with noise. The value is negative if the accuracy is higher with
+    A_0 is the accuracy without noise, and A_x is the accuracy with noise. The value is negative if the accuracy is higher with
     noise. Learners with a low accuracy have little accuracy to lose, so use `ela` to compare learners.
 
     Parameters
@@ -63,8 +63,8 @@ def rla(clean: npt.ArrayLike, noisy: npt.ArrayLike, *, scale: float = 100) -> Fl
 def ela(clean: npt.ArrayLike, noisy: npt.ArrayLike, *, scale: float = 100) -> FloatArray:
     """Equalized loss of accuracy: (100 - A_x) / A_0.
 
-    A_0 is the accuracy without noise and A_x the accuracy with noise. The value is the relative loss of accuracy plus (100 -
-    A_0) / A_0.
+    A_0 is the accuracy without noise, and A_x is the accuracy with noise. The value is the relative loss of accuracy plus
+    (100 - A_0) / A_0.
 
     Parameters
     ----------
@@ -97,8 +97,8 @@ def ela(clean: npt.ArrayLike, noisy: npt.ArrayLike, *, scale: float = 100) -> Fl
 def brm(error_noisy: npt.ArrayLike, error_bayes: npt.ArrayLike) -> FloatArray:
     """Bayes robustness measure: (E_x - E) / E.
 
-    E_x is the error under noise and E the Bayes error without noise. The Bayes error is known only for simulated data. A
-    negative value is due to random error in `error_noisy`.
+    E_x is the error under noise, and E is the Bayes error without noise. The Bayes error is known only for simulated data.
+    Negative values are due to random error in `error_noisy`.
 
     Parameters
     ----------
@@ -128,8 +128,9 @@ def performance_deterioration(
 ) -> FloatArray:
     """Performance deterioration: (E_test - E_ideal) / (E_0 - E_ideal), at most 1.
 
-    All errors are measured in the changed environment. 0 means that performance does not deteriorate, 1 that the learner is no
-    better than the trivial classifier. A negative value means that the old training data gave a lower error.
+    All errors are measured in the changed environment. A value of 0 means that performance does not deteriorate. A value of 1
+    means that the learner is no better than the trivial classifier. A negative value means that training before the change gave
+    a lower error.
 
     Parameters
     ----------
@@ -169,7 +170,7 @@ def _read_accuracies(clean: npt.ArrayLike, noisy: npt.ArrayLike, scale: float) -
             value = values[outside][0]
             raise InputError(f"{name} must contain accuracies from 0 to {top:g}, got {value:g}: pass scale= for another unit")
     largest = max(before.max(), after.max())
-    # Zeros are the same on both scales.
+    # A largest accuracy of 0 says nothing about the scale.
     if top == 100 and 0 < largest <= 1:
         warnings.warn(
             f"the largest accuracy is {largest:g} of 100: pass scale=1 if the accuracies are proportions",

@@ -1,4 +1,7 @@
-"""Checked rows, from which statistics are computed: once for the estimate, and once per resample for its interval."""
+"""Checked rows of true labels and predictions.
+
+Statistics are computed from the rows once for the estimate, and once per resample for the interval.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +57,7 @@ class LabelRows:
         return Binning(self.true * k + self.predicted, k * k, self.weights)
 
     def confusion(self, draw_counts: DrawCounts | None = None) -> Confusion:
-        """Build the confusion table, or with `draw_counts` (R x n) a batch of R tables."""
+        """Build the confusion table, or a batch of R tables if `draw_counts` (R x n) is given."""
         k = len(self.classes)
         table: Any
         if draw_counts is None:
@@ -66,7 +69,7 @@ class LabelRows:
 
 @dataclass(frozen=True)
 class RankedRows:
-    """Rows with a score, each positive or negative."""
+    """Rows with a score and one of two outcomes, positive or negative."""
 
     is_positive: npt.NDArray[np.bool_]
     scores: FloatArray
@@ -85,7 +88,7 @@ class RankedRows:
         return Binning(np.where(self.is_positive, bin_index, bin_index + m), 2 * m, self.weights)
 
     def redraw(self, draw_counts: DrawCounts) -> ScoreTally:
-        """Build a batch of tallies, one per line of `draw_counts` (R x n)."""
+        """Build a batch of tallies, one for each line (resample) of `draw_counts` (R x n)."""
         subset_counts = draw_counts if self.row_mask is None else draw_counts[:, self.row_mask]
         m = len(self.tally.values)
         counts = self._bins.compute_sums(subset_counts)
@@ -94,10 +97,10 @@ class RankedRows:
 
 @dataclass(frozen=True)
 class OutcomeSample:
-    """Probabilities and outcomes of rows, with sums over independent units: rows or clusters.
+    """Probabilities and outcomes of a sample, with sums over independent units (rows or clusters).
 
-    The rows of a plain sample are the lines of its tally, once with the positive and once with the negative outcome; `counts`
-    contains how many rows each line represents.
+    A sample without weights and clusters contains each line of its tally twice: once as positive and once as negative. `counts`
+    then contains the number of rows that each entry represents.
     """
 
     tally: ScoreTally
@@ -125,24 +128,24 @@ class OutcomeSample:
 
     @property
     def units(self) -> int:
-        """The number of clusters, or of rows without clusters."""
+        """The number of clusters, or the number of rows if there are no clusters."""
         if self.clusters is not None:
             return int(self.clusters.max()) + 1
         return len(self.values) if self.counts is None else int(self.counts.sum())
 
     @property
     def row_weights(self) -> FloatArray:
-        """The weight of each line: its weight or its count."""
+        """The total weight of each entry: its weight, its count or 1."""
         weights = self.counts if self.weights is None else self.weights
         return np.ones(len(self.values)) if weights is None else weights
 
     @property
     def weight_factor(self) -> float:
-        """The factor by which weights increase a variance at least: 1 without weights."""
+        """The minimum factor by which weights increase a variance; 1 without weights."""
         return 1.0 if self.weights is None else float((self.weights**2).sum() / self.weights.sum())
 
     def count_effective_classes(self) -> tuple[float, float]:
-        """Count the effective rows (or clusters, if there are fewer) with each outcome."""
+        """Compute the effective number of rows with each outcome, which is at most the number of clusters."""
         squares = self.row_weights if self.weights is None else self.row_weights**2
         sums = [
             float(self.row_weights[chosen].sum()) ** 2 / max(float(squares[chosen].sum()), 1e-300)
@@ -152,7 +155,7 @@ class OutcomeSample:
         return min(sums[0], most), min(sums[1], most)
 
     def sum_products(self, contributions: FloatArray) -> FloatArray:
-        """Sum the products of contributions (q x n) of the same unit: the variance of their weighted sums (q x q)."""
+        """Estimate the covariance matrix (q x q) of the weighted sums of contributions (q x n) over independent units."""
         units = self.units
         correction = units / (units - 1) if units > 1 else np.nan
         if self.clusters is not None:
@@ -259,19 +262,22 @@ class ScoreRows:
 
 @dataclass(frozen=True)
 class WeightedRows:
-    """Rows of measures that are means; `weights` is R x n, one line for the estimate or one per resample."""
+    """Rows for measures that are means over rows.
+
+    `weights` (R x n) has one line for the estimate, or one line per resample.
+    """
 
     weights: FloatArray
     cached_values: dict[Any, Any] = field(default_factory=dict, kw_only=True, repr=False, compare=False)
 
     def compute_once(self, key: Any, compute: Callable[[], Any]) -> Any:
-        """Compute a value that does not depend on the weights; it is computed once for all resamples."""
+        """Compute a value that does not depend on the weights, and store it for all resamples."""
         if key not in self.cached_values:
             self.cached_values[key] = compute()
         return self.cached_values[key]
 
     def mean(self, contributions: FloatArray) -> FloatArray:
-        """Compute the weighted mean for each line of weights; infinite contributions with zero weight do not count."""
+        """Compute the weighted mean for each resample; infinite contributions with zero weight do not count."""
         infinite = np.isinf(contributions)
         mean = compute_ratio(self.weights @ np.where(infinite, 0.0, contributions), self.weights.sum(axis=1))
         if not infinite.any():
@@ -294,8 +300,8 @@ class WeightedRows:
 class ProbabilityRows(WeightedRows):
     """True class and class probabilities of each row: the statistic of all measures of probabilities.
 
-    `weights` may have many lines (resamples); `base` contains the weights of the rows themselves. Rows of the same classes can
-    be added.
+    `weights` can have many lines, one per resample. `base` contains the original weights of the rows. Rows with the same
+    classes can be concatenated with `+`.
 
     >>> rows = ProbabilityRows.read([0, 1], [0.2, 0.9]) + ProbabilityRows.read([1, 0], [0.6, 0.5])
     >>> from fairtrial.measures import brier

@@ -24,14 +24,15 @@ _METHODS = {
 class MeasureScorer:
     """A scikit-learn scorer, called as `scorer(estimator, X, y)`.
 
-    Higher is better: the value is negated if lower values of the measure are better.
+    Higher scores are better. The scorer negates the value if lower values of the measure are better. If values near a target
+    are better, the score is minus the distance from the target.
 
     Parameters
     ----------
     measure : Measure
         Measure to compute.
     options : dict
-        `positive`, `labels`, `average` and parameters of the measure.
+        The options `positive`, `labels` and `average`, and parameters of the measure.
 
     Examples
     --------
@@ -48,7 +49,7 @@ class MeasureScorer:
     options: dict[str, Any]
 
     def __call__(self, estimator: Any, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None) -> float:
-        """Compute the signed value on these rows."""
+        """Score an estimator on these rows, so that higher scores are better."""
         options = dict(self.options)
         if sample_weight is not None:
             options["sample_weight"] = sample_weight
@@ -91,7 +92,7 @@ class MeasureScorer:
         return classes.index(positive)
 
     def _list_labels(self, estimator: Any, y: npt.ArrayLike) -> list[Any]:
-        """List the classes of the learner and, for measures of labels, the classes that occur only in y."""
+        """List the classes of the learner; for measures of labels, add the classes that occur only in y."""
         classes = self._get_classes(estimator)
         if self.measure.facts.needs != "labels":
             return classes
@@ -100,7 +101,7 @@ class MeasureScorer:
         return classes + others + ([abstention] if abstention is not None and abstention not in classes else [])
 
     def _get_classes(self, estimator: Any) -> list[Any]:
-        """Return the classes of the learner in the order of its columns of scores."""
+        """Return the classes of the learner in the order of its score columns."""
         if not hasattr(estimator, "classes_"):
             raise InputError(f"{self.measure.name} needs a fitted classifier, got {type(estimator).__name__}")
         classes: list[Any] = np.asarray(estimator.classes_).tolist()

@@ -1,9 +1,9 @@
-"""Gaps between each subgroup and the rest of the rows, with simultaneous limits and adjusted p-values.
+"""Differences (gaps) between each subgroup and the other rows, with simultaneous limits and adjusted p-values.
 
-Each value has its own limits, e.g. Wilson limits. The limits of a subgroup and of the rest are combined into limits of their
-difference (MOVER: Newcombe 1998; Zou & Donner 2008). The p-value is found by inverting these limits. P-values and limits are
-adjusted with the joint normal distribution of the gaps (single-step max-t; Hothorn, Bretz & Westfall 2008), so they always
-agree.
+Each value has its own limits, such as Wilson limits. The limits of a subgroup and of the rest are combined into limits of their
+difference (MOVER: Newcombe 1998; Zou & Donner 2008). The p-value is computed by inverting these limits. Both the p-values and
+the limits are adjusted with the joint normal distribution of the gaps (single-step max-t; Hothorn, Bretz & Westfall 2008), so
+they always agree.
 """
 
 from __future__ import annotations
@@ -30,13 +30,14 @@ from fairtrial.measures.intervals import (
 from fairtrial.measures.tally import tally_scores
 
 MIN_CASES = 10
-"""Smallest number of cases (rows or clusters that the measure counts) that the subgroup and the rest need for limits and p.
+"""Minimum number of cases in the subgroup and in the rest for limits and a p-value.
 
-With 8 rows in each, the two-sided 5 % test of a proportion has a type I error of up to 7.7 %; from 10 rows, of up to 7 %.
+Cases are the rows or clusters that the measure counts. With 8 rows in each, the two-sided 5 % test of a proportion has a type I
+error of up to 7.7 %. With 10 or more rows, it is at most 7 %.
 """
 
-# Up to this number of cases, the variance of all rows fully replaces a smaller variance of a subgroup. Beyond, its weight
-# decreases.
+# Up to this number of cases, the variance of all rows fully replaces a smaller variance of a subgroup. With more cases, the
+# weight of the replacement decreases.
 _FULL_REPLACEMENT = 50
 
 _DRAWS = 20_000
@@ -54,7 +55,7 @@ class PartialValue:
     value : float
         The value; NaN if it is undefined.
     cases : float
-        Effective number of cases: rows or clusters that the measure counts.
+        Effective number of cases, i.e. of rows or clusters that the measure counts.
     compute_limits : callable
         Function that maps a confidence level to the limits.
     needed : int
@@ -68,7 +69,7 @@ class PartialValue:
 
     @cached_property
     def error(self) -> float:
-        """The standard error that corresponds to the width of the limits."""
+        """The standard error implied by the width of the limits."""
         low, high = self.compute_limits(_REFERENCE_LEVEL)
         return (high - low) / (2 * _compute_z(1 - _REFERENCE_LEVEL))
 
@@ -80,18 +81,18 @@ class PartialValue:
 
 @dataclass(frozen=True)
 class SubgroupValues:
-    """The values of a measure on each of several subgroups and on all rows outside it.
+    """The values of a measure on each of several subgroups and on all rows outside the subgroup.
 
     Attributes
     ----------
     subgroups, rests : tuple of PartialValue
-        The value of each subgroup, and of all rows outside it.
+        The value on each subgroup, and on all rows outside the subgroup.
     sizes : ndarray of shape (K,)
         Number of cases in each subgroup, or the sum of their weights.
     correlations : ndarray of shape (K, K), optional
         Correlations between the values of the subgroups; None if they are independent.
     obstacle : str, optional
-        Kind of the finding that explains why there are no limits, even with many cases.
+        Kind of the finding that explains why there are no limits even if there are many cases.
     """
 
     subgroups: tuple[PartialValue, ...]
@@ -108,11 +109,11 @@ class Gap:
     Attributes
     ----------
     value, rest : float
-        Value of the measure on the subgroup and on all rows outside it.
+        Value of the measure on the subgroup, and on all rows outside the subgroup.
     low, high : float
         Simultaneous confidence limits of the difference.
     p_value, p_adjusted : float
-        p-value of this gap alone, and adjusted over the family of gaps.
+        p-value of this gap alone, and p-value adjusted for all gaps of the family.
     cases, rest_cases : float
         Effective number of cases of the subgroup and of the rest.
     needed : int
@@ -131,12 +132,14 @@ class Gap:
 
     @property
     def difference(self) -> float:
-        """The value of the subgroup minus that of the rest."""
+        """The value on the subgroup minus the value on the rest."""
         return self.value - self.rest
 
 
 def compute_gaps(values: SubgroupValues, level: float, families: int = 1, seed: int = 0) -> list[Gap]:
-    """Compute the gap of each subgroup. Limits and p-values are adjusted for all gaps of `families` such families.
+    """Compute the gap of each subgroup, with simultaneous limits and adjusted p-values.
+
+    A family consists of the gaps of all subgroups for one model and measure. The adjustment covers `families` such families.
 
     >>> values = estimate_proportions(np.array([40.0, 30, 20]), np.array([50.0, 50, 50]))
     >>> [round(gap.difference, 2) for gap in compute_gaps(values, 0.95)]
@@ -172,7 +175,7 @@ class GapFamily:
     comparisons : int
         Number of distinct comparisons.
     families : int
-        Number of such families in the joint adjustment (Bonferroni).
+        Number of families that are adjusted jointly (Bonferroni).
     largest : ndarray
         Simulated largest absolute values, in descending order.
     """
@@ -183,7 +186,7 @@ class GapFamily:
 
     @classmethod
     def from_correlations(cls, correlations: FloatArray, families: int = 1, seed: int = 0) -> GapFamily:
-        """Simulate the largest absolute value. Two opposite gaps count as one comparison."""
+        """Simulate the distribution for these correlations; two opposite gaps count as one comparison."""
         count = len(correlations)
         distinct = 1 if count == 2 and abs(correlations[0, 1]) > 1 - 1e-6 else count
         if distinct < 2:
@@ -194,7 +197,7 @@ class GapFamily:
         return cls(distinct, families, np.sort(np.abs(draws, out=draws).max(axis=0))[::-1])
 
     def compute_adjusted_p(self, z: float) -> float:
-        """Compute the probability that any statistic is at least as large as `z`; at most the Bonferroni bound."""
+        """Compute the probability that at least one statistic reaches `z`; it is at most the Bonferroni bound."""
         bound = self.comparisons * _compute_p(z)
         if len(self.largest):
             count = int(np.searchsorted(-self.largest, -z, side="right"))
@@ -202,7 +205,7 @@ class GapFamily:
         return min(1.0, self.families * bound)
 
     def find_critical_z(self, level: float) -> float:
-        """Find the value that z must exceed for an adjusted p-value of at most 1 - level."""
+        """Find the critical value: the adjusted p-value is at most 1 - `level` if z exceeds this value."""
         alpha = (1 - level) / self.families
         critical = _compute_z(alpha / self.comparisons)
         count = math.floor(alpha * (len(self.largest) + 1)) - 1
@@ -211,7 +214,7 @@ class GapFamily:
 
 @lru_cache(maxsize=2)
 def _draw_normals(count: int, seed: int) -> FloatArray:
-    """Draw independent standard normal values, one column per draw; all measures of a judgement use the same ones."""
+    """Draw independent standard normal values, one column per draw; all measures of a judgement use the same draws."""
     return np.ascontiguousarray(np.random.default_rng(seed).standard_normal((_DRAWS, count)).T)
 
 
@@ -235,7 +238,7 @@ def _invert_limits(limit: Callable[[float], ConfidenceLimits], difference: float
     distance_outside, distance_inside = abs(difference), _compute_distance(limit, difference, inside)
     if not distance_inside <= 0:
         return outside if math.isnan(distance_inside) else inside
-    # The Illinois method: regula falsi that halves the distance of a limit that is kept twice.
+    # Illinois method: regula falsi, but the distance at an end that is kept twice in a row is halved.
     middle, was_outside = outside, None
     for _ in range(_MAX_STEPS):
         previous, middle = middle, outside + (inside - outside) * distance_outside / (distance_outside - distance_inside)
@@ -274,7 +277,7 @@ def _compute_z(p: float) -> float:
 
 
 def _relate_values(values: SubgroupValues) -> tuple[FloatArray, list[float]]:
-    """Compute the covariance matrix of the subgroups, and the correlation of each subgroup with its rest."""
+    """Compute the covariance matrix of the subgroups, and the correlation between each subgroup and the rest."""
     errors = np.array([part.error if part.has_limits else 0.0 for part in values.subgroups])
     count = len(errors)
     if values.correlations is None:
@@ -288,7 +291,10 @@ def _relate_values(values: SubgroupValues) -> tuple[FloatArray, list[float]]:
 
 
 def _build_contrasts(sizes: FloatArray) -> FloatArray:
-    """Build the weights of subgroups in each gap: 1 for the subgroup itself; for others, minus their fraction of the rest."""
+    """Build the weights of all subgroups in each gap.
+
+    The subgroup itself has a weight of 1. The weight of another subgroup is minus its proportion of the rest.
+    """
     others = sizes.sum() - sizes
     contrasts = -sizes[None, :] / np.where(others > 0, others, 1.0)[:, None]
     np.fill_diagonal(contrasts, 1.0)
@@ -330,7 +336,7 @@ def estimate_proportions(hits: FloatArray, totals: FloatArray, squares: FloatArr
 
 
 def estimate_clustered_proportions(hits: FloatArray, totals: FloatArray) -> SubgroupValues:
-    """Estimate a proportion in each subgroup from counts per cluster (rows) and subgroup (columns)."""
+    """Estimate a proportion in each subgroup from the counts in each cluster (rows) and subgroup (columns)."""
 
     def build(successes: FloatArray, trials: FloatArray) -> PartialValue:
         total, clusters = float(trials.sum()), int((trials > 0).sum())
@@ -446,7 +452,7 @@ def _compute_t_limits(value: float, error: float, df: float, limits: tuple[float
 
 
 def _correlate(contributions: FloatArray) -> FloatArray:
-    """Correlate values (rows) by the contributions of clusters (columns), which have mean zero."""
+    """Compute the correlations between values (rows) from the contributions of clusters (columns), which have mean zero."""
     product = contributions @ contributions.T
     spread = np.sqrt(np.diagonal(product))
     scale = np.outer(spread, spread)
@@ -464,7 +470,7 @@ _UNDEFINED = PartialValue(math.nan, 0.0, _return_no_limits)
 
 
 def compute_cell_influences(table: FloatArray, compute: Callable[[FloatArray], FloatArray]) -> tuple[float, FloatArray]:
-    """Compute a function of a table of counts, and the influence of one row in each cell by numerical differentiation.
+    """Compute a function of a table of counts and, by numerical differentiation, the influence of one row in each cell.
 
     >>> value, influences = compute_cell_influences(np.array([[6.0, 2], [1, 3]]), lambda t: (t[..., 0, 0] + t[..., 1, 1]) / 12)
     >>> value, influences.round(3).tolist()
@@ -495,7 +501,7 @@ def estimate_from_tables(
 
 
 def omit_subgroup_limits(values: SubgroupValues) -> SubgroupValues:
-    """Remove the limits and keep the values, e.g. because the rows are clustered and only their counts are known."""
+    """Remove the limits but keep the values, e.g. because the rows are clustered and only counts are known."""
     subgroups, rests = (
         tuple(PartialValue(part.value, part.cases, _return_no_limits, part.needed) for part in parts)
         for parts in (values.subgroups, values.rests)

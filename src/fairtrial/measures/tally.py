@@ -1,7 +1,8 @@
 """The tally of scores: the sufficient statistic of all measures of scores, from arrays or from files larger than memory.
 
-DuckDB groups and sorts the scores of a file and spills to disk beyond `memory_limit`. The sorted groups are collected in one
-array of values and two arrays of counts. Each array has the smallest sufficient type: 100 million distinct scores need 1 GB.
+DuckDB groups and sorts the scores of a file. It writes temporary files if the data exceed `memory_limit`. The sorted groups are
+collected in one array of values and two arrays of counts. Each array has the smallest data type that is sufficient, so 100
+million distinct scores need 1 GB.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ class ScoreTally:
     values : ndarray of shape (m,) or (batch, m)
         Distinct scores, highest first.
     pos, neg : ndarray of shape (m,) or (batch, m)
-        Weight of positives and of negatives with each score. A leading axis is a batch of tallies.
-        A score with zero weight counts as absent.
+        Total weight of positives and of negatives with each score. A leading axis makes a batch of tallies.
+        A score with zero weight is treated as absent.
 
     Examples
     --------
@@ -78,9 +79,9 @@ class ScoreTally:
         y_score : array-like of shape (n,)
             Scores of the positive class.
         positive : label, optional
-            Positive class. Default: the second of two classes in sort order.
+            Positive class. Default: the second class in sort order, if there are two classes.
         labels : list, optional
-            All classes, in the order of the columns of scores. Default: the sorted classes that occur.
+            All classes, in the order of the score columns. Default: the classes in the data, sorted.
         sample_weight : array-like of shape (n,), optional
             Weights of the rows.
 
@@ -102,7 +103,7 @@ class ScoreTally:
         values : array-like of shape (m,)
             Scores in any order.
         pos, neg : array-like of shape (m,)
-            Weight of positives and of negatives with each score.
+            Total weight of positives and of negatives with each score.
 
         Returns
         -------
@@ -145,11 +146,11 @@ class ScoreTally:
         score, y_true : str
             Columns of scores and of true labels.
         positive : label, optional
-            Positive class. Default: the second of two classes in sort order.
+            Positive class. Default: the second class in sort order, if there are two classes.
         weight : str, optional
             Column of row weights.
         memory_limit : str, default "512MB"
-            Memory limit of DuckDB, which spills to disk beyond it.
+            Memory limit of DuckDB, which writes larger data to temporary files.
 
         Returns
         -------
@@ -205,7 +206,7 @@ class ScoreTally:
         return self.neg.sum(axis=-1, dtype=np.float64)
 
     def stack_axes(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return values, pos and neg with a leading axis, the input of the kernels."""
+        """Return `values`, `pos` and `neg` with a leading axis, as the kernels require."""
         return np.atleast_2d(self.values), np.atleast_2d(self.pos), np.atleast_2d(self.neg)
 
     def frame(self) -> pd.DataFrame:
@@ -342,7 +343,7 @@ class _TallyQuery:
         self._weight = None if weight is None else f"CAST({quote_identifier(weight)} AS DOUBLE)"
 
     def tally(self, positive: object) -> ScoreTally:
-        """Check the columns in one scan, then count."""
+        """Check the columns in one scan, then count positives and negatives for each score."""
         classes = self._read_classes()
         positive_class = self._choose_positive(classes, positive)
         rows = self._count_checked_rows()
@@ -405,7 +406,7 @@ def _collect_batches(batches: Iterator[tuple[npt.NDArray[Any], ...]], rows: int,
 
 
 def _extend_dtype(counts: npt.NDArray[Any], new_counts: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return the array, converted to a larger type if the new counts need it."""
+    """Return `counts`, converted to a larger data type if the new counts do not fit."""
     if counts.dtype == np.float64 or new_counts.max() <= np.iinfo(counts.dtype).max:
         return counts
     return counts.astype(np.min_scalar_type(int(new_counts.max())))

@@ -1,12 +1,12 @@
 """The flu domain: flu patients who recover normally or with complications, in changing populations.
 
-The tutorial (after Alaiz-Rodriguez and Japkowicz 2008) states the attributes, the kind of each distribution, and the direction
-of every change. It shows the probabilities only in figures. The following is from the tutorial. There are six age groups, with
-uniform ages in the first five and exponential ages in the last. Social position and severity have normal distributions with
-mean 2 and variance 0.75. A hidden variable "delicate" is more frequent with age. Delicate and poor patients have worse health.
-Infants, the elderly, and patients with strong symptoms or poor health have more complications. All other numbers in this file
-are ours. With them, the class proportions, the Bayes errors and the errors of a one-attribute rule in the eight populations are
-close to the tutorial's results.
+Japkowicz's tutorial (after Alaiz-Rodriguez and Japkowicz 2008) states the attributes, the kind of each distribution, and the
+direction of every change. It shows the probabilities only in figures. The following is from the tutorial. There are six age
+groups, with uniform ages in the first five and exponential ages in the last. Social position and severity have normal
+distributions with mean 2 and variance 0.75. The hidden condition "delicate" is more frequent in older patients. Delicate and
+poor patients have worse health. Infants, the elderly, and patients with strong symptoms or poor health have more complications.
+All other numbers in this file were chosen to match the tutorial approximately. The class proportions, the Bayes errors and the
+errors of a one-attribute rule in the eight populations are close to those in the tutorial.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ POPULATIONS: Mapping[str, FluPopulation] = MappingProxyType(
 
 
 def compute_delicate_probability(age: FloatArray) -> FloatArray:
-    """Compute the probability of being delicate."""
+    """Compute the probability that a patient of this age is delicate."""
     return np.minimum(0.07 + 0.009 * age, 0.95)
 
 
@@ -117,17 +117,17 @@ def compute_health_mean(is_delicate: FloatArray, social: IntArray, decline: floa
 
 
 def round_to_level(value: FloatArray) -> IntArray:
-    """Round values around 1, 2, 3 to the levels 0, 1, 2."""
+    """Round values to 1, 2 or 3, and return them as levels 0, 1 or 2."""
     return np.asarray(np.clip(np.rint(value) - 1, 0, 2), dtype=np.intp)
 
 
 def compute_remission_probability(
     age: FloatArray, severity: IntArray, health: IntArray, social: IntArray, definition: Definition
 ) -> FloatArray:
-    """Compute the probability of normal remission, for severity, health and social position as levels 0 to 2.
+    """Compute the probability of normal remission. Severity, health and social position are levels from 0 to 2.
 
-    With fewer complications (FC), remission is likely in a wider range of ages. With more complications (MC), it is less likely
-    from 35 to 65 years, for poor patients, and for strong symptoms.
+    With the definition "FC" (fewer complications), remission is likely in a wider range of ages. With the definition "MC" (more
+    complications), it is less likely from 35 to 65 years, for poor patients, and for strong symptoms.
     """
     from scipy.special import expit
 
@@ -145,7 +145,7 @@ _LEVELS = {"severity": SEVERITY, "health": HEALTH, "social": SOCIAL}
 Coding = Literal["categories", "groups", "numbers"]
 
 
-# The age groups that are missing in the training sets of the tutorial.
+# Age groups that are missing in the training sets of the tutorial.
 _LACKING = (
     *((group,) for group in GROUPS),
     ("OldAdult", "Elderly"),
@@ -159,9 +159,9 @@ _LACKING = (
 class Flu(Population):
     """Simulated flu patients; the class is normal remission or complications.
 
-    The attributes are age, severity of symptoms, general health and social position. The domain is a reconstruction of the
-    drift study in the tutorial, which shows the probabilities only in figures. The structure and the direction of all changes
-    come from the tutorial; the numbers are ours.
+    The attributes are age, severity of symptoms, general health and social position. The domain reconstructs the drift study in
+    Japkowicz's tutorial (after Alaiz-Rodríguez & Japkowicz 2008), which shows the probabilities only in figures. The structure
+    and the direction of all changes come from the tutorial. The numbers were chosen for fairtrial.
 
     Parameters
     ----------
@@ -173,8 +173,8 @@ class Flu(Population):
     definition : {"usual", "MC", "FC"}, default "usual"
         Class definition: usual, more complications, or fewer complications.
     coding : {"categories", "groups", "numbers"}, default "categories"
-        "categories": age in years, other attributes as names. "groups": age group, other attributes as names. "numbers": age in
-        years, other attributes as numbers from 1 (light, good, rich) to 3.
+        "categories": age in years, other attributes as names. "groups": age as a group, other attributes as names. "numbers":
+        age in years, other attributes as numbers from 1 (light, good, rich) to 3.
 
     Examples
     --------
@@ -206,7 +206,7 @@ class Flu(Population):
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """The outcomes."""
+        """The two outcomes."""
         return ("NormalRemission", "Complications")
 
     @property
@@ -215,7 +215,7 @@ class Flu(Population):
 
     @property
     def _ages(self) -> FloatArray:
-        """Proportions of the age groups; missing groups have proportion 0."""
+        """Proportions of the age groups; the proportion of a missing group is 0."""
         proportions = np.where([group in self.missing for group in GROUPS], 0.0, self._people.ages)
         return proportions / proportions.sum() if proportions.any() else proportions
 
@@ -254,7 +254,7 @@ class Flu(Population):
         return np.column_stack([normal, 1 - normal])
 
     def best_error(self) -> BestError:
-        """Compute the Bayes error by a sum over all levels and an integral over age."""
+        """Compute the Bayes error by summing over all levels and integrating over age."""
         mass, normal = _compute_grouped_joint(self) if self.coding == "groups" else _compute_joint(self)
         return BestError(float((mass * np.minimum(normal, 1 - normal)).sum()), 1e-5, "numerical integration")
 
@@ -270,12 +270,13 @@ def flu_environments(
     *,
     coding: Coding = "categories",
 ) -> dict[str, Flu]:
-    """Build the environments of the tutorial's three experiments.
+    """Build the environments of the three drift experiments that `Flu` reconstructs.
 
     Parameters
     ----------
     kind : {"populations", "missing", "definitions"}, default "populations"
-        All eight populations; populations without one or two age groups; or more and fewer complications.
+        "populations": all eight populations. "missing": populations without one or two age groups. "definitions": class
+        definitions with more and with fewer complications.
     coding : {"categories", "groups", "numbers"}, default "categories"
         Coding of the attributes, as in `Flu`.
 
@@ -335,7 +336,7 @@ def _compute_ages(group: IntArray, quantile: FloatArray) -> FloatArray:
 
 @cache
 def _compute_joint(flu: Flu, points: int = 500) -> tuple[FloatArray, FloatArray]:
-    """Compute probability mass and probability of normal remission by age, severity, health and social position."""
+    """Compute the mass and the remission probability of each combination of age, severity, health and social position."""
     people, levels = flu._people, np.arange(3)
     age = np.concatenate([_compute_ages(np.full(points, group), (np.arange(points) + 0.5) / points) for group in range(6)])
     weak = compute_delicate_probability(age)[:, None, None]
@@ -355,7 +356,7 @@ def _compute_joint(flu: Flu, points: int = 500) -> tuple[FloatArray, FloatArray]
 
 @cache
 def _compute_grouped_joint(flu: Flu) -> tuple[FloatArray, FloatArray]:
-    """Compute mass and probability by age group. In a missing group, all ages have equal weight in the mean probability."""
+    """Compute the mass and the remission probability by age group; in a missing group, all ages have equal weight."""
     mass, normal = _compute_joint(flu)
     by_group = (len(GROUPS), -1, *mass.shape[1:])
     mass, normal = mass.reshape(by_group), normal.reshape(by_group)
@@ -365,7 +366,7 @@ def _compute_grouped_joint(flu: Flu) -> tuple[FloatArray, FloatArray]:
 
 
 def _compute_level_probabilities(mean: FloatArray, variance: float) -> FloatArray:
-    """Compute probabilities of the three levels of a rounded and clipped normal variable; levels are the last axis."""
+    """Compute the probabilities of the three levels of a rounded and clipped normal variable (last axis)."""
     from scipy.special import ndtr
 
     below, upper = ndtr((1.5 - mean) / variance**0.5), ndtr((2.5 - mean) / variance**0.5)
@@ -379,7 +380,7 @@ def _check_has_column(frame: pd.DataFrame, name: str) -> str:
 
 
 def _encode_levels(column: pd.Series[Any], names: Sequence[str], numbers: Sequence[int]) -> IntArray:
-    """Encode a column of names, or of the corresponding numbers, as indices."""
+    """Encode a column of names, or of the numbers that correspond to them, as indices."""
     codes_by_value = {value: code for listed in (names, numbers) for code, value in enumerate(listed)}
     codes = column.astype(object).map(codes_by_value)
     if codes.isna().any():

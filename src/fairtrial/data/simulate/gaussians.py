@@ -1,5 +1,7 @@
-"""Gaussian mixtures, and Breiman's twonorm and ringnorm problems, which are hard for trees although the Bayes error is
-small."""
+"""Gaussian mixtures, and Breiman's twonorm and ringnorm problems.
+
+Twonorm and ringnorm are difficult for decision trees although their Bayes errors are small.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +32,8 @@ _GRID = np.linspace(-10, 10, 40_001)
 class GaussianMixture(Population):
     """A mixture of Gaussian components, each of which belongs to a class.
 
-    The Bayes error is exact for two components with equal covariance. In one dimension it is computed by numerical integration,
-    otherwise by a Monte Carlo estimate.
+    The Bayes error is exact for two components with equal covariance. In one dimension, it is computed by numerical
+    integration. In all other cases, it is a Monte Carlo estimate.
 
     Parameters
     ----------
@@ -86,7 +88,7 @@ class GaussianMixture(Population):
         return table, self._class_of[component]
 
     def _log_joint(self, values: FloatArray) -> FloatArray:
-        """Compute the log of prior times density, with one column per component."""
+        """Compute the logarithm of prior times density, with one column per component."""
         from scipy.linalg import solve_triangular
 
         columns = []
@@ -106,17 +108,18 @@ class GaussianMixture(Population):
         return np.asarray(summed / summed.sum(axis=1, keepdims=True))
 
     def best_error(self, accuracy: float = 5e-4) -> BestError:
-        """Compute the error rate of the Bayes classifier, with its accuracy.
+        """Compute the error rate of the Bayes classifier, with its numerical accuracy.
 
         Parameters
         ----------
         accuracy : float, default 0.0005
-            Required accuracy of a Monte Carlo estimate: three standard errors. The estimate stops at ten million rows.
+            Required accuracy of a Monte Carlo estimate: largest value of three standard errors. At most ten million rows are
+            drawn.
 
         Returns
         -------
         BestError
-            It reports the accuracy that was reached.
+            Bayes error, with the accuracy that was reached.
         """
         _check.check_between("accuracy", accuracy, 0, 1)
         if len(self.classes) == 1:
@@ -152,7 +155,7 @@ def _compute_univariate_error(line: GaussianMixture) -> float:
 
 @cache
 def _estimate_error(mixture: GaussianMixture, accuracy: float) -> BestError:
-    """Average 1 minus the largest class probability, which has a smaller variance than counted errors."""
+    """Average 1 minus the largest class probability. This has a smaller variance than counting errors."""
     rng, total, squares, n, reached = np.random.default_rng(0), 0.0, 0.0, 0, np.inf
     for _ in range(_MAX_BLOCKS):
         left = 1 - mixture._compute_class_probabilities(mixture._log_joint(mixture._draw(_BLOCK, rng)[0])).max(axis=1)
@@ -272,7 +275,7 @@ class Twonorm(_TwoGaussians):
         return GaussianMixture(means=[a, -a])
 
     def best_error(self) -> BestError:
-        """Compute the Bayes error, a tail probability of the normal distribution."""
+        """Compute the Bayes error as a tail probability of the normal distribution."""
         return self.mixture.best_error()
 
 
@@ -280,8 +283,9 @@ class Twonorm(_TwoGaussians):
 class Ringnorm(_TwoGaussians):
     """Breiman's ringnorm: one Gaussian class inside another.
 
-    Class 1 has mean 0 and covariance 4 I; class 2 has mean (a, ..., a) and unit covariance, with a = shift / sqrt(attributes).
-    Breiman (1996) uses shift 2 and states an error of 1.3 %; the exact value is 1.24 %. R's mlbench uses shift 1, with 1.50 %.
+    Class 1 has mean 0 and covariance 4 I. Class 2 has mean (a, ..., a) and unit covariance, with a = shift / sqrt(attributes).
+    Breiman (1996) uses shift 2 and states an error of 1.3 %; the exact value is 1.24 %. R's mlbench uses shift 1, with an error
+    of 1.50 %.
 
     Parameters
     ----------
@@ -311,8 +315,8 @@ class Ringnorm(_TwoGaussians):
     def best_error(self) -> BestError:
         """Compute the Bayes error from noncentral chi-square distributions.
 
-        The decision boundary is a sphere: with the mean m of class 2, class 1 is predicted if |x - 4m/3|^2 > 8/3 (|m|^2/6 +
-        d log 2).
+        The decision boundary is a sphere. If m is the mean of class 2, class 1 is predicted if |x - 4m/3|^2 exceeds
+        8/3 (|m|^2/6 + d log 2).
         """
         from scipy.stats import chi2, ncx2
 

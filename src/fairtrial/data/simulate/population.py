@@ -1,4 +1,4 @@
-"""The base class of populations: distributions to draw from, with known class probabilities and Bayes error."""
+"""The base class of populations, which are distributions with known class probabilities and Bayes error."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class BestError:
     value : float
         Error rate, from 0 to 1.
     accuracy : float
-        Largest expected deviation: 0 for a closed form, three standard errors for a Monte Carlo estimate.
+        Largest expected deviation: 0 for a closed form, or three standard errors for a Monte Carlo estimate.
     method : str
         How the value was computed.
 
@@ -46,7 +46,7 @@ class BestError:
 
 @dataclass(frozen=True)
 class Population:
-    """Base class of joint distributions of attributes and classes.
+    """Base class for joint distributions of attributes and classes.
 
     A subclass defines `classes`, `_draw`, `_compute_posterior` and `best_error`.
 
@@ -73,7 +73,7 @@ class Population:
         raise NotImplementedError
 
     def best_error(self) -> BestError:
-        """Compute the error rate of the Bayes classifier, with its accuracy."""
+        """Compute the error rate of the Bayes classifier, with its numerical accuracy."""
         raise NotImplementedError
 
     @property
@@ -96,7 +96,7 @@ class Population:
         X : pandas.DataFrame
             Attributes.
         y : pandas.Series
-            Class of each row, as a category.
+            Class of each row, as a categorical column.
         """
         table, codes = self._draw(check_whole_number("n", n, 1), check_generator("rng", rng))
         return _to_frame(table), self._label_codes(codes)
@@ -119,7 +119,7 @@ class Population:
         return Dataset.from_table(X, y, name=self.name, source=f"{self!r}, seed {seed}")
 
     def bayes_probabilities(self, X: Any) -> FloatArray:
-        """Compute the true class probabilities of rows.
+        """Compute the true class probabilities of each row.
 
         Parameters
         ----------
@@ -129,12 +129,12 @@ class Population:
         Returns
         -------
         ndarray of shape (n, k)
-            One row per row of X, one column per class.
+            Probabilities, with one column per class.
         """
         return self._compute_posterior(as_frame(X))
 
     def bayes_labels(self, X: Any) -> pd.Series[Any]:
-        """Predict the class of rows by the Bayes classifier.
+        """Predict the class of each row with the Bayes classifier.
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ class Population:
 
 
 def check_numeric_table(frame: pd.DataFrame, attributes: int) -> FloatArray:
-    """Return the values of a numeric table; check the number of columns."""
+    """Check the number of columns of a numeric table, and return its values."""
     if frame.shape[1] != attributes:
         raise InputError(f"X must have {attributes} columns like the population, got {frame.shape[1]}")
     return frame.to_numpy(dtype=np.float64)

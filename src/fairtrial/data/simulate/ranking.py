@@ -1,4 +1,4 @@
-"""Simulated scores of pairs of models, as in Berrar (2014); the first model of each pair is better."""
+"""Simulated scores of pairs of models, as in Berrar (2014). The first model of each pair is better."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class RankedPairs:
     labels : ndarray of int8
         True labels; 1 is positive.
     better, worse : ndarray
-        Scores of the better and of the worse model.
+        Scores of the better model and of the worse model.
 
     Examples
     --------
@@ -43,10 +43,10 @@ class RankedPairs:
 class RankingPairs:
     """Pairs of models in the synthetic experiments of Berrar (2014, section 4.1).
 
-    The experiments follow Ferri et al. (2009). Each case has a uniform score on [0, 1]; cases with a score of at least 0.5 are
-    positive. The better model has these scores, but some are replaced with new uniform numbers. The worse model has the scores
-    of the better model, with the same number of further scores replaced. With 10 of 100 scores replaced, the expected
-    accuracies at threshold 0.5 are 95 % and 90 %. Use conditions to add noise.
+    The experiments follow Ferri et al. (2009). Each case has a uniform score on [0, 1], and cases with a score of at least 0.5
+    are positive. The better model has these scores, but some of them are replaced with new uniform numbers. The worse model has
+    the scores of the better model, but the same number of other scores are replaced. With 10 of 100 scores replaced, the
+    expected accuracies at threshold 0.5 are 95 % and 90 %. To add noise to labels or scores, apply a condition.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The waveform problem of Breiman et al. (1984): three classes, each a random mixture of two waves with noise."""
+"""Breiman's waveform problem: three classes, each a random mixture of two waves with noise."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ _PAIRS = ((0, 1), (0, 2), (1, 2))
 class Waveform(Population):
     """The waveform problem: random mixtures of two of three waves, with noise.
 
-    A row is u w_a + (1 - u) w_b at 21 points, with u uniform on [0, 1], plus standard normal noise. The waves are triangles of
-    height 6 that peak at the points 11, 15 and 7. Class 1 mixes the first and second wave, class 2 the first and third, and
-    class 3 the second and third (Breiman et al. 1984). The book states a Bayes error of about 14 %; the exact value is 13.29 %.
+    Each row contains u w_a + (1 - u) w_b at 21 points, plus standard normal noise, where u is uniform on [0, 1]. The waves are
+    triangles of height 6 that peak at the points 11, 15 and 7. Class 1 mixes the first and the second wave, class 2 mixes the
+    first and the third, and class 3 mixes the second and the third (Breiman et al. 1984). The book states a Bayes error of
+    about 14 %; the exact value is 13.29 %.
 
     Parameters
     ----------
     attributes : {21, 40}, default 21
-        Number of attributes. With 40, the last 19 are noise.
+        Number of attributes. With 40 attributes, the last 19 are noise.
 
     Examples
     --------
@@ -74,7 +75,10 @@ class Waveform(Population):
 
 
 def _log_densities(values: FloatArray, waves: FloatArray) -> FloatArray:
-    """Compute the log density of each class, up to a constant: a normal distribution along the line between two waves."""
+    """Compute the log density of each class, up to a constant.
+
+    Each class is a normal distribution around the line segment between two waves.
+    """
     columns = []
     for a, b in _PAIRS:
         length = float(np.linalg.norm(waves[b] - waves[a]))
@@ -85,7 +89,7 @@ def _log_densities(values: FloatArray, waves: FloatArray) -> FloatArray:
 
 
 def _log_between(along: FloatArray, length: float) -> FloatArray:
-    """Compute log(Phi(along) - Phi(along - length)), accurately even far from the line."""
+    """Compute log(Phi(along) - Phi(along - length)). The result is accurate even far from the line."""
     from scipy.special import log_ndtr
 
     high = np.minimum(along, length - along)
@@ -95,7 +99,7 @@ def _log_between(along: FloatArray, length: float) -> FloatArray:
 
 @cache
 def _compute_waveform_error(step: float = 0.05) -> float:
-    """Integrate the largest class density over the plane of the waves; noise orthogonal to it is not informative."""
+    """Integrate the largest class density over the plane of the waves. Noise orthogonal to the plane is not informative."""
     first_side, second_side = _WAVES[1] - _WAVES[0], _WAVES[2] - _WAVES[0]
     x = first_side / np.linalg.norm(first_side)
     y = (second_side - (second_side @ x) * x) / np.linalg.norm(second_side - (second_side @ x) * x)
