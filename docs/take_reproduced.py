@@ -33,9 +33,9 @@ ERRATA = """## Errors in the papers
 We found these errors when we recomputed results from the papers' own numbers or data.
 """
 OTHERS = {
-    "printed": "Numbers that we recomputed from printed input, or repeated with the same data and settings.",
-    "own": "Claims that fairtrial makes beyond the papers, judged by the same rules.",
-    "target": "Targets that we set for the agreement with published numbers. These targets are not claims of the papers.",
+    "printed": "We recomputed these numbers from printed input, or obtained them again with the same data and settings.",
+    "own": "fairtrial makes these claims in addition to those of the papers. They are judged by the same rules.",
+    "target": "We set these targets for the agreement with published numbers. The targets are not claims of the papers.",
 }
 
 

@@ -365,7 +365,7 @@ def test_the_answer_comes_first_and_fits():
     assert len(lines) <= 16
     assert max(map(len, lines)) <= 80
     assert isinstance(result, ThresholdResult)
-    assert "<pre>" in result._repr_html_()
+    assert "<pre " in result._repr_html_()
 
 
 def test_the_command_prints_writes_and_refuses(tmp_path):

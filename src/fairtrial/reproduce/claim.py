@@ -1,12 +1,12 @@
 """Claims of a paper, and the rules that judge them. The same rules apply to all papers.
 
-A claim is judged by estimates with 95 % confidence intervals, oriented so that positive values support it:
+Most claims are judged by estimates with 95 % confidence intervals. Positive estimates support the claim.
 
-- `judge_direction`: each quantity that the claim names is above 0 (or above a margin that was subtracted before).
-- `judge_datasets`: a claim about several data sets, judged by their mean in one combined test.
-- `judge_equivalence`: two quantities are equal, judged by two one-sided tests against a margin.
-- `judge_fact`: a printed number that follows, or does not follow, from other printed numbers.
-- `judge_variants`: the verdict of the main run, unless a variant of the reconstruction contradicts it.
+- `judge_direction` judges whether all quantities of a claim are positive, or exceed a margin that was subtracted before.
+- `judge_datasets` judges a claim about several data sets by one test of the mean over these data sets.
+- `judge_equivalence` judges whether quantities are equal, by two one-sided tests against a margin.
+- `judge_fact` judges a statement that can be checked without sampling error, e.g. a printed sum.
+- `judge_variants` returns the verdict of the main run, unless a variant of the reconstruction contradicts it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ KINDS: dict[ClaimKind, str] = {
     "target": "Our targets",
     "own": "Our own claims",
 }
-"""A claim of the paper, printed numbers that we recomputed, our targets for agreement, and claims of fairtrial."""
+"""Headings of the page for claims of the paper, recomputed numbers, our targets for agreement, and claims of fairtrial."""
 
 _SUPPORTING: tuple[Verdict, ...] = (REPRODUCED, DIRECTION)
 _TOO_FEW_DATA = "inconclusive at this scale"
@@ -90,7 +90,7 @@ class IntervalEstimate:
         return replace(self, low=self.value - below, high=self.value + above)
 
     def narrow(self) -> IntervalEstimate:
-        """Return the 90 % interval, by which two one-sided tests at 5 % decide.
+        """Return the 90 % interval, which is equivalent to two one-sided tests at 5 %.
 
         >>> IntervalEstimate(0, -1.96, 1.96).narrow().format("{:.3f}")
         '0.000 (-1.645 to 1.645)'
@@ -123,7 +123,7 @@ class IntervalEstimate:
 
 
 def estimate_mean(values: npt.ArrayLike, level: float = 0.95) -> IntervalEstimate:
-    """Estimate a mean of independent values with a t interval; fewer than two values give NaN limits.
+    """Estimate a mean of independent values with a t interval; its limits are NaN for fewer than two values.
 
     >>> estimate_mean([1.0, 2.0, 4.0]).format("{:.2f}")
     '2.33 (-1.46 to 6.13)'
@@ -155,7 +155,7 @@ def estimate_proportion(count: int, total: int) -> IntervalEstimate:
 def combine_estimates(estimates: Iterable[IntervalEstimate]) -> IntervalEstimate:
     """Estimate the mean of quantities that were estimated independently, e.g. one per data set.
 
-    The squared standard errors are added. The degrees of freedom are those of Welch and Satterthwaite.
+    The squared standard errors are added. The degrees of freedom are approximated as by Welch and Satterthwaite.
 
     >>> combine_estimates([IntervalEstimate(1.0, 0.02, 1.98), IntervalEstimate(2.0, 1.02, 2.98)]).format("{:.2f}")
     '1.50 (0.81 to 2.19)'
@@ -176,7 +176,7 @@ def combine_estimates(estimates: Iterable[IntervalEstimate]) -> IntervalEstimate
 
 
 def judge_direction(estimates: Iterable[IntervalEstimate]) -> Verdict:
-    """Judge a claim that each of these quantities is positive.
+    """Judge a claim that all estimated quantities are positive.
 
     The claim is reproduced if every interval lies above 0. Its direction is reproduced if every estimate is above 0, but not
     every interval. It is contradicted if an interval lies below 0 after a Bonferroni correction for all quantities.
@@ -199,9 +199,10 @@ def judge_direction(estimates: Iterable[IntervalEstimate]) -> Verdict:
 def judge_datasets(estimates: Iterable[IntervalEstimate]) -> Verdict:
     """Judge a claim that a quantity is positive on several data sets, by one test of its mean over these data sets.
 
-    The data sets are those that the paper names, not a sample: the interval of the mean accounts for the errors of the
-    estimates, not for a choice of data sets. The mean decides between reproduced and contradicted. If the mean supports the
-    claim, but a single data set contradicts it after a Bonferroni correction, the claim is inconclusive.
+    The data sets are those that the paper names, not a random sample. Therefore the interval of the mean accounts for the
+    sampling errors of the estimates, but not for the choice of data sets. The sign of the mean decides whether the claim is
+    reproduced or contradicted. If the mean supports the claim, but a single data set contradicts it after a Bonferroni
+    correction, the claim is inconclusive.
 
     >>> judge_datasets([IntervalEstimate(1, -0.2, 2.2)] * 4)
     'reproduced'
@@ -220,11 +221,11 @@ def judge_datasets(estimates: Iterable[IntervalEstimate]) -> Verdict:
 
 
 def judge_equivalence(estimates: Iterable[IntervalEstimate], margin: float) -> Verdict:
-    """Judge a claim that each of these quantities is 0, up to a margin that was set beforehand.
+    """Judge a claim that all estimated quantities are 0, up to a margin that was set in advance.
 
-    The claim is reproduced if two one-sided tests at 5 % show that every quantity is within the margin, that is, if every 90 %
-    interval lies within it. Its direction is reproduced if every estimate is within the margin. It is contradicted if an
-    interval lies outside the margin after a Bonferroni correction.
+    The claim is reproduced if every 90 % interval lies within the margin, that is, if all pairs of one-sided tests at 5 % are
+    significant. Its direction is reproduced if every estimate is within the margin. It is contradicted if an interval lies
+    outside the margin after a Bonferroni correction.
 
     >>> judge_equivalence([IntervalEstimate(0.1, -0.5, 0.7)], 1), judge_equivalence([IntervalEstimate(0.1, -1.5, 1.7)], 1)
     ('reproduced', 'direction reproduced')
@@ -243,7 +244,7 @@ def judge_equivalence(estimates: Iterable[IntervalEstimate], margin: float) -> V
 
 
 def _find_obstacle(estimates: Sequence[IntervalEstimate]) -> Verdict | None:
-    """Return a verdict if the estimates cannot be judged: there is none, one is undefined, or an interval is unknown."""
+    """Return a verdict if there are no estimates, one is undefined, or an interval is unknown; otherwise None."""
     if not estimates or any(isnan(estimate.value) for estimate in estimates):
         return NOT_TESTABLE
     return INCONCLUSIVE if any(isnan(estimate.low) or isnan(estimate.high) for estimate in estimates) else None
@@ -254,7 +255,7 @@ def _judge_support(significant: Sequence[bool], agreeing: Sequence[bool]) -> Ver
 
 
 def judge_fact(is_true: bool | None) -> Verdict:
-    """Judge a statement that can be recomputed without sampling error, e.g. a printed sum; None means that it is undecided.
+    """Judge a statement that can be checked without sampling error, e.g. a printed sum; None means undecided.
 
     >>> judge_fact(True), judge_fact(False), judge_fact(None)
     ('reproduced', 'contradicted', 'inconclusive')
@@ -263,7 +264,7 @@ def judge_fact(is_true: bool | None) -> Verdict:
 
 
 def combine_verdicts(verdicts: Iterable[Verdict]) -> Verdict:
-    """Combine the verdicts of the parts of a claim: the claim is as well supported as its weakest part.
+    """Combine the verdicts of the parts of a claim: the least favourable verdict is that of the claim.
 
     >>> combine_verdicts(["reproduced", "direction reproduced"]), combine_verdicts(["inconclusive", "contradicted"])
     ('direction reproduced', 'contradicted')
@@ -279,8 +280,8 @@ def combine_verdicts(verdicts: Iterable[Verdict]) -> Verdict:
 def judge_variants(main: Verdict, variants: Mapping[str, Verdict]) -> Verdict:
     """Judge a claim by the main run and by variants of it, e.g. other readings of an unclear setting.
 
-    The verdict is that of the main run. It is inconclusive if a variant contradicts what the main run supports, or supports
-    what the main run contradicts.
+    The verdict is that of the main run, with one exception. The claim is inconclusive if the main run supports it and a variant
+    contradicts it, or the other way round.
 
     >>> judge_variants("reproduced", {"votes": "inconclusive"}), judge_variants("reproduced", {"votes": "contradicted"})
     ('reproduced', 'inconclusive')
@@ -306,7 +307,7 @@ class Claim:
     kind : {"claim", "printed", "target", "own"}, default "claim"
         A claim of the paper, a printed number that we recomputed, a target of ours, or a claim of fairtrial.
     variants : mapping, default {}
-        Verdicts of variants of the main run, by name.
+        Verdict of each variant of the main run, by the name of the variant.
 
     Examples
     --------
@@ -329,7 +330,7 @@ class Claim:
 
     @property
     def sensitivity(self) -> str:
-        """The verdicts of the variants; "all variants agree" if none differs; empty without variants."""
+        """Verdicts of the variants that differ from the main run, or "all variants agree"; empty if there are no variants."""
         main = self.variants.get("main run", self.verdict)
         differing = [f"{name}: {verdict}" for name, verdict in self.variants.items() if verdict != main or name == "main run"]
         if not self.variants:
@@ -345,7 +346,7 @@ def build_claim(
     kind: ClaimKind = "claim",
     variants: Sequence[str] = (),
 ) -> Claim:
-    """Judge a claim by its main run, named "", and by variants.
+    """Judge a claim by the main run and its variants; `judge` gets the name of a variant, or "" for the main run.
 
     >>> verdicts = {"": "reproduced", "votes": "contradicted"}
     >>> build_claim("a", verdicts.get, "", variants=["votes"]).verdict
@@ -359,8 +360,10 @@ def build_claim(
 
 
 def list_by_verdict(statements: Mapping[str, Verdict]) -> str:
-    """List statements by their verdicts, in the order of the verdicts, as the answer of a page.
+    """Group statements by verdict in one text, e.g. the answer of a page.
 
+    Examples
+    --------
     >>> list_by_verdict({"a is best": "reproduced", "b is worst": "inconclusive", "c is robust": "reproduced"})
     'Reproduced: a is best; c is robust. Inconclusive: b is worst.'
     """
@@ -369,7 +372,7 @@ def list_by_verdict(statements: Mapping[str, Verdict]) -> str:
 
 
 def mark_inconclusive(claims: Iterable[Claim], reason: str = _TOO_FEW_DATA) -> tuple[Claim, ...]:
-    """Mark decided claims as inconclusive and append the reason to their details.
+    """Mark supported and contradicted claims as inconclusive, and append the reason to their details.
 
     >>> mark_inconclusive([Claim("a", "reproduced", "+2 (+1 to +3)")])[0].details
     '+2 (+1 to +3); inconclusive at this scale'
@@ -383,7 +386,7 @@ def mark_inconclusive(claims: Iterable[Claim], reason: str = _TOO_FEW_DATA) -> t
 
 
 def count_verdicts(claims: Sequence[Claim]) -> str:
-    """Count the claims by verdict, without verdicts that do not occur.
+    """Count the claims by verdict; verdicts that do not occur are left out.
 
     >>> count_verdicts([Claim("a", "reproduced", ""), Claim("b", "inconclusive", ""), Claim("c", "reproduced", "")])
     '2 reproduced, 1 inconclusive'

@@ -64,7 +64,7 @@ class ResultTable:
     note : str, default ""
         Explanation of the columns, shown above the table.
     digits : int, optional
-        Decimal places on the page. By default they are chosen for each column.
+        Decimal places on the page. By default, the number is chosen for each column.
     on_page : bool, default True
         Whether the page shows the table. If False, the page only links to the CSV file.
     is_main : bool, default False
@@ -100,9 +100,9 @@ class Reproduction:
     claims : tuple of Claim
         Claims of the paper with their outcomes.
     figures : mapping
-        Charts by title. The first is the main figure, shown with the answer.
+        Charts by title. The first chart is the main figure, shown with the answer.
     skipped : mapping
-        What was not run, for example a missing data set, with the reason.
+        Reason for each part that was not run, e.g. because a data set is missing.
     answer : str, default ""
         The result in one or two sentences, shown first on the page and in the overview.
 
@@ -236,7 +236,7 @@ def reproduce(
     jobs : int, optional
         Number of processes. Default: the number of cores.
     progress : bool, optional
-        Whether to show progress. By default progress is shown only in a terminal.
+        Whether to show progress. By default, progress is shown only in a terminal.
     measures : iterable of str, default ()
         Further measures for `ranking-real`: names of registered measures or import paths of functions.
     seed : int, default 1
@@ -340,7 +340,7 @@ def read_study_file(folder: str, name: str = "study") -> dict[str, Any]:
 def load_datasets(names: Mapping[str, str | Iterable[str]]) -> tuple[dict[str, Dataset], dict[str, str]]:
     """Load data sets by the paper's names; also return the reason for each missing data set.
 
-    `names` maps each of the paper's names to one or more names in the catalogue. The first that exists is loaded.
+    `names` maps each of the paper's names to one or more names in the catalogue. The first name that is found is loaded.
 
     >>> datasets, missing = load_datasets({"Iris": "iris", "Nowhere": ["no-such-set"]})
     >>> list(datasets), list(missing)
@@ -367,8 +367,8 @@ def compare_with_published(
 ) -> pd.DataFrame:
     """Join our values with the published ones and compute the difference with its interval.
 
-    Both frames have the keys and a column `value`; ours also has `low` and `high`. Rows that occur in only one frame are kept
-    and have missing values. The published value is treated as fixed, because its sampling error is unknown.
+    Both frames have the key columns and the column `value`; `ours` also has `low` and `high`. Rows that occur in only one
+    frame are kept and have missing values. The published value is treated as fixed, because its sampling error is unknown.
 
     >>> import pandas as pd
     >>> ours = pd.DataFrame({"set": ["iris"], "value": [94.0], "low": [92.0], "high": [96.0]})
@@ -388,7 +388,7 @@ def compare_with_published(
 
 
 def sort_like(frame: pd.DataFrame, frames: Sequence[pd.DataFrame], keys: Sequence[str]) -> pd.DataFrame:
-    """Sort rows by the order in which their keys first occur in `frames`, which a join does not keep.
+    """Sort rows in the order in which their keys first occur in `frames`; a join does not keep this order.
 
     >>> import pandas as pd
     >>> sort_like(pd.DataFrame({"set": ["a", "b"]}), [pd.DataFrame({"set": ["b", "a"]})], ["set"])["set"].tolist()

@@ -1,13 +1,13 @@
 """Write the output of an experiment: a page in Markdown, tables as CSV files, figures as SVG and PNG files.
 
 The page starts with the answer, the main figure, the claims and the main tables. An experiment's template extends
-`page.md.j2` and fills its block `text`, which gives the details. Its variables are those in `Reproduction.values`, and
-`experiment`, `request`, `command`, `answer`, `claims` (frames by kind), `counts`, `figures`, `tables`, `errata`, `skipped` and
-`run`.
+`page.md.j2` and fills its block `text`, which gives the details. The template can use all names in `Reproduction.values`. It
+can also use `experiment`, `request`, `command`, `answer`, `claims` (frames by kind), `counts`, `figures`, `tables`, `errata`,
+`skipped` and `run`.
 
-Three filters are added to those of Jinja. `markdown` formats a frame or a ResultTable as a Markdown table. `join_names` joins
-names ("a, b and c"). `file_name` turns the title of a figure into its file name. The page has one line per paragraph; lists,
-tables and code keep their lines.
+Three filters are available in addition to those of Jinja. `markdown` formats a frame or a ResultTable as a Markdown table.
+`join_names` joins names ("a, b and c"). `file_name` turns the title of a figure into its file name. The page has one line per
+paragraph; lists, tables and code keep their line breaks.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _PACKAGES = ("fairtrial", "numpy", "scikit-learn", "pandas")
 
 
 def write_page(experiment: Experiment, request: Request, reproduction: Reproduction, durations: Sequence[float]) -> Path:
-    """Write tables, figures and `index.md` to the output folder; `durations` lists the seconds that each run in it took."""
+    """Write tables, figures and `index.md` to the output folder; `durations` has the seconds of each run in this folder."""
     folder = request.out
     frames = {table.name: table.frame for table in reproduction.tables} | {"claims": tabulate_claims(reproduction.claims)}
     for name, frame in frames.items():
@@ -83,7 +83,7 @@ def _render(experiment: Experiment, request: Request, reproduction: Reproduction
 
 
 def _join_lines(text: str) -> str:
-    """Join the lines of each paragraph; keep the lines of lists, tables and code.
+    """Join the lines of each paragraph; keep the line breaks of lists, tables and code.
 
     >>> _join_lines("One\\nparagraph.\\n\\n\\n- a\\n- b\\n")
     'One paragraph.\\n\\n- a\\n- b\\n'

@@ -46,7 +46,7 @@ Intelligence Research 49, 241-267. https://doi.org/10.1613/jair.4136
 
     @property
     def reference(self) -> str:
-        """The full reference with a link if the paper has a DOI."""
+        """Full reference, with a link if the paper has a DOI."""
         link = f" https://doi.org/{self.doi}" if self.doi else ""
         return f"{self.short}. {self.title}. {self.source}.{link}"
 
@@ -94,7 +94,7 @@ PAPERS = {
 
 
 def read_errata(experiment: str | None = None) -> pd.DataFrame:
-    """Read the known errors of the papers: where, what is printed, what is right, and what fairtrial does.
+    """Read the known errors of the papers: their locations, the printed text, the correction, and what fairtrial does.
 
     >>> read_errata("drift").columns.tolist()
     ['experiment', 'where', 'printed', 'right', 'in fairtrial']

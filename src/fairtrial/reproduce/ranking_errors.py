@@ -69,7 +69,7 @@ def estimate_rate(rate: float, repeats: int, level: float = 0.95) -> IntervalEst
 
 
 def list_slight(differences: Sequence[IntervalEstimate]) -> list[IntervalEstimate]:
-    """List what must be positive if each of these differences is slight: the difference, and its distance to the limit.
+    """List the quantities that are positive if all differences are slight: each difference, and SLIGHT minus each difference.
 
     >>> [estimate.value for estimate in list_slight([IntervalEstimate(2.0, 1.0, 3.0)])]
     [2.0, 3.0]
@@ -94,7 +94,8 @@ def compute_difference_limits(
 ) -> tuple[float, float]:
     """Compute Newcombe's interval (1998, method 10) for the difference between two independent proportions, in percent.
 
-    Both are proportions of repeats. Ties count half, so the true sampling errors are slightly smaller.
+    The proportions are those of repeats with an error. Ties count as half an error, so the true sampling errors are slightly
+    smaller than computed.
 
     >>> [round(limit, 2) for limit in compute_difference_limits(0.0, 0.5, 1000)]
     [-1.17, -0.02]

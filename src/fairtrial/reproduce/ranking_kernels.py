@@ -13,7 +13,7 @@ from fairtrial.kernels import hull, randomness
 from fairtrial.kernels.compiling import kernel
 
 State = npt.NDArray[np.uint64]
-"""State of the random number generator, an array of one number."""
+"""State of the random number generator: an array with one number."""
 
 
 @kernel
@@ -51,7 +51,7 @@ _FEW = 24  # fewer scores are sorted by insertion only
 
 
 class RankingBuffers(NamedTuple):
-    """Work arrays that are reused, because allocation would take longer than the measures."""
+    """Work arrays that are reused, because allocating them would take longer than computing the measures."""
 
     values: FloatArray
     sorted_classes: Classes
@@ -71,7 +71,8 @@ def compute_six_measures(
 ) -> None:
     """Write H, AUC, AUCH, sAUC, KS and taKS of a ranking to `out`; undefined values are NaN.
 
-    Classes are 1 (positive) and 0 (negative). A `severity_ratio` of NaN stands for positives / negatives.
+    Classes are 1 (positive) and 0 (negative). If `severity_ratio` is NaN, the ratio of positives to
+    negatives is used.
     """
     n = scores.size
     rank_scores(scores, classes, buffers)
@@ -119,7 +120,7 @@ def compute_six_measures(
 
 @kernel
 def compute_hull_area(x: FloatArray, y: FloatArray, last: int) -> float:
-    """Compute the area under the corners 0 to `last`, in counts."""
+    """Compute the area under the hull with the corners 0 to `last`; its coordinates are counts."""
     area = 0.0
     for i in range(1, last + 1):
         area += 0.5 * (x[i] - x[i - 1]) * (y[i] + y[i - 1])
@@ -128,7 +129,7 @@ def compute_hull_area(x: FloatArray, y: FloatArray, last: int) -> float:
 
 @kernel
 def compute_beta_moments(c: float, beta: float) -> tuple[float, float]:
-    """Compute the cost moments; for Hand's Beta(2, 2), polynomials are used."""
+    """Compute the moments of the cost distribution up to c; for Hand's Beta(2, 2) they are polynomials."""
     if beta == 2.0:
         return c * c * (3.0 - 2.0 * c), c * c * c * (2.0 - 1.5 * c)
     return hull.compute_cost_moments(c, beta)
@@ -136,7 +137,7 @@ def compute_beta_moments(c: float, beta: float) -> tuple[float, float]:
 
 @kernel
 def compute_hull_h(x: FloatArray, y: FloatArray, last: int, severity_ratio: float) -> float:
-    """Compute Hand's H from the corners 0 to `last` of the convex hull, in counts."""
+    """Compute Hand's H from the corners 0 to `last` of the convex hull, whose coordinates are counts."""
     N, P = x[last], y[last]
     pi1, pi0 = P / (P + N), N / (P + N)
     beta = 1 + 1 / (P / N if np.isnan(severity_ratio) else severity_ratio)
@@ -157,7 +158,7 @@ def compute_hull_h(x: FloatArray, y: FloatArray, last: int, severity_ratio: floa
 
 @kernel
 def rank_scores(scores: FloatArray, classes: Classes, buffers: RankingBuffers) -> None:
-    """Sort scores in descending order with their classes: first into equal intervals, then by insertion."""
+    """Sort scores and their classes in descending order: assign them to equal intervals, then sort by insertion."""
     n = scores.size
     values, sorted_classes, starts = buffers.values, buffers.sorted_classes, buffers.starts
     low, high = scores[0], scores[0]
@@ -197,7 +198,7 @@ _ZERO_REPLACEMENT = 0.001
 
 
 class CodedColumns(NamedTuple):
-    """Values of the codes: column j has the values levels[offsets[j]:offsets[j + 1]]; `nominal` marks nominal columns."""
+    """Values of coded columns: column j has the values levels[offsets[j]:offsets[j + 1]]; `nominal` marks nominal columns."""
 
     levels: FloatArray
     offsets: IntArray
@@ -208,7 +209,7 @@ class CodedColumns(NamedTuple):
 def predict_positive(codes: IntArray, classes: Classes, columns: CodedColumns, style: int, scores: FloatArray) -> None:
     """Write the posterior probability of class 1 to `scores`.
 
-    `codes` has one row per attribute and one column per case. The first classes.size cases are the training set, the others are
+    `codes` has one row per attribute and one column per case. The first classes.size cases are the training set; the others are
     predicted.
     """
     levels, offsets, nominal = columns.levels, columns.offsets, columns.nominal
@@ -348,12 +349,12 @@ def compare_noisy_pairs(
     errors: FloatArray,
     products: FloatArray,
 ) -> None:
-    """Add the errors of the six measures to `errors` and their products to `products` (6 x 6).
+    """Add the errors of the six measures to `errors`, and the products of these errors to `products` (6 x 6).
 
     Each stream from streams[0] to streams[1] - 1 gives a pair of rankings. An error is 1 if the second ranking gets the higher
     value, and 0.5 if both get the same value or one is undefined. `level` is a proportion of cases (LABEL_NOISE), the largest
-    absolute number that is added (SCORE_NOISE), or a proportion of positives (PROPORTION_NOISE). With `same`, the same numbers
-    are added to both rankings.
+    absolute number that is added (SCORE_NOISE), or a proportion of positives (PROPORTION_NOISE). If `same` is true, the same
+    numbers are added to both rankings.
     """
     state, items = np.zeros(1, np.uint64), np.arange(cases)
     better, worse, classes = np.empty(cases), np.empty(cases), np.empty(cases, np.uint8)
@@ -381,8 +382,10 @@ def compare_noisy_pairs(
 
 @kernel
 def draw_pair(state: State, replaced: int, items: IntArray, better: FloatArray, worse: FloatArray, classes: Classes) -> None:
-    """Draw scores and their classes, and replace some scores at random. In the second ranking, as many further scores are
-    replaced."""
+    """Draw scores and their classes, then replace `replaced` scores of both rankings with random numbers.
+
+    In the worse ranking, the same number of further scores is replaced.
+    """
     cases = better.size
     for i in range(cases):
         better[i] = draw_uniform(state)
@@ -416,7 +419,7 @@ def add_score_noise(state: State, max_noise: float, same: bool, better: FloatArr
 def drop_positives(
     state: State, proportion: float, items: IntArray, better: FloatArray, worse: FloatArray, classes: Classes
 ) -> int:
-    """Drop a random proportion of the positives; move the other cases to the front and return their number."""
+    """Drop a proportion of the positives at random; move the other cases to the front and return their number."""
     positives, left = 0, 0
     for i in range(classes.size):
         if classes[i]:
@@ -438,10 +441,11 @@ NONE, LABELS, TRAINING_LABELS, ATTRIBUTES, TRAINING_ATTRIBUTES = 0, 1, 2, 3, 4
 
 
 class NoisePlan(NamedTuple):
-    """Settings of a repeat.
+    """Settings of cross-validation under noise.
 
-    `proportion` is the proportion of rows, values and scores that are changed. Their number is rounded to the nearest whole
-    number (halves to the even number), or down with `round_down`. `style` is the style of naive Bayes, INTERVALS or DENSITIES.
+    `proportion` is the proportion of rows, values and scores that are changed. The number of changes is rounded to the nearest
+    whole number (halves to the even number), or down if `round_down` is true. `style` is the style of naive Bayes, INTERVALS or
+    DENSITIES.
     """
 
     experiment: int
@@ -468,9 +472,9 @@ def run_noisy_folds(
     """Cross-validate naive Bayes under noise; write the means of the six measures over folds.
 
     For repeat r, means[r, 0] contains the means of naive Bayes, and means[r, 1] the means after scores were replaced. Folds in
-    which a measure is undefined are left out of its mean. true_classes[r] and scores[r] get the classes and scores of the test
-    sets, fold by fold. Test set f consists of the rows f, f + folds, ... of all rows in random order, with class 0 first if
-    stratified.
+    which a measure is undefined are left out of its mean. `true_classes[r]` and `scores[r]` get the classes and scores of the
+    test sets, fold by fold. The rows are put in random order, with class 0 first if stratified. Test set f consists of the rows
+    at the positions f, f + folds, ... of this order.
     """
     n = classes.size
     state, order, items, permuted = np.zeros(1, np.uint64), np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
@@ -523,7 +527,7 @@ def number_items(items: IntArray, size: int) -> None:
 
 @kernel
 def assign_classes(state: State, plan: NoisePlan, items: IntArray, classes: Classes) -> None:
-    """Assign a random class to a proportion of the rows; it may be the row's own class."""
+    """Assign a random class to a proportion of the rows; it can be the row's own class."""
     number_items(items, classes.size)
     count = count_drawn(plan, classes.size)
     choose(state, items, classes.size, count)

@@ -1,7 +1,7 @@
 """Claims of the paper about SCV and DOB-SCV.
 
-The main run compares DOB-SCV as published with KEEL's stratified folds, which the paper used. Two variants are shown as
-sensitivity: our own stratified folds instead of KEEL's, and DOB-SCV with shuffled groups.
+The main run compares DOB-SCV as published with KEEL's stratified folds, which the paper used. The column
+"sensitivity" shows two variants: our own stratified folds instead of KEEL's, and DOB-SCV with shuffled groups.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ Estimates = Mapping[str, IntervalEstimate]  # by learner
 def judge_claims(
     averages: FoldAverages, scores: pd.DataFrame, simulation: Simulation, gaps: pd.DataFrame, costs: pd.DataFrame
 ) -> list[Claim]:
-    """Judge all claims: those of the paper first, then printed numbers, our targets and our own claims."""
+    """Judge the claims of the paper, printed numbers, our targets and our own claims."""
     return [
         *judge_tables(averages),
         judge_gap(gaps),
@@ -83,7 +83,7 @@ def judge_claims(
 
 
 def judge_tables(averages: FoldAverages) -> list[Claim]:
-    """Judge the paper's claims about its tables; with few data sets, all are inconclusive."""
+    """Judge the paper's claims about its tables; all are inconclusive if few data sets were run."""
     claims = [
         _judge_learners(
             "With all five learners, DOB-SCV gives higher estimates than SCV on most data sets",
@@ -111,7 +111,7 @@ def judge_tables(averages: FoldAverages) -> list[Claim]:
 
 
 def list_comparisons(averages: FoldAverages) -> dict[str, tuple[str, str]]:
-    """List the main comparison, named "", and its variants: DOB-SCV scheme and stratified folds."""
+    """Return the DOB-SCV scheme and the stratified scheme of the main comparison, named "", and of each variant."""
     base = averages.bases[0]
     comparisons = {"": (LITERAL, base)}
     if base != SCV and SCV in averages.bases:
@@ -145,7 +145,7 @@ def _judge_learners(
     describe: Callable[[pd.DataFrame], str] | None = None,
     note: str = "",
 ) -> Claim:
-    """Judge a claim that a quantity is positive for each learner, estimated from the differences by data set and learner."""
+    """Judge a claim that a quantity is positive for each learner; `estimate` computes it from a table of differences."""
     main = averages.compare_datasets(*list_comparisons(averages)[""])
     details = (describe or (lambda differences: format_estimates(estimate(differences))))(main)
     return _build_compared(
@@ -173,9 +173,10 @@ def _describe_counts(differences: pd.DataFrame) -> str:
 
 
 def judge_problems(averages: FoldAverages) -> Claim:
-    """Judge whether DOB-SCV is higher on some data sets and lower on others, by a test of qualitative interaction.
+    """Judge by a test of qualitative interaction whether DOB-SCV is higher on some data sets and lower on others.
 
-    KEEL's folds are a single draw, which is lucky on some data sets. Therefore our own folds are the main run here.
+    KEEL's folds are a single random draw, so chance affects their estimate on each data set. Therefore our own folds are the
+    main run here.
     """
     base = averages.bases[-1]
     scheme, others = LITERAL, {"KEEL's folds": (LITERAL, averages.bases[0])} if base != averages.bases[0] else {}
@@ -198,13 +199,13 @@ def judge_problems(averages: FoldAverages) -> Claim:
 
 
 def estimate_by_dataset(averages: FoldAverages, scheme: str, base: str) -> dict[str, IntervalEstimate]:
-    """Estimate the difference on each data set, averaged over learners, with an interval over runs."""
+    """Estimate the difference on each data set as a mean over learners, with a t interval over runs."""
     runs = averages.compare_runs(scheme, base).groupby(["dataset", "run"], sort=False)["value"].mean()
     return {str(name): estimate_mean(values) for name, values in runs.groupby(level="dataset", sort=False)}
 
 
 def judge_both_signs(estimates: list[IntervalEstimate]) -> Verdict:
-    """Judge a claim that some of these quantities are positive and others negative.
+    """Judge a claim that some quantities are positive and other quantities are negative.
 
     It is reproduced if the test of Gail and Simon is significant at 5 %. It is contradicted if all quantities are significantly
     positive, or all significantly negative.
@@ -237,7 +238,7 @@ def _judge_imbalance(averages: FoldAverages) -> Claim:
 
 
 def describe_published_imbalance() -> str:
-    """Name the learners that have smaller differences at high imbalance in the paper's own Table 3."""
+    """Name the learners whose difference is smaller at high than at low imbalance in the paper's own Table 3."""
     table = read_published("dobscv_table3").pivot_table(index="learner", columns="group", values="pct_diff", sort=False)
     contrary = table[table[HIGH] <= table[LOW]]
     values = " and ".join(f"{learner} ({row[HIGH]:.2f} % and {row[LOW]:.2f} %)" for learner, row in contrary.iterrows())
@@ -267,12 +268,12 @@ def judge_deviation_ratio(averages: FoldAverages) -> Claim:
 
 
 def _vary_factor(judge: Callable[..., Verdict], comparison: tuple[str, str]) -> dict[str, Callable[[], Verdict]]:
-    """Build variants of a claim with other factors in place of "much"."""
+    """Build variants of a claim in which "much" means another factor."""
     return {f"factor {factor:g}": partial(judge, *comparison, factor) for factor in (1.0, _OTHER_MUCH)}
 
 
 def _estimate_deviation_ratio(averages: FoldAverages, *schemes: str) -> IntervalEstimate:
-    """Estimate the log ratio of mean deviations between the groups; learners and schemes are averaged on each data set."""
+    """Estimate the log ratio of the mean standard deviations at high and at low imbalance, over learners and schemes."""
     deviations: Any = sum(averages.average_runs(scheme, "sd").mean(axis=1) for scheme in schemes) / len(schemes)
     group = averages.datasets["group"].reindex(deviations.index)
     return estimate_log_ratio(deviations[group == HIGH], deviations[group == LOW])
@@ -284,7 +285,7 @@ def _compute_published_ratio() -> float:
 
 
 def _estimate_reductions(averages: FoldAverages, scheme: str, base: str, group: str | None = None) -> Estimates:
-    """Estimate the deviation of the base minus that of the scheme for each learner, in one or both imbalance groups."""
+    """Estimate for each learner by how much the standard deviation of the base exceeds that of the scheme."""
     differences = -averages.compare_datasets(scheme, base, "sd")
     if group is not None:
         differences = differences[averages.datasets["group"].reindex(differences.index) == group]
@@ -304,7 +305,7 @@ def judge_similar_deviations(averages: FoldAverages) -> Claim:
 
 
 def judge_lower_deviations(averages: FoldAverages) -> Claim:
-    """Judge whether DOB-SCV has lower standard deviations than SCV with each learner."""
+    """Judge whether DOB-SCV has lower standard deviations than SCV for each learner."""
     main = _estimate_reductions(averages, *list_comparisons(averages)[""])
     return _build_compared(
         "DOB-SCV has lower standard deviations over folds than SCV",
@@ -315,7 +316,7 @@ def judge_lower_deviations(averages: FoldAverages) -> Claim:
 
 
 def describe_published_deviations() -> str:
-    """Name the learners whose deviation is higher under DOB-SCV in the paper's own Table 3."""
+    """Name the learners whose standard deviation is higher under DOB-SCV in the paper's own Table 3."""
     table = read_published("dobscv_table3").query("group == @LOW or group == @HIGH")
     contrary = table[table["sd_dobscv"] > table["sd_scv"]]
     values = " and ".join(
@@ -325,7 +326,7 @@ def describe_published_deviations() -> str:
 
 
 def judge_named_datasets(averages: FoldAverages) -> list[Claim]:
-    """Judge the claims about named data sets by one test of the mean over learners and data sets."""
+    """Judge each claim about named data sets by one test of the mean over learners and data sets."""
     claims = []
     for names, sign, word in ((("Abalone19", "Glass2"), 1, "higher"), (("Ecoli2", "Yeast2vs8"), -1, "lower")):
         text = f"On {join_names(names)}, DOB-SCV is {word} than SCV with all learners (judged as: the mean over the learners)"
@@ -403,8 +404,8 @@ def _judge_overlap(averages: FoldAverages) -> Claim:
 def judge_overlap(differences: pd.DataFrame, top: int = _TOP) -> tuple[Verdict, str]:
     """Judge whether different learners have their largest differences on different data sets.
 
-    The claim is contradicted if learners share significantly more data sets than expected by chance. It is reproduced if they
-    share no data set and this is unlikely by chance.
+    The claim is contradicted if learners share significantly more data sets than expected by chance. It is reproduced if
+    the learners share no data set and this would be unlikely by chance.
     """
     complete = differences.dropna()
     top = min(top, len(complete))
@@ -423,7 +424,7 @@ def judge_overlap(differences: pd.DataFrame, top: int = _TOP) -> tuple[Verdict, 
 
 
 def describe_published_overlap() -> str:
-    """Name the data set that most learners share among their largest published differences."""
+    """Name the data set with one of the largest published differences for the most learners."""
     rows = read_published("dobscv_table4_part")
     differences = rows.assign(size=(rows["auc_dobscv"] - rows["auc_scv"]).abs())
     differences = differences[~((rows["dataset"] == "Yeast1458vs7") & (rows["learner"] == "C4.5"))]  # a misprint

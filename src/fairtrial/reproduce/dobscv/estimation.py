@@ -1,4 +1,4 @@
-"""Estimates and tests behind the claims: proportions, correlations, ratios, tests of signs and of overlap."""
+"""Estimates and tests that decide the claims: correlations, ratios, and tests of signs and of overlap."""
 
 from __future__ import annotations
 
@@ -62,7 +62,8 @@ def estimate_log_ratio(first: Any, second: Any) -> IntervalEstimate:
 def estimate_gain_ratio(differences: pd.DataFrame) -> tuple[IntervalEstimate, float, float]:
     """Estimate the log ratio of the mean gain to the mean loss with an interval over data sets; also return both means.
 
-    Learners on one data set are not independent, so the interval is computed from linearized influences of data sets.
+    The learners' results on one data set are not independent. Therefore the interval is computed from the linearized influence
+    of each data set.
     """
     values = differences.fillna(0.0).to_numpy()
     gain, gain_influence = _average_counted(np.maximum(values, 0), values > 0)
@@ -74,7 +75,7 @@ def estimate_gain_ratio(differences: pd.DataFrame) -> tuple[IntervalEstimate, fl
 
 
 def _average_counted(values: Any, is_counted: Any) -> tuple[float, Any]:
-    """Return the mean of the counted cells, and the linearized influence of each data set on it; influences have mean 0."""
+    """Return the mean of the counted cells, and the linearized influence of each data set on this mean."""
     sums, counts = values.sum(axis=1), is_counted.sum(axis=1)
     if not counts.sum():
         return 0.0, np.zeros(len(sums))
@@ -83,10 +84,11 @@ def _average_counted(values: Any, is_counted: Any) -> tuple[float, Any]:
 
 
 def compute_gail_simon_p(estimates: Iterable[IntervalEstimate]) -> float:
-    """Test by Gail and Simon (1985) whether independent quantities have different signs; return the p-value.
+    """Compute the p-value of Gail and Simon's test (1985) of whether independent quantities have different signs.
 
-    Student's t of each estimate is converted to z. The statistic is the smaller of the two sums of squared z, over positive and
-    over negative estimates. Under the null hypothesis of one sign it is at most a mixture of chi-squared distributions.
+    The t statistic of each estimate is converted to a z score. The squared z scores of positive and of negative estimates are
+    summed separately, and the smaller sum is the test statistic. Its null distribution, if all quantities have the same sign,
+    is bounded by a mixture of chi-squared distributions.
 
     >>> round(compute_gail_simon_p([IntervalEstimate(3.0, 1.04, 4.96), IntervalEstimate(-3.0, -4.96, -1.04)]), 4)
     0.0014
@@ -110,10 +112,10 @@ def compute_gail_simon_p(estimates: Iterable[IntervalEstimate]) -> float:
 
 @cache
 def compute_overlap_distribution(n_datasets: int, top: int, n_learners: int) -> dict[int, float]:
-    """Compute the distribution of the total overlap over pairs of learners if each learner's top sets are random.
+    """Compute the distribution of the total overlap of pairs of learners if each learner's top data sets are random.
 
-    The pairs are not independent. Therefore the learners draw one after the other. A state counts the data sets that were drawn
-    by no learner, by one, by two and so on.
+    The pairs are not independent. Therefore the learners draw their data sets one after the other. A state contains the number
+    of data sets that no learner has drawn, that one learner has drawn, that two learners have drawn, and so on.
 
     >>> {total: round(p, 4) for total, p in compute_overlap_distribution(4, 2, 2).items()}  # hypergeometric: 1, 4, 1 of 6
     {0: 0.1667, 1: 0.6667, 2: 0.1667}
@@ -135,7 +137,7 @@ def compute_overlap_distribution(n_datasets: int, top: int, n_learners: int) -> 
 
 
 def _list_picks(available: tuple[int, ...], count: int) -> Iterator[tuple[int, ...]]:
-    """List all ways to pick `count` items by kind: (2, 1) and 2 give (1, 1) and (2, 0)."""
+    """List the numbers of items of each kind that add up to `count`: (2, 1) and 2 give (1, 1) and (2, 0)."""
     if not available:
         if not count:
             yield ()

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 _PUZZLE = "Cleveland0vs4"  # Chi performs far below chance on this data set
 _QUICK_STRUCTURES = ("one cluster", "four clusters", "four clusters, noise")
 _COSTS_NOTE = (
-    "Mean AUC of 5 stratified folds. `difference` is class weights minus SMOTE on the same data sets, with a 95 % interval "
-    "over families of data sets; `higher` and `lower` count data sets."
+    "The table shows the mean AUC of 5 stratified folds. `difference` is class weights minus SMOTE on the same data sets, "
+    "with a 95 % interval over families of data sets; `higher` and `lower` count data sets."
 )
 _GAPS_NOTE = (
-    "Mean AUC on the training and on the test sets of our own folds, without the synthetic rows of SMOTE. `reduction` is the "
-    "gap under SCV minus that of the scheme, with a 95 % interval over families of data sets."
+    "The table shows the mean AUC on the training and on the test sets of our own folds, without the synthetic rows of SMOTE. "
+    "`reduction` is the gap under SCV minus the gap under the scheme, with a 95 % interval over families of data sets."
 )
 
 
@@ -83,7 +83,7 @@ def run(request: Request) -> Reproduction:
 
 
 def summarize(averages: FoldAverages, simulation: Simulation) -> str:
-    """Summarize the effect on the estimates, and which scheme is closer to the truth, in a few sentences."""
+    """Summarize how DOB-SCV changes the estimates, and which scheme is closer to the true performance."""
     differences = averages.compare_datasets(LITERAL, averages.bases[0])
     effect = estimate_family_mean(differences.mean(axis=1))
     n_higher = sum(estimate.sign > 0 for estimate in estimate_effects(differences).values())
@@ -107,7 +107,7 @@ def summarize(averages: FoldAverages, simulation: Simulation) -> str:
 
 
 def _compare_errors(simulation: Simulation, estimand: str) -> str:
-    """Describe the root mean squared error of DOB-SCV relative to that of SCV, e.g. "3 % lower (not significant)"."""
+    """Describe the root mean squared error of DOB-SCV relative to that of SCV, as in "3 % lower (not significant)"."""
     rmse = simulation.levels.query("factor == 'all' and estimand == @estimand").set_index("scheme")["rmse"]
     change = 100 * (rmse[SHUFFLED] / rmse[SCV] - 1)
     is_significant = simulation.estimate("excess", SHUFFLED, estimand).sign != 0
@@ -168,7 +168,7 @@ def build_gaps_table(gaps: pd.DataFrame) -> ResultTable:
 
 
 def compare_without_damaged(data: ImbalancedData, averages: FoldAverages) -> dict[str, tuple[float, float]]:
-    """Return the mean difference for each learner, over all data sets and over the uncorrupted ones."""
+    """Return the mean difference for each learner, over all data sets and over those that are not corrupted."""
     differences = averages.compare_runs()
     is_intact = ~differences["dataset"].isin(data.damaged)
     means, intact = (rows.groupby("learner", sort=False)["value"].mean() for rows in (differences, differences[is_intact]))

@@ -121,7 +121,7 @@ def draw_partitions(points: pd.DataFrame) -> Any:
 
 
 def draw_illustrations(seed: int) -> Any:
-    """Draw SMOTE (Figure 1), the AUC of one operating point (Figure 2), and the folds of a small class."""
+    """Illustrate SMOTE (Figure 1), the AUC of one operating point (Figure 2), and the folds of a small class."""
     import altair as alt
     import pandas as pd
 

@@ -23,9 +23,9 @@ def _has_method(method: str) -> Any:
 class SmoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Balance the classes of the training set by SMOTE, then fit a learner.
 
-    SMOTE works as in KEEL, which differs from imbalanced-learn. Distances use columns scaled by their range, a copy of a case
-    is not its neighbour, and the rare cases take turns in random order. A case with too few neighbours uses the neighbours that
-    it has. A nominal value is copied at random from one of the two parents.
+    SMOTE works as in KEEL, which differs from imbalanced-learn. Columns are scaled by their range to compute distances. A copy
+    of a case does not count as its neighbour. The cases of the rare class take turns in random order. A case with too few
+    neighbours uses the neighbours that it has. A nominal value is copied at random from one of the two parents.
 
     >>> from fairtrial.learners import NearestNeighbours
     >>> X, y = np.array([[0.0], [1.0], [5.0], [6.0], [7.0], [8.0]]), np.array(["a", "a", "b", "b", "b", "b"])
@@ -82,7 +82,7 @@ class SmoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
 def make_synthetic_cases(
     values: FloatArray, is_nominal: Any, rare: IntArray, n_cases: int, neighbours: int, seed: Any
 ) -> FloatArray:
-    """Create cases on the lines between rare cases and their nearest neighbours; nominal columns contain codes.
+    """Create cases on the lines between cases of the rare class and their nearest neighbours; nominal values are codes.
 
     >>> values, is_nominal = np.array([[0.0, 9.0], [1.0, 9.0], [8.0, 9.0]]), np.array([False, False])
     >>> cases = make_synthetic_cases(values, is_nominal, np.array([0, 1]), 3, 5, 1)
@@ -100,7 +100,7 @@ def make_synthetic_cases(
 
 
 def _find_neighbours(cases: FloatArray, ranges: FloatArray, is_nominal: Any, neighbours: int) -> tuple[IntArray, IntArray]:
-    """Find and count the nearest cases that are not copies; a case without neighbours is its own neighbour."""
+    """Find and count the nearest neighbours of each case, without its copies; a case without any is its own neighbour."""
     distances = np.zeros((len(cases), len(cases)))
     for column in range(cases.shape[1]):
         difference = cases[:, None, column] - cases[None, :, column]
@@ -178,5 +178,5 @@ class UnitChi(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         return np.asarray(self.learner_.predict(X))
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Return the second class's proportion of the highest degrees minus that of the first class."""
+        """Return the second class's proportion of the matching degrees of rules minus the first class's proportion."""
         return np.asarray(self.learner_.decision_function(X))

@@ -26,9 +26,9 @@ _PARTITIONS = (5, 1)  # the partitions of Figures 3 and 4
 
 
 def measure_gaps(request: Request, data: ImbalancedData, n_runs: int) -> pd.DataFrame:
-    """Measure the AUC on the training and test sets of our own folds; finished data sets are kept as files.
+    """Measure the AUC on the training and test sets of our own folds; results of finished data sets are kept as files.
 
-    Synthetic cases of SMOTE are used for training, but the training AUC is that of the original rows.
+    Synthetic cases of SMOTE are used for training, but the training AUC is computed from the original rows.
     """
     import pandas as pd
 
@@ -96,8 +96,8 @@ def _resolve_learners() -> dict[str, Any]:
 def project_partitions(data: ImbalancedData, seed: int) -> pd.DataFrame:
     """Project two partitions of SCV and of DOB-SCV to two dimensions, like Figures 3 and 4.
 
-    The first axis separates the classes best (linear discriminant); the second has the largest variance of the rest. KEEL's
-    folds are used for SCV if they are available.
+    The first axis is the linear discriminant, which separates the classes best. The second axis has the largest variance among
+    the directions orthogonal to the first. KEEL's folds are used for SCV if they are available.
     """
     import pandas as pd
 

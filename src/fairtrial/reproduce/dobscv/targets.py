@@ -1,4 +1,4 @@
-"""Simulated problems, printed numbers, our targets, and claims of fairtrial's documentation.
+"""Judge claims about simulated problems, printed numbers, our targets, and claims of fairtrial's documentation.
 
 The margins were set before the runs.
 """
@@ -170,7 +170,7 @@ def judge_first_fold(scores: pd.DataFrame) -> Claim:
 def judge_costs(costs: pd.DataFrame) -> Claim:
     """Judge whether class weights give the same AUC as SMOTE, by an equivalence test over data sets.
 
-    `costs` has a row per data set, a column per learner, and the AUC with class weights minus that with SMOTE.
+    `costs` contains the AUC with class weights minus that with SMOTE: a row per data set, a column per learner.
     """
     effects = tables.estimate_effects(costs)
     claim = Claim(

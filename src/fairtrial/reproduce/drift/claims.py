@@ -1,6 +1,7 @@
-"""The tutorial's claims about drift, judged by our numbers, and its printed numbers, recomputed.
+"""Judge the tutorial's claims about drift by our numbers, and recompute its printed numbers.
 
-The tutorial's words have no numbers. `MUCH` and `EQUAL` were derived from its printed tables, not from our results.
+The tutorial does not quantify words such as "much more". `MUCH` and `EQUAL` were derived from its printed tables, not from our
+results.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ MUCH = 0.1
 midway between the printed differences of Table I ("much more": 0.16 and 0.23) and those of the rows of Table II ("slightly
 more": 0.05 and 0.06)."""
 EQUAL = 0.05
-"""Averaged pD values that differ by less than this margin are equal, half of what is "much more"."""
+"""Averaged pD values count as equal if they differ by less than this margin, which is half of `MUCH`."""
 _MAX_MISPLACED = 1  # printed pD values that the available text may have misplaced
 _ROUNDING = 0.0101  # of a printed average and of the printed values from which it is computed
 _PATTERN = "{:.2f}"
@@ -55,7 +56,7 @@ _SIMPLER_CLAIMS: dict[TableName, str] = {
 
 
 def build_claims(results: DriftResults, *, is_smoke: bool = False) -> dict[str, Claim]:
-    """Judge all claims in the tutorial's order, by name: `drop`, `simpler` and `size` with the name of a table, and others.
+    """Judge all claims and return them in the tutorial's order; the keys are names such as `drop populations`.
 
     In a smoke run, the claims about our numbers are inconclusive.
     """
@@ -115,12 +116,12 @@ def judge_simpler(results: DriftResults, table: TableName) -> Claim:
     if table == "definitions":
         details += "; 2 of the 6 changes are tested on MC and are not comparable (see the details)"
     else:
-        details += f"; that it is higher by any amount is {judge_direction(list_differences(''))} in the main run"
+        details += f"; that it is higher by any amount: {judge_direction(list_differences(''))} in the main run"
     return build_claim(f"{TABLE_NUMBERS[table]} (b): {_SIMPLER_CLAIMS[table]}", judge, details, variants=results.plan.variants)
 
 
 def list_required(table: TableName, differences: Sequence[IntervalEstimate]) -> list[IntervalEstimate]:
-    """List what must be positive if the tutorial's second statement about a table is true.
+    """List the quantities that are positive if the tutorial's second statement about a table is true.
 
     `differences` are the averaged pD of the simple learner minus that of the complex one, for both pairs.
 
@@ -143,7 +144,7 @@ def _subtract_from(margin: float, difference: IntervalEstimate) -> IntervalEstim
 def judge_hand(results: DriftResults) -> Claim:
     """Judge the conclusion about Hand's hypothesis by the smallest and the largest of the six differences in averaged pD.
 
-    Both are selected from six, so their intervals are first widened to a joint coverage of 95 %.
+    The two differences are selected from six, so their intervals are first widened to a joint coverage of 95 %.
     """
     keys = [(table, pair) for table in TABLES for pair in results.plan.pairs]
 
@@ -168,10 +169,10 @@ def judge_hand(results: DriftResults) -> Claim:
 
 
 def judge_best_choice(results: DriftResults) -> Claim:
-    """Judge whether the complex learner of each pair remains better, by one combined test per pair over all changes.
+    """Judge whether the complex learner of each pair remains better, by one combined test over all changes per pair.
 
-    As with several data sets, the claim is judged by the mean. A single change that contradicts the claim after a Bonferroni
-    correction makes it inconclusive.
+    Like a claim about several data sets, the claim is judged by the mean. A single change that contradicts the claim after a
+    Bonferroni correction makes it inconclusive.
     """
 
     def judge(variant: str) -> Verdict:
@@ -197,7 +198,7 @@ def judge_best_choice(results: DriftResults) -> Claim:
 
 
 def judge_sizes(results: DriftResults, table: TableName) -> Claim:
-    """Judge whether our averaged pD equal the printed ones, by an equivalence test with the margin `EQUAL`."""
+    """Judge by an equivalence test with the margin `EQUAL` whether our averaged pD values equal the printed ones."""
     without_test = _NOT_COMPARABLE if table == "definitions" else ""
     printed = tables.average_published_pd(table, without_test=without_test)
     values = join_names(f"{value:.2f} ({learner})" for learner, value in printed.items())
@@ -270,7 +271,7 @@ def judge_rows() -> Claim:
 
 
 def judge_repeated_errors() -> Claim:
-    """Judge whether an error that several tables print is the same in all of them."""
+    """Judge whether an error that is printed in several tables is the same in all tables."""
     unchanged = tables.read_unchanged_errors()
     differing = {learner: errors for learner, errors in unchanged.items() if len(set(errors.values())) > 1}
     text = "; ".join(
@@ -286,7 +287,7 @@ def judge_repeated_errors() -> Claim:
 
 
 def summarise_claims(claims: Mapping[str, Claim], results: DriftResults) -> str:
-    """Summarise the verdicts in a few sentences: who loses, who loses more, and whether the sizes agree."""
+    """Summarise the verdicts: which learners lose performance, which lose more, and whether the sizes agree."""
     ours = [results.get_errors("populations", learner).estimate_pd().value for learner in results.plan.learners]
     printed = tables.average_published_pd("populations").values()
     sizes = ("much more (Table I)", "slightly more (Table II)", "more in one of two pairs (Table III)")

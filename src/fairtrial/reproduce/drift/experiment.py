@@ -118,7 +118,7 @@ def draw_averages(results: DriftResults) -> Any:
 
 
 def draw_overview(cells: Mapping[TableName, pd.DataFrame]) -> Any:
-    """Draw pD of each change, ours with its interval and the tutorial's as a cross; one panel per table and learner."""
+    """Draw our pD of each change with its interval, and the printed pD as a cross, in a panel per table and learner."""
     import altair as alt
 
     from fairtrial.report.figures.base import build_title, style_chart
@@ -142,7 +142,7 @@ def _draw_panels(cells: pd.DataFrame, table: TableName) -> Any:
 
 
 def _draw_points(rows: list[dict[str, Any]], field: str, names: Sequence[str], high: float) -> Any:
-    """Draw pD by the names of one field: ours as dots with intervals, the printed ones as crosses."""
+    """Draw our pD values as dots with intervals, and the printed values as crosses, by the names of one field."""
     import altair as alt
 
     from fairtrial.report.figures.base import PALETTE, build_chart

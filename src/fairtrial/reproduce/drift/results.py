@@ -1,4 +1,7 @@
-"""Results of the simulation: the loss of each learner under drift, and the difference between paired learners."""
+"""Results of the simulation: the loss of each learner under drift, and the difference between paired learners.
+
+A loss is measured in percentage points of error, or by pD, the performance deterioration.
+"""
 
 from __future__ import annotations
 
@@ -45,15 +48,15 @@ class DriftErrors:
 
     @property
     def replicates(self) -> int:
-        """The number of replicates."""
+        """Number of replicates."""
         return len(self.error)
 
     def compute_mean_loss(self, rows: IntArray) -> float:
-        """Compute the mean loss: the error minus that of the learner trained in the test environment, in percentage points."""
+        """Compute the mean loss in percentage points: the error minus the error after training in the test environment."""
         return float(100 * (self.error - self.ideal)[rows].mean())
 
     def compute_pd(self, rows: IntArray) -> FloatArray:
-        """Compute pD for each change from the mean errors over these replicates."""
+        """Compute pD for each change from the mean errors over the given replicates."""
         from fairtrial.errors import UndefinedMeasureWarning
         from fairtrial.measures import performance_deterioration
 
@@ -119,14 +122,17 @@ def _mean_defined(values: FloatArray) -> float:
 
 @dataclass(frozen=True, eq=False)
 class DriftResults:
-    """All runs of a plan. The variant "" is the main one."""
+    """All runs of a plan. The main variant has an empty name."""
 
     plan: DriftPlan
     matrices: Mapping[DriftRun, EnvironmentMatrix]
 
     def build_cells(self, table: TableName) -> pd.DataFrame:
-        """Build the rows of a table for the main variant, including the unchanged usual population (in Table III, all unchanged
-        ones)."""
+        """Build the rows of a table for the main variant.
+
+        Tables I and II include the usual population as the only unchanged environment. Table III includes all unchanged
+        environments.
+        """
         import pandas as pd
 
         frames = [self.matrices[run].frame() for (name, _), run in self.plan.list_runs().items() if name == table]
@@ -163,7 +169,7 @@ class DriftResults:
         ]
 
     def estimate_mean_error_difference(self, pair: tuple[str, str], variant: str = "") -> IntervalEstimate:
-        """Estimate the mean of these differences; the tables share patients, so replicates are the independent units."""
+        """Estimate the mean of the error differences; replicates are the independent units, because tables share patients."""
         simple, complicated = (
             np.hstack([self.get_errors(table, learner, variant).error for table in TABLES]) for learner in pair
         )

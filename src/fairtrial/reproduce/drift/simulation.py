@@ -47,7 +47,7 @@ class DriftRun(NamedTuple):
 
 @dataclass(frozen=True)
 class DriftPlan:
-    """Settings of a scale; `max_iter` limits the training of the complex network."""
+    """Settings of the study at one scale; `max_iter` limits the training of the complex network."""
 
     n_train: int
     n_test: int
@@ -100,8 +100,8 @@ def simulate(
 ) -> dict[DriftRun, EnvironmentMatrix]:
     """Run the plan and its variants; finished runs are stored in the folder and reused.
 
-    All learners see the same patients, regardless of their coding. `progress` reports the start of each run (default: only in a
-    terminal).
+    All learners see the same patients, regardless of their coding. If `progress` is True, the start of each run is
+    printed; if None, it is printed only in a terminal.
     """
     from sklearn.utils.parallel import Parallel, delayed
 
@@ -234,7 +234,7 @@ def _load_classes(path: Path) -> npt.NDArray[Any] | None:
 
 
 def get_matrix_path(folder: Path, settings: Mapping[str, Any]) -> Path:
-    """Return the file of a run; different settings give different files.
+    """Return the path of a run's file; different settings give different files.
 
     >>> paths = [get_matrix_path(Path("runs"), {"table": "missing", "learner": "1R", "seed": seed}) for seed in (1, 2)]
     >>> paths[0].name[:11], paths[0] == paths[1]
@@ -280,7 +280,7 @@ def load_matrix(path: Path) -> EnvironmentMatrix | None:
 
 
 def _save_arrays(path: Path, **arrays: npt.NDArray[Any]) -> None:
-    """Write arrays to a file; a partial file is never left behind."""
+    """Write arrays to a file that gets its final name only when it is complete."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_suffix(".part")
     with unfinished.open("wb") as file:

@@ -20,15 +20,15 @@ TABLE_TITLES: dict[TableName, str] = {
 _PATTERN = "{:.2f}"
 _QUANTITIES = {"error": "error, %", "pd": "pD"}
 _HYPOTHESES_NOTE = (
-    "A loss is the error minus that of the same learner trained in the test environment, in percentage points. Losses are "
+    "A loss is the error of a learner minus its error after training in the test environment, in percentage points. Losses are "
     "averaged over the changes of the table and have 95 % jackknife intervals over replicates. The last column judges the "
     "second hypothesis by pD."
 )
 _TABLE_NOTES: dict[TableName, str] = {
     "populations": (
-        "The table shows the error in percent of the learner trained in one environment and tested in the other, and pD from "
-        "the mean errors. `low` and `high` are the 95 % limits of the difference over our replicates. The printed number is "
-        "treated as fixed."
+        "The table shows the error in percent of learners that are trained in one environment and tested in the other. pD is "
+        "computed from the mean errors. `low` and `high` are 95 % confidence limits of the difference, computed over our "
+        "replicates. The printed number is treated as fixed."
     ),
     "missing": (
         "In the available text, each row name is one line below its numbers, and we moved the names up by one line. "
@@ -42,7 +42,7 @@ def read_drift_tables() -> pd.DataFrame:
     """Read the published tables: errors in percent (trivial, ideal, error) and pD of each learner and change.
 
     Two pD values are illegible in the available text and missing here. In Table II of this text, each row name is one line
-    below its numbers; the numbers are assigned in order.
+    below its numbers; names and numbers are paired in order.
 
     >>> read_drift_tables().groupby("table").size().to_dict()
     {'definitions': 24, 'missing': 40, 'populations': 28}
@@ -79,8 +79,8 @@ def compute_published_pd(rows: pd.DataFrame) -> pd.Series[float]:
 def read_published_averages() -> pd.DataFrame:
     """Read the published averages of pD (`value`), and compute the means of the published rows (`from_rows`).
 
-    An illegible pD is computed from the published errors of its row. With this value, the average of 1R in Table III equals the
-    published average.
+    An illegible pD is computed from the published errors of its row. With the computed value, the average of 1R in Table III
+    equals the published average.
 
     >>> read_published_averages().query("table == 'missing'")["from_rows"].round(3).tolist()
     [0.145, 0.088, 0.148, 0.097]
@@ -92,7 +92,7 @@ def read_published_averages() -> pd.DataFrame:
 
 
 def average_published_pd(table: TableName, *, without_test: str = "") -> dict[str, float]:
-    """Return the published averages of pD by learner; without tests in one environment, the means of the other rows.
+    """Return the published averages of pD by learner, or the means of the rows without tests in one environment.
 
     >>> average_published_pd("populations")
     {'1R': 0.28, 'Decision Tree': 0.05, 'Simple NN': 0.2, 'Complex NN': 0.04}
@@ -109,7 +109,7 @@ def average_published_pd(table: TableName, *, without_test: str = "") -> dict[st
 
 
 def read_unchanged_errors() -> dict[str, dict[TableName, float]]:
-    """Read the published error of each learner that is trained and tested on NGP, in each table.
+    """Read the published error of each learner that is trained and tested on NGP (the usual population), by table.
 
     >>> read_unchanged_errors()["Decision Tree"]
     {'populations': 18.9, 'missing': 18.9, 'definitions': 18.6}
@@ -258,7 +258,7 @@ def _note_table(table: TableName) -> str:
     contradictions = "; ".join(list_contradictions(rows[rows["table"] == table]))
     return (
         _TABLE_NOTES[table]
-        + (f" Illegible printed pD values, with the value that follows from the errors: {illegible}." if illegible else "")
+        + (f" We computed illegible pD values from the printed errors: {illegible}." if illegible else "")
         + (f" A printed pD does not follow from the printed errors of its row: {contradictions}." if contradictions else "")
     )
 
@@ -266,7 +266,7 @@ def _note_table(table: TableName) -> str:
 def _note_averages() -> str:
     return (
         "`ours` is averaged over all changes of the table for which pD is defined. `low` and `high` are the 95 % limits of the "
-        "difference. The published average should equal the mean of the printed rows. In Table II it does not, so no "
-        "conclusion is drawn from its averages. Illegible pD values are computed from the printed errors of their rows: "
+        "difference. The published average should equal the mean of the printed rows. In Table II the two numbers differ, so "
+        "we draw no conclusion from its averages. Illegible pD values are computed from the printed errors of their rows: "
         f"{'; '.join(list_illegible())}."
     )

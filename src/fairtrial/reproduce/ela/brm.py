@@ -1,4 +1,4 @@
-"""BRM on simulated populations with known Bayes error, compared with RLA and ELA."""
+"""The Bayes robustness measure (BRM) on simulated populations with known Bayes error, compared with RLA and ELA."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ JUDGED_LEVEL = 0.1
 _SMOKE_POPULATIONS = ("two Gaussians", "twonorm")
 _SMOKE_LEARNERS = ("c45", "naive-bayes", "1-nn")
 _NOTE = (
-    f"Means over independent draws of {N_TRAIN} training and 2,000 test rows, with 95 % t intervals over the draws. Errors are "
-    "in percent. BRM is (error under noise - Bayes error) / Bayes error. The ranks are those at 10 % noise and start with the "
-    "smallest loss; learners are sorted by BRM."
+    f"The table shows means over independent draws of {N_TRAIN} training and 2,000 test rows, with 95 % t intervals over the "
+    "draws. Errors are in percent. BRM is (error under noise - Bayes error) / Bayes error. The ranks are computed at 10 % "
+    "noise, and rank 1 is the smallest loss. Learners are sorted by BRM."
 )
 
 
@@ -109,14 +109,14 @@ def estimate_agreement(draws: pd.DataFrame, measure: str, level: float = JUDGED_
 
 
 def compare_agreement(draws: pd.DataFrame, level: float = JUDGED_LEVEL) -> dict[str, IntervalEstimate]:
-    """Estimate for each population by how much ELA agrees better with BRM than RLA does: the difference of Kendall's tau."""
+    """Estimate Kendall's tau between ELA and BRM minus that between RLA and BRM, for each population."""
     by_ela, by_rla = (estimate_agreement(draws, measure, level) for measure in ("ela", "rla"))
     differences = {population: np.subtract(by_ela[population], by_rla[population]) for population in by_ela}
     return {population: estimate_mean(values[np.isfinite(values)]) for population, values in differences.items()}
 
 
 def judge_agreement(draws: pd.DataFrame) -> Claim:
-    """Judge our claim that ELA orders the learners more like BRM than RLA does."""
+    """Judge our claim that the order of learners by ELA agrees better with that by BRM than the order by RLA does."""
     differences = compare_agreement(draws)
     means = [_average_tau(estimate_agreement(draws, measure)) for measure in ("ela", "rla")]
     by_population = "; ".join(f"{name} {estimate.format('{:+.2f}')}" for name, estimate in differences.items())

@@ -1,4 +1,4 @@
-"""The paper's claims about its table 3, judged by our intervals, and our targets for agreement with it."""
+"""Judge the paper's claims about its table 3 by our intervals, and our targets for agreement with this table."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ LOSS_LIMIT = 0.02  # separates 'remarkable' from 'very low' losses, for which th
 SIMILAR_LOSS = 0.03  # margin of 'similar' losses; the paper's own losses on autos and wine differ by 0.023 and 0.013
 
 RUNS = {"": OURS, "votes": "ours, votes", "any class": "ours, any class"}
-"""The main run and its variants: the SVM with votes, and noise that may assign any class."""
+"""The main run and its variants: the SVM with votes, and noise that can assign any class."""
 VARIANTS = tuple(name for name in RUNS if name)
 
 # Estimates for one data set: acc0, acc10, ela and rla (C4.5 - SVM), acc0_svm, rla_c45, rla_svm; accuracies in percent.
@@ -73,8 +73,8 @@ _QUANTITY_NAMES = {
 def judge_claims(cells: TableCells, differences: Mapping[str, Mapping[str, Differences]]) -> tuple[Claim, ...]:
     """Judge the paper's claims about averages, counts and named data sets, then our targets.
 
-    The main run has the noise that the paper's text describes and the SVM with logistic models. Its variants are the SVM with
-    votes and noise that may assign any class. `differences` come from `estimate_differences`.
+    The main run uses the noise that the paper's text describes and the SVM with logistic models. Its variants are the SVM
+    with votes and noise that can assign any class. `differences` come from `estimate_differences`.
     """
     versions = cells.build_versions()
     if not len(versions[OURS]):
@@ -121,7 +121,10 @@ def _judge_count(versions: Mapping[str, Table3], text: str, quantity: str, *, c4
 
 
 def _judge_change(versions: Mapping[str, Table3], text: str, fewer: str, more: str) -> Claim:
-    """Judge whether C4.5 is best on more data sets by one quantity than by another; only changed data sets count."""
+    """Judge whether C4.5 is best on more data sets by one quantity than by another.
+
+    Data sets on which both quantities have the same winner do not count.
+    """
     listed, counts = {}, {}
     for version in (*RUNS.values(), PAPER):
         before, after = (versions[version].find_preferred(quantity).eq("C4.5").astype(float) for quantity in (fewer, more))
@@ -172,7 +175,7 @@ def _join_versions(details: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True)
 class StatementPart:
-    """A quantity that is above or below a limit on each data set of a statement, or equal to it.
+    """A quantity that is claimed to be above, below or equal to a limit on each data set of a statement.
 
     Attributes
     ----------
@@ -185,7 +188,7 @@ class StatementPart:
     opposite : tuple of str, default ()
         Data sets on which the sign is the opposite.
     margin : float, optional
-        If given, the quantity is equal to the limit up to this margin.
+        If given, the quantity is claimed to be equal to the limit up to this margin.
     """
 
     quantity: str
@@ -195,7 +198,7 @@ class StatementPart:
     margin: float | None = None
 
     def orient(self, name: str, differences: Differences) -> IntervalEstimate:
-        """Return the estimate for a data set, oriented so that positive values support the statement."""
+        """Return the estimate for a data set, with its sign chosen so that positive values support the statement."""
         estimate = differences[self.quantity].subtract(self.limit)
         return _orient(estimate, -self.sign if name in self.opposite else self.sign)
 
@@ -205,12 +208,12 @@ class StatementPart:
         return judge_datasets(estimates) if self.margin is None else judge_equivalence(estimates, self.margin)
 
     def is_opposed(self, name: str, differences: Differences) -> bool:
-        """Whether the estimate for a data set is against the statement."""
+        """Whether the estimate for a data set contradicts the statement."""
         value = self.orient(name, differences).value
         return value < 0 if self.margin is None else abs(value) > self.margin
 
     def format(self, differences: Mapping[str, Differences]) -> str:
-        """Format the mean of the quantity over the data sets, or its single values if they must be equal."""
+        """Format the mean of the quantity over the data sets, or the value on each data set if equality is claimed."""
         pattern = "{:+.4f}" if self.quantity.startswith(("rla", "ela")) else "{:.2f}" if self.limit else "{:+.2f}"
         if self.margin is not None:
             values = join_names(f"{name} {by_name[self.quantity].format(pattern)}" for name, by_name in differences.items())
@@ -236,7 +239,7 @@ class Statement:
         return {name: differences[name] for name in self.datasets if name in differences}
 
     def judge(self, differences: Mapping[str, Differences]) -> Verdict:
-        """Judge the statement; it is not testable if none of its data sets was run, inconclusive if some were not."""
+        """Judge the statement; it is not testable if none of its data sets was run, and inconclusive if only some were run."""
         selected = self.select(differences)
         if not selected:
             return NOT_TESTABLE
@@ -245,7 +248,7 @@ class Statement:
         return combine_verdicts(part.judge(selected) for part in self.parts)
 
     def find_opposed(self, differences: Mapping[str, Differences]) -> list[str]:
-        """Find the data sets with an estimate that is against the statement."""
+        """Find the data sets with an estimate that contradicts the statement."""
         selected = self.select(differences)
         return [name for name in selected if any(part.is_opposed(name, selected[name]) for part in self.parts)]
 
@@ -335,17 +338,21 @@ def _judge_statement(statement: Statement, differences: Mapping[str, Mapping[str
         details = f"means: {details}"
     if len(ours) < len(statement.datasets):
         details = f"{len(ours)} of {format_count(len(statement.datasets), 'data set')} run; {details}"
-    for source, by_dataset in (("our estimates", ours), ("the paper's table 3", statement.select(differences[PAPER]))):
+    for source, by_dataset in (
+        ("our estimates contradict it", ours),
+        ("the paper's table 3 contradicts it", statement.select(differences[PAPER])),
+    ):
         opposed = statement.find_opposed(by_dataset)
         if opposed:
-            details += f"; {source} against it: {', '.join(opposed)}"
+            details += f"; {source} on {', '.join(opposed)}"
     return _build_claim(text, lambda version: statement.judge(differences[version]), details)
 
 
 def find_contradictions(table: Table3, *, limited: bool = False) -> dict[str, list[str]]:
-    """Find the statements that a table contradicts, by data set, if its numbers are taken as exact.
+    """Find the statements that a table contradicts on any data set, if its numbers are taken as exact.
 
-    With `limited`, use only the statements that need our `LOSS_LIMIT` or `SIMILAR_LOSS`; by default, use the others.
+    If `limited` is true, use only the statements that need our `LOSS_LIMIT` or `SIMILAR_LOSS`; by default, use the other
+    statements.
     """
     differences = read_exact_differences(table)
     opposed = {statement.text: statement.find_opposed(differences) for statement in STATEMENTS if statement.limited is limited}
@@ -407,7 +414,7 @@ def judge_most(verdicts: Sequence[Verdict], n_needed: int) -> Verdict:
 
 
 def estimate_differences(results: Results) -> dict[str, dict[str, Differences]]:
-    """Estimate the differences between C4.5 and the SVM by data set, for each version of table 3 and for the paper's.
+    """Estimate the differences between C4.5 and the SVM by data set, for each version of table 3 and for the published one.
 
     Learners are paired by split. The intervals are corrected for overlapping training sets (Nadeau & Bengio 2003); those of
     RLA and ELA use the delta method. Data sets on which a learner failed are left out. The paper's numbers are taken as exact.

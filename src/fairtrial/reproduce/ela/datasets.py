@@ -52,7 +52,7 @@ class PaperDatasets:
         return cls(data, missing)
 
     def select(self, names: Iterable[str]) -> dict[str, Dataset]:
-        """Return the data sets with these names, or all if none of them was loaded."""
+        """Return the data sets with these names, or all data sets if none of these was loaded."""
         names = set(names)
         return {name: dataset for name, dataset in self.data.items() if name in names} or dict(self.data)
 

@@ -55,7 +55,7 @@ _FAR = 3.0
     paper="ela",
 )
 def run(request: Request) -> Reproduction:
-    """Run table 3, other copies of data sets, variants of the SVM, more learners and noise levels, filters, simulated data."""
+    """Repeat table 3, and study copies of data sets, variants of the SVM, more learners, filters and simulated data."""
     datasets = PaperDatasets.load(request)
     resampling = read_study_file("ela")["resampling"]
     repeats = request.pick(smoke=1, quick=1, full=resampling["repeats"])
@@ -161,24 +161,26 @@ def _describe_loss(sign: int) -> str:
 def _describe_behaviour(sign: int) -> str:
     return {
         -1: "By ELA, which includes the accuracy without noise, C4.5 is better",
-        0: "By ELA, which includes the accuracy without noise, they do not differ significantly",
+        0: "By ELA, which includes the accuracy without noise, the two learners do not differ significantly",
         1: "By ELA, which includes the accuracy without noise, the SVM is better",
     }[sign]
 
 
 def find_changed(judged: Sequence[Claim], variant: str) -> list[str]:
-    """List the claims for which a variant has another verdict than the main run, with both verdicts.
+    """List the claims for which the verdicts of the variant and the main run differ, with both verdicts.
 
+    Examples
+    --------
     >>> from fairtrial.reproduce.claim import Claim
     >>> claims = [Claim("a", "reproduced", "", variants={"votes": "inconclusive"}), Claim("b", "reproduced", "")]
     >>> find_changed(claims, "votes")
-    ['a. Main run: reproduced; variant: inconclusive.']
+    ['a. The verdict is "reproduced" in the main run and "inconclusive" in this variant.']
     """
     changed = []
     for claim in judged:
         main, other = claim.variants.get("main run", claim.verdict), claim.variants.get(variant)
         if other is not None and other != main:
-            changed.append(f"{claim.text}. Main run: {main}; variant: {other}.")
+            changed.append(f'{claim.text}. The verdict is "{main}" in the main run and "{other}" in this variant.')
     return changed
 
 
@@ -238,7 +240,7 @@ def compare_copies(request: Request, datasets: PaperDatasets, cells: TableCells,
 
 
 def run_variants(request: Request, datasets: PaperDatasets) -> Results:
-    """Run the variants of the SVM without noise, on all data sets except the large ones; a quick run uses a few."""
+    """Run the variants of the SVM without noise, on all data sets except the large ones; a quick run uses a few data sets."""
     small = [name for name in datasets.data if name not in LARGE]
     names = request.pick(smoke=tuple(datasets.data)[:1], quick=_QUICK_VARIANT_DATASETS, full=small)
     learners = read_study_file("ela", "variants")["learners"]
@@ -336,20 +338,21 @@ def _build_study_tables(
 
 
 _VARIANTS_NOTE = (
-    "Accuracy without noise, cross-validated once, so a difference of one point on a small data set may be due to chance. "
-    "Distances are absolute differences in points. C is 100 and columns are scaled to 0..1 with one binary column per nominal "
-    "value, unless the name says otherwise. 'votes' predicts the class that wins most pairs. 'logistic' fits a logistic model "
-    "to each SVM's outputs for its training rows and couples the pairs."
+    "The accuracy without noise was cross-validated once, so a difference of one point on a small data set can be due to "
+    "chance. Distances are absolute differences in points. C is 100 and columns are scaled to 0..1 with one binary column per "
+    "nominal value, unless the name of the variant states otherwise. The variant 'votes' predicts the class that wins most "
+    "pairs. The variant 'logistic' fits a logistic model to each SVM's outputs for its training rows and couples the pairs."
 )
 _COPIES_NOTE = (
-    "Accuracy without noise in percent, on KEEL's file and on the other copy. The interval is that of the copy. 'closer' names "
-    "the file with the accuracy closer to the paper's."
+    "The table shows the accuracy without noise in percent, on KEEL's file and on the other copy. The interval belongs to the "
+    "accuracy on the copy. 'closer' names the file whose accuracy is closer to the paper's."
 )
 _SIZES_NOTE = "These files were run unchanged, so our numbers and the paper's are based on different rows."
 _CURVES_NOTE = (
-    "Means over data sets, accuracy in percent. 'mean ELA' is the mean over all noise levels above 0. 'mean rank' ranks the "
-    "learners by this mean on each data set (1 is the lowest ELA) and averages the ranks. ELA and RLA at the highest noise "
-    "level have 95 % t intervals over data sets. The table uses the data sets on which no learner failed."
+    "The table shows means over data sets, with the accuracy in percent. The column 'mean ELA' is the mean over all noise "
+    "levels above 0. For 'mean rank', the learners are ranked by this mean on each data set (1 is the lowest ELA), and the "
+    "ranks are averaged. ELA and RLA at the highest noise level have 95 % t intervals over data sets. The table uses the data "
+    "sets on which no learner failed."
 )
 
 

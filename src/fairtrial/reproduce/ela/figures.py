@@ -29,8 +29,10 @@ _SHADES = ("#FFF7EC", "#FDCB96", "#D9534A")
 
 
 def draw_figures(cells: TableCells, variants: pd.DataFrame, curves: Results) -> dict[str, Any]:
-    """Draw all figures and return them by title. `variants` contains distances to the paper, `curves` contains more noise
-    levels."""
+    """Draw all figures and return them by title.
+
+    `variants` contains the distances of the SVM variants to the paper. `curves` contains the results at more noise levels.
+    """
     return {
         "Our accuracies and the paper's": draw_agreement(cells),
         "Which SVM did the paper run?": draw_distances(variants),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fairtrial._text import join_names
 from fairtrial.reproduce.claim import IntervalEstimate, estimate_mean
 from fairtrial.reproduce.experiment import ResultTable
 
@@ -19,9 +20,10 @@ FILTERS = {"enn": "edited nearest neighbours", "cvcf": "CVCF", "ipf": "IPF"}
 BASES = ("c45", "1-nn")
 SMOKE_LEARNERS = ("c45", "c45-ipf")
 _NOTE = (
-    "Accuracy in percent, mean over data sets. 'gain' is the accuracy with the filter minus that without, in points, with its "
-    "95 % t interval over data sets. The intervals are not adjusted for their number. Edited nearest neighbours has Wilson's "
-    "rule: a row is removed if most of its 3 nearest neighbours belong to other classes."
+    "The table shows the accuracy in percent, as a mean over data sets. The 'gain' is the accuracy with the filter minus the "
+    "accuracy without it, in points, with a 95 % t interval over data sets. The intervals are not adjusted for multiple "
+    "comparisons. Edited nearest neighbours uses Wilson's rule: a row is removed if most of its 3 nearest neighbours belong "
+    "to other classes."
 )
 
 
@@ -67,7 +69,7 @@ def build_table(results: Results) -> ResultTable:
 
 
 def describe_gains(results: Results) -> list[str]:
-    """Say for each learner and noise level which filters change the accuracy significantly."""
+    """Report for each learner and noise level which filters change the accuracy significantly."""
     gains = estimate_gains(results)
     sentences = []
     for base in dict.fromkeys(base for base, _, _ in gains):
@@ -78,6 +80,10 @@ def describe_gains(results: Results) -> list[str]:
                 for name in FILTERS
                 if (base, name, level) in gains and gains[base, name, level].sign
             ]
-            parts.append(f"at {100 * level:g} % noise {', '.join(changes) or 'none'}")
-        sentences.append(f"Filters that change the accuracy of {base} significantly: {'; '.join(parts)}.")
+            if changes:
+                change = f"the accuracy of {base} changes significantly with {join_names(changes)}"
+            else:
+                change = f"no filter changes the accuracy of {base} significantly"
+            parts.append(f"At {100 * level:g} % noise, {change}.")
+        sentences.append(" ".join(parts))
     return sentences

@@ -19,8 +19,8 @@ _CLASSIFIERS = ("c1", "c2")
 _AVERAGES = {"acc0": (81.28, 82.24), "acc10": (80.37, 78.50), "ela": (0.2777, 0.3117), "rla": (0.0115, 0.0457)}
 _BEST = {"acc0": (12, 20), "acc10": (16, 16), "ela": (16, 16), "rla": (23, 9)}
 _NOTE = (
-    "Accuracies are the paper's. The printed loss is in parentheses if it differs from ours after rounding. The last columns "
-    "name the classifier with the smaller loss."
+    "The accuracies are from the paper. The printed loss is in parentheses if it differs from ours after rounding. The last "
+    "columns name the classifier with the smaller loss."
 )
 
 

@@ -2,8 +2,8 @@
 
 SMO in WEKA and KEEL can fit a logistic model to the outputs of each pairwise SVM and combine the pairs into class
 probabilities. If the outputs separate the classes, the logistic model has no best slope. Its threshold then depends on the
-point at which the optimizer stops. The optimizer below therefore follows WEKA's: BFGS that starts at the log odds of the pair
-with slope 0.
+point at which the optimizer stops. The optimizer below therefore works like WEKA's: BFGS starts at the log odds of the
+pair with slope 0.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class LogisticPukSVC(Learner):
         Penalty of each SVM.
     decision : {"logistic", "held-out", "votes", "one-vs-rest"}, default "logistic"
         Rule that turns outputs into class probabilities. "logistic" fits a logistic model to the outputs for the training rows
-        and couples the pairs, as SMO does in WEKA and KEEL. "held-out" fits it to the outputs for held-out rows of 5 folds.
-        "votes" counts the pairs that a class wins. "one-vs-rest" fits one SVM per class; the largest output wins.
+        and couples the pairs, as SMO does in WEKA and KEEL. "held-out" fits this model to the outputs for held-out rows of 5
+        folds. "votes" counts the pairs that a class wins. "one-vs-rest" fits one SVM per class; the largest output wins.
     encoding : {"binary", "codes"}, default "binary"
         Encoding of nominal columns: one column per value, or the index of the value, scaled like a number.
     scale : {"min-max", "standard", None}, default "min-max"
@@ -252,7 +252,7 @@ def _search_line(
     gradient: FloatArray,
     direction: FloatArray,
 ) -> tuple[FloatArray, float]:
-    """Find a step with sufficient decrease by backtracking with a parabola, then cubics (Dennis & Schnabel 1983)."""
+    """Find a step with sufficient decrease by quadratic, then cubic backtracking (Dennis & Schnabel 1983)."""
     slope, length, previous = float(gradient @ direction), 1.0, None
     while True:
         new_loss = compute_loss(start + length * direction)
@@ -265,7 +265,7 @@ def _search_line(
 
 
 def _minimize_cubic(slope: float, current: tuple[float, float], previous: tuple[float, float]) -> float:
-    """Minimize the cubic that is defined by the initial slope and by the excess at two step lengths that were tried."""
+    """Minimize the cubic with the given initial slope and the excess at the last two step lengths."""
     (a, a_excess), (b, b_excess) = current, previous
     cubic = (a_excess / a**2 - b_excess / b**2) / (a - b)
     quadratic = (a * b_excess / b**2 - b * a_excess / a**2) / (a - b)

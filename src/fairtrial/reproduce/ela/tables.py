@@ -120,7 +120,7 @@ class Table3:
         return ((difference if quantity.startswith("acc") else -difference) > 0).map({True: "SVM", False: "C4.5"})
 
     def compare_preferences(self) -> pd.DataFrame:
-        """Return the learners that ELA and RLA prefer on each data set, and whether these differ.
+        """Return the learners that ELA and RLA prefer on each data set, and whether the two differ.
 
         >>> import pandas as pd
         >>> row = {"ela_c45": [0.28], "ela_svm": [0.21], "rla_c45": [-0.01], "rla_svm": [0.09]}
@@ -214,7 +214,7 @@ def _pivot_cells(cells: pd.DataFrame, svm: str) -> pd.DataFrame:
 
 
 def build_tables(cells: TableCells) -> tuple[ResultTable, ...]:
-    """Build the tables about table 3: ours beside the paper's, averages, counts, and preferences of ELA and RLA."""
+    """Build the tables about table 3: our numbers beside the paper's, averages, counts, and preferences of ELA and RLA."""
     import pandas as pd
 
     comparisons = {noise: cells.compare(noise) for noise in NOISE_LABELS}
@@ -255,29 +255,30 @@ def build_tables(cells: TableCells) -> tuple[ResultTable, ...]:
 
 
 _MAIN_NOTE = (
-    "Each cell shows our number and, in parentheses, the paper's. Our numbers use the noise that the paper's text describes "
-    "and the SVM with logistic models. An asterisk marks a number whose 95 % interval does not contain the paper's. The "
-    "interval is that of our mean over splits, corrected for overlapping training sets. The row 'best' counts the data sets on "
-    "which a learner is better; as in the paper, ties count for C4.5."
+    "Each cell shows our number, followed by the paper's number in parentheses. Our numbers are computed with the noise that "
+    "the paper's text describes and the SVM with logistic models. An asterisk marks a number whose 95 % interval does not "
+    "contain the paper's number. The interval of our mean over splits is corrected for overlapping training sets. The row "
+    "'best' counts the data sets on which a learner is better; as in the paper, ties count for C4.5."
 )
 _AVERAGES_NOTE = (
-    "Means over data sets. The interval of the difference (ours - paper) is a t interval over data sets. The mean distance is "
-    "the mean absolute difference. The new label of a selected row is another class, as the paper's text says, or any class, "
-    "in which case some rows keep their label."
+    "The table shows means over data sets. The interval of the difference (ours - paper) is a t interval over data sets. The "
+    "mean distance is the mean absolute difference. The new label of a selected row is another class, as the paper's text "
+    "says, or any class, in which case some rows keep their label."
 )
 _VERSIONS_NOTE = (
-    "Ties count for C4.5. 'ours' uses the noise of the paper's text and the SVM with logistic models. 'votes' uses the SVM "
-    "with votes. With 'any class', the new label of a selected row may be its own."
+    "Ties count for C4.5. The version 'ours' uses the noise that the paper's text describes and the SVM with logistic models. "
+    "The version 'votes' uses the SVM with votes. In versions with 'any class', a selected row can keep its label."
 )
 _DECISIONS_NOTE = (
-    "The table shows the mean of C4.5 - SVM with a 95 % t interval over data sets, the number of data sets on which each is "
-    "better (without ties), and the exact sign test. A mean is significant if its interval does not contain 0, a count if p < "
-    "0.05."
+    "The table shows the mean of C4.5 - SVM with a 95 % t interval over data sets. It also shows the number of data sets on "
+    "which each learner is better (without ties), and the exact sign test. A mean is significant if its interval does not "
+    "contain 0. A count is significant if p < 0.05."
 )
 _NOISE_NOTE = (
-    "Accuracy at 10 % noise. With 'other', a selected row gets another class, as the paper's text says; with 'any', it gets "
-    "any class, including its own. The bias is our mean minus the paper's, with a 95 % t interval over data sets. The distance "
-    "is the mean absolute difference. The sign test compares the numbers of data sets on which each kind of noise is closer."
+    "The table compares accuracies at 10 % noise. With 'other', a selected row gets another class, as the paper's text says; "
+    "with 'any', it gets any class, including its own. The bias is our mean minus the paper's, with a 95 % t interval over "
+    "data sets. The distance is the mean absolute difference. The sign test compares the numbers of data sets on which each "
+    "kind of noise is closer to the paper."
 )
 
 
@@ -311,8 +312,7 @@ def tabulate_beside_published(comparison: pd.DataFrame) -> pd.DataFrame:
 
 
 def tabulate_averages(comparison: pd.DataFrame, noise: str) -> pd.DataFrame:
-    """Tabulate means over data sets by learner and quantity: our mean, the paper's mean, and the difference with its
-    interval."""
+    """Tabulate our mean, the paper's mean, and the difference with its interval, by learner and quantity."""
     import pandas as pd
 
     rows = []
@@ -328,7 +328,7 @@ def tabulate_averages(comparison: pd.DataFrame, noise: str) -> pd.DataFrame:
 
 
 def select_differences(comparison: pd.DataFrame, learner: str, quantity: str) -> pd.DataFrame:
-    """Select the data sets for which both we and the paper have this quantity of a learner."""
+    """Select the data sets for which both our results and the paper contain this quantity of a learner."""
     selected = comparison[(comparison["learner"] == learner) & (comparison["quantity"] == quantity)]
     return selected.dropna(subset=["difference"])
 

@@ -47,7 +47,7 @@ def compute_limits(method: str, n: int, level: float) -> tuple[FloatArray, Float
 
 
 def compute_coverage(method: str, n: int, accuracies: Sequence[float], level: float = LEVEL) -> FloatArray:
-    """Return the probability that the interval contains the true accuracy, from the binomial distribution.
+    """Compute from the binomial distribution the probability that the interval contains the true accuracy.
 
     >>> compute_coverage("Gaussian", 5, [0.5]).round(4).tolist()  # all but 0 and 5 correct predictions: 30 / 32
     [0.9375]
@@ -59,7 +59,7 @@ def compute_coverage(method: str, n: int, accuracies: Sequence[float], level: fl
 
 
 def compute_mean_width(method: str, n: int, accuracies: Sequence[float], level: float = LEVEL) -> FloatArray:
-    """Return the expected width of the interval, from the binomial distribution."""
+    """Compute the expected width of the interval from the binomial distribution."""
     low, high = compute_limits(method, n, level)
     width: FloatArray = (high - low) @ _compute_probabilities(n, tuple(accuracies))
     return width
@@ -98,8 +98,8 @@ def summarize_intervals(exact: pd.DataFrame) -> pd.DataFrame:
 def sample_intervals(n_samples: int, seed: int) -> pd.DataFrame:
     """Draw test samples, and compute 90 % intervals of the accuracy of the Bayes classifier on each.
 
-    The true accuracy is known: it is 1 minus the Bayes error of the problem "two Gaussians". There is a row per sample and
-    method.
+    The true accuracy is known: it is 1 minus the Bayes error of the problem "two Gaussians". The result has a row per
+    sample and method.
     """
     import pandas as pd
 

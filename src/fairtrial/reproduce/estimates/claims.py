@@ -32,7 +32,7 @@ _REPEATED = f"10-fold, {N_REPEATS} times"
 _HOLD_OUTS = ("hold-out 2/3", "hold-out 9/10")  # the methods to which the chapter's binomial interval applies
 _STABLE = ("bagged naive Bayes", "bagged nearest neighbour")
 _SIGNAL = "(problems with a signal)"
-# Margins. The first and the third date from an earlier version of this experiment.
+# Margins. The first and the third margin date from an earlier version of this experiment.
 COVERAGE_SHORTFALL = 0.01  # of the mean coverage of hold-outs below its level
 COVERAGE_MARGIN = 0.02  # of the coverage on a test set around its level
 ERROR_MARGIN = 0.02  # of the error on new rows around the true error
@@ -101,9 +101,9 @@ class SimulationResults:
 
 
 def judge_claims(results: SimulationResults, *, conclusive: bool = True) -> dict[str, Claim]:
-    """Judge all claims in the chapter's order, by short name.
+    """Judge all claims in the chapter's order; the keys are their short names.
 
-    Unless `conclusive`, claims that are judged by simulation are marked as inconclusive.
+    If `conclusive` is false, claims that are judged by simulation are marked as inconclusive.
     """
     simulated = {
         "absolute error is robust to outliers": judge_outliers(results.outliers),
@@ -170,7 +170,8 @@ def judge_hold_out(draws: Draws) -> dict[str, Claim]:
             "A class that is over-represented in training affects the estimate: stratification reduces its root mean squared "
             "error for every learner",
             _judge_learners(stratified),
-            f"root mean squared error of subsampling without relative to with stratification, {stratified.describe_ratio()}",
+            "root mean squared error of subsampling without stratification relative to with stratification, "
+            f"{stratified.describe_ratio()}",
         ),
     }
 
@@ -223,7 +224,7 @@ def judge_complete(draws: Draws) -> Claim:
 
 
 def judge_bootstrap(draws: Draws) -> dict[str, Claim]:
-    """Judge the claim about the bootstrap, and our own about its bias."""
+    """Judge the claim about the bootstrap, and our own claim about its bias."""
     n_rows = int(draws.frame["n"].min())
     plain = _compare(draws.smallest, "10-fold", ".632", "rmse")
     plus = _compare(draws.smallest, "10-fold", ".632+", "rmse")
@@ -265,7 +266,7 @@ def judge_confidence_level(intervals: pd.DataFrame) -> Claim:
 
 
 def judge_hold_out_coverage(draws: Draws) -> Claim:
-    """Judge the coverage of the chapter's binomial intervals if the learner is then trained on the whole sample."""
+    """Judge whether the chapter's binomial intervals contain the true error of the learner trained on the whole sample."""
     coverage = {method: draws.estimate_coverage(method) for method in _HOLD_OUTS}
     described = []
     for method, estimate in coverage.items():
@@ -360,7 +361,7 @@ def _format_problems(estimates: Mapping[str, IntervalEstimate]) -> str:
 
 
 def _describe_variances(parts: pd.DataFrame) -> str:
-    """Describe the variances of the single learners; a variance above half that of trees counts as unstable."""
+    """Describe the variances of the single learners; a learner with more than half the variance of C4.5 counts as unstable."""
     names = ["C4.5", *(BASES[name] for name in _STABLE)]
     variances = parts.groupby("learner", sort=False)["variance"].mean().mul(100)
     values = ", ".join(f"{name} {variances[name]:.1f}" for name in names)
@@ -426,7 +427,7 @@ def _fix(value: float) -> IntervalEstimate:
 
 
 def judge_facts() -> dict[str, Claim]:
-    """Judge the claims that an example or a count decides."""
+    """Judge the claims that can be decided by an example or a count."""
     error = regression.compute_measures([1.0, 2.0, 3.0], [3.0, 2.0, 1.0])["RAE"]
     n_splits = {n: complete.count_splits(n) for n in (20, 50, 100)}
     return {

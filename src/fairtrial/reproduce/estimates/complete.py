@@ -21,7 +21,7 @@ _TEST_ROWS = 2
 
 
 def count_splits(n: int, n_folds: int = 10) -> int:
-    """Return the number of splits of complete cross-validation, if a fold is a test set.
+    """Return the number of splits of complete cross-validation with test sets of the size of a fold.
 
     >>> count_splits(20), count_splits(100)
     (190, 17310309456440)
@@ -30,7 +30,7 @@ def count_splits(n: int, n_folds: int = 10) -> int:
 
 
 def compute_split_errors(learner: str, X: FloatArray, y: IntArray, n_classes: int) -> FloatArray:
-    """Return the error of every split with two test rows, as a symmetric matrix of the two rows."""
+    """Return the error of every split with two test rows, as a symmetric matrix indexed by these rows."""
     n = len(y)
     first, second = np.array([test for _, test in CompleteCV(test_size=_TEST_ROWS).split(X)]).T
     is_tested = np.zeros((len(first), n), dtype=bool)
@@ -42,10 +42,10 @@ def compute_split_errors(learner: str, X: FloatArray, y: IntArray, n_classes: in
 
 
 def estimate_by_partitions(errors: FloatArray, rng: np.random.Generator) -> dict[str, float]:
-    """Estimate the error by one random partition into test sets of two rows, by five, and by all splits.
+    """Estimate the error from one and from five random partitions into test sets of two rows, and from all splits.
 
-    A fold of a random partition is each of the splits with the same probability. Complete cross-validation is thus the mean
-    over all partitions: it has the same bias, and a smaller variance.
+    Every split is equally likely to be a fold of a random partition. Complete cross-validation is therefore the mean over all
+    partitions. It has the same bias as one partition, and a smaller variance.
     """
     n = len(errors)
     partitions = [rng.permutation(n).reshape(-1, _TEST_ROWS) for _ in range(N_REPEATS)]

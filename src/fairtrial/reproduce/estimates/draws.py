@@ -1,7 +1,7 @@
 """Summaries of simulated estimates (bias, deviation, error, coverage) and comparisons of methods.
 
-All learners see the same samples and splits. Therefore Monte Carlo intervals treat the results of all learners on one sample as
-one unit.
+All learners see the same samples and splits. Therefore the Monte Carlo intervals treat the results of all learners on one
+sample as one observation.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Draws:
 
     @cached_property
     def with_signal(self) -> Draws:
-        """The draws without the problem that has no signal. In that problem, the size of the training set has no effect."""
+        """Draws without the problem that has no signal, in which the size of the training set has no effect."""
         return Draws(self.frame[self.frame["problem"] != NO_SIGNAL])
 
     @cached_property
@@ -90,7 +90,7 @@ class Draws:
         return PooledEstimate.from_cells(cells)
 
     def estimate_by_learner(self, estimate: Callable[[Draws], PooledEstimate]) -> LearnerEstimates:
-        """Apply the same estimate to all draws and to those of each learner."""
+        """Apply the same estimate to all draws and to the draws of each learner."""
         learners = {str(learner): estimate(self.select(learner=learner)) for learner in self.frame["learner"].unique()}
         return LearnerEstimates(estimate(self), learners)
 
@@ -150,7 +150,7 @@ class CellEstimate:
 
     @classmethod
     def from_values(cls, samples: Hashable, values: pd.Series[float]) -> CellEstimate:
-        """Build the mean of one value per replicate."""
+        """Build the estimate of a mean from one value per replicate."""
         return cls(samples, float(values.mean()), values - values.mean())
 
     @property
@@ -160,7 +160,7 @@ class CellEstimate:
 
     @property
     def contributions(self) -> pd.Series[float]:
-        """The contribution of each replicate; the squared contributions sum to the variance of the value."""
+        """Contribution of each replicate; the squared contributions sum to the variance of the value."""
         contributions: pd.Series[float] = self.influence / np.sqrt(len(self.influence) * self.degrees_of_freedom)
         return contributions
 
@@ -168,7 +168,7 @@ class CellEstimate:
 def pool(cells: Sequence[CellEstimate]) -> IntervalEstimate:
     """Estimate the mean over cells with a t interval over independent samples; too few samples give NaN limits.
 
-    Two learners with the same results on the same samples give the same interval as one:
+    Two learners with the same results on the same samples give the same interval as one learner:
 
     >>> import pandas as pd
     >>> first, second = (CellEstimate.from_values("here", pd.Series([1.0, 2.0, 4.0])) for _ in range(2))
@@ -218,7 +218,7 @@ def _group_by_samples(cells: Sequence[CellEstimate]) -> list[list[CellEstimate]]
 def _estimate_variance(cells: Sequence[CellEstimate]) -> tuple[float, float]:
     """Return the variance of the mean over cells and its degrees of freedom (Satterthwaite); NaN if unknown.
 
-    The contributions of a replicate are added over the cells that share its sample; learners may have different numbers of
+    The contributions of a replicate are added over the cells that share its sample; learners can have different numbers of
     replicates. Groups of cells have independent samples, so their variances are added.
     """
     import pandas as pd
@@ -286,7 +286,7 @@ class LearnerEstimates:
 def format_estimate(estimate: IntervalEstimate, digits: int, *, null: int = 0, sign: bool = False) -> str:
     """Format an estimate and its interval, with more digits if a limit would otherwise be rounded to `null` (no effect).
 
-    The same applies to the estimate itself if its interval does not contain `null`.
+    The estimate itself also gets more digits if its interval does not contain `null`.
 
     >>> format_estimate(IntervalEstimate(-0.03, -0.06, -0.004), 1), format_estimate(IntervalEstimate(0.01, -0.2, 0.3), 1)
     ('-0.030 (-0.060 to -0.004)', '0.0 (-0.2 to 0.3)')

@@ -27,32 +27,34 @@ _WORKED_NOTE = (
     "100 rows are different."
 )
 _METHODS_NOTE = (
-    "Bias (estimated minus true error), standard deviation and root mean squared error of the estimate in points, coverage and "
-    "width of the 95 % interval in percent. All are means over problems"
+    "The table shows the bias (estimated minus true error), standard deviation and root mean squared error of the estimate in "
+    "points. It also shows the coverage and width of the 95 % interval in percent. All numbers are means over problems"
 )
 _EXACT_NOTE = (
-    "Exact coverage of 95 % intervals in percent, from the binomial distribution: the mean and the lowest over true accuracies "
-    "from 50 % to 99 %, the accuracy with the lowest coverage, and the mean width in points. `n` is the number of test rows. "
-    "The Gaussian interval is the accuracy plus or minus 1.96 standard errors, truncated to 0 and 1."
+    "The table shows the exact coverage of 95 % intervals in percent, computed from the binomial distribution. `mean` and "
+    "`lowest` are the mean and the lowest coverage over true accuracies from 50 % to 99 %. `lowest at` is the accuracy with "
+    "the lowest coverage, and `width` is the mean width in points. `n` is the number of test rows. The Gaussian interval is "
+    "the accuracy plus or minus 1.96 standard errors, truncated to 0 and 1."
 )
 _COMPLETE_NOTE = (
-    "Test sets have two rows: 5 folds of 10 rows, and 10 folds of 20 rows. Bias, standard deviation and root mean squared "
-    "error in points are means over problems. `fits` is the number of trained models."
+    "Test sets have two rows, so 10 rows give 5 folds, and 20 rows give 10 folds. Bias, standard deviation and root mean "
+    "squared error in points are means over problems. `fits` is the number of trained models."
 )
 _EXAMPLE_NOTE = (
-    "A linear model of the progression of diabetes (scikit-learn's data set, trained on two thirds of 442 patients), with 95 % "
-    "BCa bootstrap intervals. In `with outlier`, the largest true value is multiplied by 10; `ratio` is the change."
+    "The example is a linear model of the progression of diabetes (scikit-learn's data set, trained on two thirds of 442 "
+    "patients). The intervals are 95 % BCa bootstrap intervals. For `with outlier`, the largest true value is multiplied by "
+    "10. `ratio` is the factor by which the outlier changes the measure."
 )
 _OUTLIERS_NOTE = (
-    "Factor by which one outlier increases each measure, geometric mean over samples. The outlier moves one of `n` true values "
-    "by 5 or 10 standard deviations of the errors."
+    "The table shows the factor by which one outlier increases each measure, as a geometric mean over samples. The outlier "
+    "moves one of `n` true values by 5 or 10 standard deviations of the errors."
 )
 _ENSEMBLES_NOTE = (
-    "Expected error in points and its parts: noise, bias and variance (Kohavi and Wolpert). Noise is half the sum of p (1 - p) "
-    "over the classes, with p the probability of the class at a row. It lies between half the Bayes error and the Bayes error. "
-    "`gain` is the error of the single learner minus that of the ensemble on the same training rows, with its 95 % interval "
-    "over training samples. All learners are tested on the same new rows. Bagging averages the probabilities of its members "
-    "unless the table says majority vote."
+    "The table shows the expected error in points and its parts: noise, bias and variance (Kohavi and Wolpert). Noise is half "
+    "the sum of p (1 - p) over the classes, where p is the probability of the class at a row. Noise lies between half the "
+    "Bayes error and the Bayes error. `gain` is the error of the single learner minus that of the ensemble on the same "
+    "training rows, with its 95 % interval over training samples. All learners are tested on the same new rows. Bagging "
+    "averages the probabilities of its members unless its name contains 'majority vote'."
 )
 
 
@@ -109,10 +111,10 @@ def describe_answer(draws: Draws, judged: Mapping[str, Claim]) -> str:
     contradicted = claims.list_by_verdict(judged, [CONTRADICTED])
     return (
         f"{names[0].upper()}{names[1:]} have the smallest root mean squared errors of all estimates on simulated problems "
-        f"({join_names([f'{errors[name]:.1f}' for name in best])} points), compared with "
-        f"{join_names([f'{errors[name]:.1f} for {name}' for name in others])}. "
-        f"Of {format_count(n_claims, 'claim')} of the chapter, {len(supported)} are reproduced, at least in direction; "
-        f"contradicted: {'; '.join(contradicted) or 'none'}."
+        f"({join_names([f'{errors[name]:.1f}' for name in best])} points). For comparison, "
+        f"the errors are {join_names([f'{errors[name]:.1f} for {name}' for name in others])}. "
+        f"Of {format_count(n_claims, 'claim')} of the chapter, {len(supported)} are reproduced, at least in direction. "
+        + (f"These claims are contradicted: {'; '.join(contradicted)}." if contradicted else "No claim is contradicted.")
     )
 
 

@@ -41,7 +41,7 @@ def _draw_points(n: int) -> tuple[FloatArray, IntArray]:
 
 
 def build_trade_off() -> pd.DataFrame:
-    """Return points with the thresholds of highest sensitivity, highest precision and highest F1 score.
+    """Return points, and the thresholds with the highest sensitivity, precision and F1 score.
 
     A point is predicted to be positive if the sum of its attributes is at least the threshold.
     """
@@ -187,7 +187,7 @@ def draw_votes(votes: pd.DataFrame) -> Any:
 
 
 def build_boosting(n_rounds: int = 3) -> pd.DataFrame:
-    """Return the points of three rounds of AdaBoost with their weights, the stump's split, and whether it is wrong."""
+    """Return the points of three rounds of AdaBoost with their weights, the stump's split, and the misclassified points."""
     import pandas as pd
 
     from fairtrial.learners import AdaBoostM1, Stump

@@ -1,8 +1,8 @@
 """Learners that are fitted to many training sets of one sample at once, in milliseconds instead of seconds.
 
-A training set is a row of weights: the number of times that it contains each row of the sample. The results equal those of
-scikit-learn's KNeighborsClassifier(1), GaussianNB and LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.1). C4.5 is fitted
-to one training set at a time.
+A training set is given by a row of weights, which count how often it contains each row of the sample. The results equal those
+of scikit-learn's KNeighborsClassifier(1), GaussianNB and LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.1). C4.5 is
+fitted to one training set at a time.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ BatchedLearner = Callable[[FloatArray, IntArray, int, FloatArray, FloatArray], I
 def compute_losses(
     learner: str, X: FloatArray, y: IntArray, n_classes: int, weights: FloatArray, is_tested: Mask
 ) -> FloatArray:
-    """Return the loss of each training set on each of its test rows, and 0 for other rows.
+    """Return the loss of the model trained on each training set for its test rows, and 0 for other rows.
 
     >>> X, y = np.array([[0.0], [1.0], [5.0]]), np.array([0, 1, 1])
     >>> compute_losses("nearest neighbour", X, y, 2, 1.0 - np.eye(3), np.eye(3, dtype=bool)).diagonal().tolist()

@@ -1,4 +1,4 @@
-"""Regression measures of the chapter: a worked example with intervals, and their change by one outlier."""
+"""Regression measures of the chapter: a worked example with intervals, and the effect of one outlier."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def simulate_outliers(n_samples: int, seed: int) -> pd.DataFrame:
 
 
 def estimate_differences(changes: pd.DataFrame) -> list[IntervalEstimate]:
-    """Estimate by how much more a squared error changes than an absolute one, for each setting and pair of measures."""
+    """Estimate by how much more a squared error changes than an absolute error, for each setting and pair of measures."""
     settings = changes.groupby(["n", "outlier"], sort=False)
     return [estimate_mean(rows[squared] - rows[absolute]) for _, rows in settings for squared, absolute in PAIRS]
 

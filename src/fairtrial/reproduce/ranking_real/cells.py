@@ -31,7 +31,7 @@ _UNDEFINED = 255  # in files, which store errors times two
 
 
 class FurtherMeasure(Protocol):
-    """A measure in addition to the paper's six."""
+    """A measure that is compared in addition to the paper's six measures."""
 
     @property
     def direction(self) -> int:
@@ -109,7 +109,7 @@ def compute_cell(
     folder: Path,
     further: Sequence[FurtherMeasure] = (),
 ) -> CellResult:
-    """Read the cell from the folder or compute it. Cells with user measures are not saved, because their code may change."""
+    """Read the cell from the folder or compute it. Cells with user measures are not saved, because their code can change."""
     settings = (_FORMAT, dataset.content_hash, dataset.name, experiment, *interpretation.plan(experiment), repeats, seed)
     key = hashlib.sha256(repr(settings).encode()).hexdigest()[:16]
     path = folder / f"{dataset.name.lower()}-{experiment}-{interpretation.name}-{key}.npz"

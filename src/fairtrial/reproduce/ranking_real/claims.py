@@ -1,8 +1,8 @@
-"""The paper's claims about its Table 1, judged by our error rates.
+"""Judge the paper's claims about its Table 1 by our error rates.
 
-The paper does not quantify its wording. We use the same limit for the same word in both ranking experiments; see
-`ranking_errors`. Claims about the average over data sets are judged by one combined test of the mean over the data sets that
-the paper names.
+The "hard data sets" are Liver and Transfusion. The paper does not quantify its wording. We use the same limit for the same
+word in both ranking experiments; see `ranking_errors`. Claims about the average over data sets are judged by one combined test
+of the mean over the data sets that the paper names.
 """
 
 from __future__ import annotations
@@ -78,9 +78,9 @@ _MISSING = JudgedQuantity(NOT_TESTABLE, "a required data set or experiment is mi
 def build_claims(
     noisy: Cells, clean: Cells, alternatives: Mapping[str, Cells] | None = None, *, is_smoke: bool = False
 ) -> dict[str, Claim]:
-    """Judge all claims by name.
+    """Judge all claims and return them by name.
 
-    `clean` are the cells without noise, `alternatives` the cells with noise under other interpretations of the paper. In a
+    `clean` are the cells without noise. `alternatives` are the cells with noise under other interpretations of the paper. In a
     smoke run, the claims about our numbers are inconclusive.
     """
     runs = {"": noisy, **(alternatives or {})}
@@ -202,7 +202,7 @@ def _select_cells(noisy: Cells, datasets: Sequence[str]) -> list[CellResult] | N
 
 
 def _judge_hardest_variants(runs: Mapping[str, Cells]) -> Claim:
-    """Judge by the mean of the six measures; the single measures and other interpretations are variants."""
+    """Judge whether both hard data sets have the highest mean errors; single measures and interpretations are variants."""
     judgements = {name: judge_hardest(cells) for name, cells in runs.items()}
     by_measure = {DISPLAY_NAMES[measure]: judge_hardest(runs[""], measure) for measure in MEASURES}
     judgements |= {name: judgement for name, judgement in by_measure.items() if judgement.verdict != NOT_TESTABLE}
@@ -216,7 +216,7 @@ def _judge_hardest_variants(runs: Mapping[str, Cells]) -> Claim:
 
 
 def judge_hardest(noisy: Cells, measure: str | None = None) -> JudgedQuantity:
-    """Judge whether the errors on both hard data sets are higher than on all others in each experiment.
+    """Judge whether the errors on both hard data sets are higher than on all other data sets in each experiment.
 
     The errors are those of one measure, or the mean of the six measures.
     """
@@ -230,7 +230,7 @@ def judge_hardest(noisy: Cells, measure: str | None = None) -> JudgedQuantity:
 
 
 def _has_hard_and_other(cells: Cells) -> bool:
-    """Whether both hard data sets and at least one other occur in the same experiments."""
+    """Return whether both hard data sets and at least one other data set occur in the same experiments."""
     experiments: dict[str, set[int]] = {}
     for cell in cells:
         experiments.setdefault(cell.dataset, set()).add(cell.experiment)
@@ -280,7 +280,7 @@ def judge_easiest(noisy: Cells) -> JudgedQuantity:
 
 
 def judge_lowest_auc(clean: Cells) -> JudgedQuantity:
-    """Judge whether the AUC is lower on both hard data sets than on all others, by intervals over repeats."""
+    """Judge whether the AUC is lower on both hard data sets than on all other data sets, by intervals over repeats."""
     if not _has_hard_and_other(clean):
         return _MISSING
     aucs = {cell.dataset: float(cell.values[index_measure("auc")]) for cell in clean}
@@ -305,7 +305,7 @@ def _estimate_auc_difference(hard: CellResult, other: CellResult) -> IntervalEst
 
 
 def judge_noise_target(noisy: Cells, whole: int, training: int) -> JudgedQuantity:
-    """Judge whether the mean error over data sets and measures is higher with noise in the whole data set."""
+    """Judge whether the mean error over data sets and measures is higher with noise in all rows than in training rows."""
     by_key = {(cell.dataset, cell.experiment): cell.errors[:, : len(MEASURES)] for cell in noisy}
     pairs = {
         dataset: (by_key[dataset, whole], by_key[dataset, training])
@@ -330,7 +330,7 @@ def _format_combined(differences: Mapping[str, IntervalEstimate]) -> str:
 
 
 def judge_correlations(noisy: Cells) -> JudgedQuantity:
-    """Judge rank correlations over all cells with jackknife intervals over data sets."""
+    """Judge whether errors of measures are positively correlated, by rank correlations with jackknife intervals."""
     rates = np.array([cell.rates[: len(MEASURES)] for cell in noisy])
     datasets = np.array([cell.dataset for cell in noisy])
     if len(set(datasets)) < _MIN_DATASETS:
@@ -389,7 +389,7 @@ def judge_order(
 ) -> JudgedQuantity:
     """Judge whether a measure has a lower mean error over the data sets than the others, by combined paired tests.
 
-    If `slightly`, the differences must also be below the limit of a slight difference.
+    If `slightly` is true, the differences must also be below the limit of a slight difference.
     """
     errors = {
         dataset: np.mean([cell.errors for cell in noisy if cell.dataset == dataset and cell.experiment in experiments], axis=0)
@@ -449,7 +449,7 @@ def build_printed_claims() -> tuple[Claim, ...]:
 
 
 def list_published_hardest() -> list[str]:
-    """List the measures by which both data sets are the hardest in the paper's own table.
+    """List the measures by which both hard data sets have the highest errors in the paper's own table.
 
     >>> list_published_hardest()
     ['sauc']
@@ -487,8 +487,8 @@ def summarise_claims(claims: Mapping[str, Claim], cells: pd.DataFrame) -> str:
         repeats = f"in {int(compared['repeats'].min()):,} of the paper's {PUBLISHED_REPEATS:,} repeats"
         agreement = (
             f"{int(compared['within'].sum())} of {len(compared)} error rates of Table 1 agree within sampling error"
-            f"{f' {repeats}' if compared['repeats'].min() < PUBLISHED_REPEATS else ''}; at least about "
-            f"{0.95 * len(compared):.0f} would if both experiments were the same."
+            f"{f' {repeats}' if compared['repeats'].min() < PUBLISHED_REPEATS else ''}. If both experiments were the same, "
+            f"at least about {0.95 * len(compared):.0f} would agree."
         )
     verdicts = list_by_verdict(
         {

@@ -52,7 +52,7 @@ _IDENTIFIERS = ("timestamp", "cylinder_number", "customer", "job_number")
 
 @dataclass(frozen=True, eq=False)
 class EncodedDataset:
-    """A data set with two classes: codes (columns x rows, -1 if missing), classes (1 for the rarer one), and code values."""
+    """A data set with two classes: codes (columns x rows, -1 if missing), classes (1 for the rarer class), and code values."""
 
     name: str
     codes: IntArray
@@ -94,7 +94,8 @@ def _encode_column(column: pd.Series[Any]) -> tuple[IntArray, FloatArray, bool]:
 def load_encoded_datasets(*, stand_in: bool = False) -> tuple[dict[str, EncodedDataset], dict[str, str]]:
     """Load the data sets in the paper's order; also return the reason for each missing data set.
 
-    If none is found, `stand_in` loads a data set of scikit-learn instead, whose results cannot be compared with the paper.
+    If none is found and `stand_in` is true, a data set of scikit-learn is loaded instead. Results on it cannot be compared
+    with the paper.
     """
     datasets, missing = load_datasets(CATALOGUE_NAMES)
     spect_files, missing_files = load_datasets(SPECT_NAMES)
@@ -114,7 +115,7 @@ def load_encoded_datasets(*, stand_in: bool = False) -> tuple[dict[str, EncodedD
 
 
 def _join_spect(*files: Dataset) -> Dataset:
-    """Join both files of Spect. Their class is in the first column, but readers expect it in the last."""
+    """Join both files of Spect. The class is their first column, but the loader takes the last column as the class."""
     import pandas as pd
 
     from fairtrial.data import Dataset
@@ -155,7 +156,7 @@ def encode_cylinder_variants() -> dict[str, EncodedDataset]:
 
 
 def vary_columns_and_rows(dataset: Dataset) -> dict[str, EncodedDataset]:
-    """Encode the data set. Drop identifiers and incomplete rows; a missing category becomes a value of its own."""
+    """Encode three variants: without identifiers, without incomplete rows, and with missing values as a category."""
     X, y = dataset.X, dataset.y
     is_complete = X.notna().all(axis=1)
     frames = {

@@ -105,7 +105,7 @@ def _compute_cells(
     interpretations: Sequence[Interpretation],
     further: Sequence[UserMeasure],
 ) -> dict[Interpretation, list[CellResult]]:
-    """Compute the cells of each interpretation. The chosen one is also computed without noise and with user measures."""
+    """Compute the cells of each interpretation; only the chosen one is also computed without noise and with user measures."""
     tasks = [
         (dataset, number, interpretation)
         for interpretation in interpretations
@@ -127,7 +127,7 @@ def _compute_cells(
 def _compute_cylinder(
     request: Request, repeats: int, variants: Mapping[str, EncodedDataset], own: Sequence[CellResult]
 ) -> dict[str, list[CellResult]]:
-    """Compute the cells of each variant of Cylinder; `own` contains those of the unchanged data set."""
+    """Compute the cells of each variant of Cylinder; `own` contains the cells of the unchanged data set."""
     tasks = [(variant, number) for variant in variants for number in NOISY_EXPERIMENTS]
 
     def compute(task: tuple[str, int]) -> CellResult:

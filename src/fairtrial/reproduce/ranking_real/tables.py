@@ -37,15 +37,15 @@ _DIFFERING_NOTE = (
     "`low` and `high` are the 95 % limits of the difference. Even if both experiments were the same, about one in twenty cells "
     "would differ by chance, and fewer if the rates are near 0."
 )
-_CLEAN_NOTE = "Mean cross-validated AUC of naive Bayes on the original data, and error rates in %."
+_CLEAN_NOTE = "The table shows the mean cross-validated AUC of naive Bayes on the original data, and the error rates in %."
 _INTERPRETATIONS_NOTE = (
     "`within` counts the cells that agree with the paper within sampling error. Distances between error rates are in "
-    "percentage points. The first row is our result. We examined the others afterwards, so the best of them is only weak "
-    "evidence of what the paper did."
+    "percentage points. The first row is our result. We examined the other interpretations afterwards, so the best of them is "
+    "only weak evidence of what the paper did."
 )
 _CYLINDER_NOTE = (
-    "Error rates in %, with the published ones in brackets. A star marks a cell that differs by more than sampling error. All "
-    "other settings are those of Table 1. Missing numbers are not imputed."
+    "The table shows error rates in %, with published rates in brackets. A star marks a cell that differs by more than "
+    "sampling error. All other settings are those of Table 1. Missing numbers are not imputed."
 )
 
 
@@ -106,7 +106,7 @@ def compare_cells(results: Sequence[CellResult], *, measures: Sequence[str] = ME
     """Compare error rates in percent with the published ones.
 
     `lowest` and `highest` are the confidence limits of our rate, `low` and `high` those of the difference. `within` is True if
-    the interval of the difference contains 0. It is missing if there is no published value.
+    the interval of the difference contains 0, and missing if there is no published value.
     """
     import pandas as pd
 

@@ -96,7 +96,7 @@ def load_measures(paths: Iterable[str]) -> list[UserMeasure]:
 
 
 def check_measures(paths: Iterable[str]) -> None:
-    """Raise an error if a measure cannot be added; each is tested on a few cases."""
+    """Raise an error if a measure cannot be added; each measure is tested on a few cases."""
     load_measures(paths)
 
 

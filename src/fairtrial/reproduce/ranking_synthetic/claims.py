@@ -1,4 +1,4 @@
-"""The paper's claims about its Figures 4, 5 and 6, judged by our error rates.
+"""Judge the paper's claims about its Figures 4, 5 and 6 by our error rates.
 
 The paper does not quantify its wording. We use the same limit for the same word in both ranking experiments; see
 `ranking_errors`.
@@ -56,7 +56,10 @@ def build_claims(
     *,
     is_smoke: bool = False,
 ) -> dict[str, Claim]:
-    """Judge all claims by name. `same_noise` is a variant of the scores. In a smoke run, all claims are inconclusive."""
+    """Judge all claims and return them by name. In a smoke run, all claims are inconclusive.
+
+    `same_noise` is a variant of `scores`.
+    """
     variants = {} if same_noise is None else {_SAME_NOISE: same_noise}
     claims = {
         **_judge_labels({"": labels}),
@@ -126,9 +129,9 @@ def judge_order(
     max_level: float = math.inf,
     slightly: bool = False,
 ) -> Claim:
-    """Judge whether each measure of `lower` has a lower mean error than each of `higher`, by paired intervals.
+    """Judge whether each measure of `lower` has a lower mean error than each measure of `higher`, by paired intervals.
 
-    If `slightly`, the differences must also be below the limit of a slight difference.
+    If `slightly` is true, the differences must also be below the limit of a slight difference.
     """
     pairs = [(high, low) for low in lower for high in higher]
 
@@ -201,7 +204,7 @@ def judge_low(curves: CurveVariants, text: str, measures: Sequence[str], max_lev
 
 
 def summarise_claims(claims: Mapping[str, Claim]) -> str:
-    """Summarise the verdicts in a few sentences: the least robust measure, AUC and taKS, and the order."""
+    """Summarise the verdicts on the least robust measure, on H and KS, and on AUC and taKS."""
     return list_by_verdict(
         {
             "sAUC is the least robust measure under misclassification noise": claims["4: sAUC"].verdict,

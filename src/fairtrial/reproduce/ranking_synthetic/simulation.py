@@ -24,7 +24,7 @@ _NORMAL_95 = 1.959963984540054
 
 @dataclass(frozen=True)
 class RankingNoise:
-    """A kind of noise: its levels in percent, and the kernel's value for one percent."""
+    """A kind of noise: its levels in percent, and the value of one percent in the kernel."""
 
     name: str
     title: str
@@ -66,7 +66,8 @@ class ErrorCurve:
     def estimate_difference(self, first: str, second: str, *, max_level: float = math.inf) -> IntervalEstimate:
         """Estimate the mean error of the first measure minus that of the second, in percentage points.
 
-        The interval is paired. Each noise level has its own pairs of rankings, so the variances of the levels are added.
+        The interval is computed from paired differences. Each noise level has its own pairs of rankings, so the variances of
+        the levels are added.
         """
         selected = self.levels <= max_level
         value = float(self._compute_differences(first, second)[selected].mean())

@@ -1,7 +1,8 @@
 """The paper's worked examples, Figures 1 to 3: thresholds, taKS and the area between the curves (ABC).
 
 The available text has no images. Figure 1 and the numbers of Figures 2 and 3 are in the text. The rankings of Figures 2, 3a to
-3c and 3g to 3i follow from their descriptions. The classes of Figures 3d to 3f are only in the image.
+3c, 3g and 3h follow from their descriptions. The classes of Figures 3d to 3f are shown only in the image. The ranking of
+Figure 3i is also shown only in the image, so we use a ranking of ours with the same number of thresholds.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ _UNDEFINED = math.nan
 _TOLERANCE = 5e-4  # the paper rounds to three decimal places
 _QUANTITIES = {"thresholds": "thresholds", "taks": "taKS", "abc": "ABC", "auc": "AUC", "ks": "KS", "sse": "SSE"}
 _NOTE = (
-    "Numbers printed in the paper are in brackets. `data` says where the classes and scores come from. ABC is the area between "
-    "the curves of TPR and FPR. SSE is the sum of squared errors of the scores; it is given if the text states all scores. "
-    "Figures 3d to 3f are missing because the available text does not give their classes."
+    "Numbers printed in the paper are in brackets. `data` gives the source of the classes and scores. ABC is the area between "
+    "the curves of TPR and FPR. SSE is the sum of squared errors of the scores; it is given only if the text states all "
+    "scores. Figures 3d to 3f are missing because the available text does not give their classes."
 )
 
 
@@ -114,9 +115,10 @@ def compute_distances(y_true: Sequence[int]) -> list[float]:
 
 
 def find_figure_2() -> list[tuple[int, ...]]:
-    """Find the rankings with everything that the text states of Figure 2.
+    """Find the rankings that agree with the text about Figure 2.
 
-    These are: five of ten cases positive; at the sixth threshold TPR 4/5, FPR 1/5 and the largest distance; and taKS 1/3.
+    According to the text, five of ten cases are positive, and taKS is 1/3. At the sixth threshold, TPR is 4/5, FPR is 1/5, and
+    the distance between them is largest.
 
     >>> find_figure_2()
     [(1, 1, 0, 1, 1, 0, 0, 1, 0, 0)]
@@ -131,10 +133,10 @@ def find_figure_2() -> list[tuple[int, ...]]:
 
 
 def count_figure_3_e_and_f() -> tuple[int, int]:
-    """Count the rankings that the text allows for Figures 3d to 3f, and those in which 3e has a larger taKS than 3f.
+    """Count the rankings in which Figure 3e has a larger taKS than 3f, and all rankings that the text allows.
 
-    In 3e, cases 1 and 2 have the same score; in 3f, cases 4 and 5. The ranking performance is the same in 3d to 3f, so equal
-    scores belong to the same class. The models make ranking errors.
+    In 3e, cases 1 and 2 have the same score. In 3f, cases 4 and 5 have the same score. The ranking performance is the same in
+    3d to 3f, so equal scores belong to the same class. The models make ranking errors.
 
     >>> count_figure_3_e_and_f()
     (25, 51)

@@ -27,7 +27,7 @@ _MIN_REPLICATES = 1000
 
 
 def build_sections(inputs: TutorialInputs) -> Iterator[PageSection]:
-    """Simulate the choice of data sets, and choose among the printed accuracies on ten domains."""
+    """Simulate the choice of data sets, and choose among the ten domains with printed accuracies."""
     yield build_cherry_picking(inputs.request)
 
 
@@ -57,7 +57,7 @@ def build_cherry_picking(request: Request) -> PageSection:
 
 
 def simulate_choices(n_replicates: int, seed: int) -> pd.DataFrame:
-    """Compute the rates for all numbers of learners, available and chosen data sets, with 95 % limits.
+    """Compute both rates for all numbers of learners, available data sets and chosen data sets, with 95 % limits.
 
     Scores are normal with standard deviation 1 and independent between learners. The given learner is as good as the others,
     or its mean is lower by half a standard deviation.
@@ -84,7 +84,7 @@ def simulate_choices(n_replicates: int, seed: int) -> pd.DataFrame:
 
 
 def choose_favourable(scores: FloatArray, m: int) -> FloatArray:
-    """Choose the m data sets with the best ranks of learner 0, and among equal ranks those with its largest lead.
+    """Choose the m data sets on which learner 0 ranks best; if ranks are equal, choose the largest lead.
 
     `scores` has the shape (studies, data sets, learners).
 
@@ -134,7 +134,7 @@ def _compute_signed_rank_cdf(n: int) -> FloatArray:
 
 
 def judge_mediocre(frame: pd.DataFrame) -> Claim:
-    """Judge by a learner that is the worst on average, evaluated on the most favourable half of 20 data sets.
+    """Judge whether a learner that is worst on average is often best on the most favourable half of 20 data sets.
 
     Without a choice of data sets, one of k equally good learners is best with probability 1/k.
     """
@@ -153,7 +153,7 @@ def judge_mediocre(frame: pd.DataFrame) -> Claim:
 
 
 def choose_domains(accuracies: pd.DataFrame) -> pd.DataFrame:
-    """Find for each learner the largest set of domains on which it has the best mean rank, among all sets of domains."""
+    """Find for each learner the largest set of domains on which it has the best mean rank."""
     import pandas as pd
 
     ranks = accuracies.rank(axis=1, ascending=False)
@@ -175,7 +175,7 @@ def choose_domains(accuracies: pd.DataFrame) -> pd.DataFrame:
 
 
 def _tabulate(frame: pd.DataFrame) -> pd.DataFrame:
-    """Show the rates with 20 available data sets in percent: best, and significantly best in parentheses."""
+    """Format both rates with 20 available data sets in percent; the rate of significance is in parentheses."""
     import pandas as pd
 
     rows = frame[frame["available"] == 20]

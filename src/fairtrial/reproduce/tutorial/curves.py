@@ -115,7 +115,7 @@ def judge_cost_winners(winners: pd.DataFrame) -> Claim:
 
 
 def do_curves_cross(first: pd.DataFrame, second: pd.DataFrame) -> bool:
-    """Return whether two ROC curves cross: each lies above the other in some range.
+    """Return whether two ROC curves cross, that is, whether each lies above the other in some range.
 
     >>> import pandas as pd
     >>> early, late = ({"fpr": [0, x, 1], "tpr": [0, y, 1]} for x, y in ((0.1, 0.5), (0.5, 0.9)))
@@ -124,7 +124,7 @@ def do_curves_cross(first: pd.DataFrame, second: pd.DataFrame) -> bool:
     """
     corners = np.unique(np.concatenate([first["fpr"], second["fpr"]]))
     width = np.diff(corners)
-    # close to both ends of each interval, because a curve may be vertical at a corner
+    # close to both ends of each interval, because a curve can be vertical at a corner
     positions = np.concatenate([corners[:-1] + 1e-6 * width, corners[1:] - 1e-6 * width])
     gap = np.interp(positions, first["fpr"], first["tpr"]) - np.interp(positions, second["fpr"], second["tpr"])
     return bool((gap > 1e-5).any() and (gap < -1e-5).any())
@@ -322,7 +322,7 @@ def judge_anneal_matrices(matrices: Mapping[str, Any]) -> list[Claim]:
 
 
 def judge_accuracies(matrices: Mapping[str, Any]) -> Claim:
-    """Judge whether the other learners have the printed range of accuracies on Anneal, apart from those that are not WEKA's."""
+    """Judge whether the accuracies of the other learners on Anneal lie in the printed range, without Bagg and RanF."""
     accuracies = {
         name: 100 * float(np.trace(tables[0]) / tables[0].sum())
         for name, tables in matrices.items()
@@ -346,7 +346,9 @@ def judge_accuracies(matrices: Mapping[str, Any]) -> Claim:
 def estimate_isolation(
     pooled: Mapping[str, PooledPredictions], farthest: tuple[str, ...], seed: int, n_resamples: int = 1000
 ) -> dict[Norm, IntervalEstimate]:
-    """Estimate how much farther from Ideal the named learners are than all others, with bootstrap intervals over test rows.
+    """Estimate how much farther the named learners are from the ideal classifier than all others, with intervals.
+
+    The intervals are bootstrap intervals over test rows.
 
     The estimate is the smallest distance of the named learners minus the largest distance of the others.
     """
@@ -373,7 +375,7 @@ def estimate_isolation(
 
 
 def judge_farthest(gaps: Mapping[Norm, IntervalEstimate]) -> Claim:
-    """Judge whether naive Bayes and AdaBoost are farther from Ideal than all other learners, by both norms."""
+    """Judge whether naive Bayes and AdaBoost are farther from the ideal classifier than all other learners."""
     return Claim(
         "On Anneal, naive Bayes and AdaBoost differ from all others: by both norms, they are farthest from Ideal",
         judge_direction(gaps.values()),
@@ -458,7 +460,7 @@ def _scale_table(y_true: Any, y_pred: Any, all_true: Any) -> Any:
 
 
 def _draw_clouds(tables: Mapping[tuple[str, Any], Any], subtitle: str) -> Any:
-    """Draw one point per table, at its errors on both classes: for two classes, this projection is exact."""
+    """Draw one point per table at its errors on both classes; for two classes, this projection is exact."""
     import altair as alt
 
     from fairtrial.report.figures.base import build_chart, build_title, encode_colour, encode_shape, style_chart
@@ -478,7 +480,7 @@ def _draw_clouds(tables: Mapping[tuple[str, Any], Any], subtitle: str) -> Any:
 
 
 def merge_crowded_points(plane: Any) -> tuple[pd.DataFrame, list[tuple[str, str]]]:
-    """Return points and edges of the figure; three or more learners close to Ideal share its point."""
+    """Return points and edges of the figure; three or more learners close to Ideal are merged with it."""
     radius = np.hypot(plane.points["x"], plane.points["y"])
     near = [str(name) for name in radius.index[radius < radius.max() / 5] if name != "Ideal"]
     merged = {"Ideal", *near} if len(near) > 2 else set()

@@ -78,7 +78,7 @@ def _write_answer(values: Mapping[str, Any]) -> str:
     tests, choice = values["repeated_tests"], values["cherry_picking"]
     sentences.append(
         f'In simulations, the test "{tests["worst"]}" rejects a true null hypothesis in {tests["worst_rate"]:.0f} % of cases '
-        "instead of 5 %, and a learner that is worse than its three rivals is best on the most favourable half of 20 data sets "
-        f"in {choice['half_4']:.0f} % of studies."
+        "instead of 5 %. In other simulations, a learner that is worse than its three rivals is best on the most favourable "
+        f"half of 20 data sets in {choice['half_4']:.0f} % of studies."
     )
     return " ".join(sentences)

@@ -44,7 +44,7 @@ _PRINTED_FOLDS = 10  # number of folds in all tables of the tutorial
 
 @dataclass(frozen=True)
 class TutorialInputs:
-    """Both studies and the Labour data set, or None if no data were found; `missing` gives the reason by data set."""
+    """Results of both studies, and the Labour data set; `missing` gives the reason for each missing data set."""
 
     request: Request
     eight_learners: Results | None
@@ -54,7 +54,7 @@ class TutorialInputs:
 
     @classmethod
     def load(cls, request: Request) -> TutorialInputs:
-        """Load the data sets and run both studies; a smoke run has two folds and two of the ten domains."""
+        """Load the data sets and run both studies; a smoke run uses two folds and two of the ten domains."""
         eight_learners, missing = _run_study("eight_learners", DOMAINS["eight_learners"], request)
         ten = DOMAINS["ten_domains"]
         names = {name: ten[name] for name in _SMOKE_DOMAINS} if request.scale == "smoke" else ten
@@ -93,7 +93,7 @@ def count_folds(results: Results) -> int:
 
 
 def require_printed_folds(claims: Iterable[Claim], results: Results) -> tuple[Claim, ...]:
-    """Return the claims. Unless the study has ten folds, like the printed tables, they are marked as inconclusive."""
+    """Return the claims, marked as inconclusive unless the study has ten folds like the printed tables."""
     n_folds = count_folds(results)
     reason = f"inconclusive with {n_folds} folds (the tutorial has {_PRINTED_FOLDS})"
     return tuple(claims) if n_folds == _PRINTED_FOLDS else mark_inconclusive(claims, reason)
@@ -110,7 +110,7 @@ def find_wrong_predictions(learner: Any, X: Any, y: Any, train: Any, test: Any) 
 class PooledPredictions:
     """All test rows of a learner on a data set, pooled over the folds as in WEKA.
 
-    `priors` contains the class proportions of the training set for each row, `folds` the fold.
+    For each row, `priors` contains the class proportions of the training set, and `folds` contains the fold.
     """
 
     classes: list[str]
@@ -122,7 +122,7 @@ class PooledPredictions:
 
     @property
     def fold_indices(self) -> list[npt.NDArray[np.intp]]:
-        """The indices of the rows of each fold."""
+        """Indices of the rows of each fold."""
         return [np.flatnonzero(self.folds == fold) for fold in np.unique(self.folds)]
 
     @property
@@ -132,7 +132,7 @@ class PooledPredictions:
 
     @property
     def true_codes(self) -> npt.NDArray[np.intp]:
-        """The index of the true class of each row."""
+        """Index of the true class of each row."""
         return np.array([self.classes.index(label) for label in self.y_true])
 
     def get_scores(self, label: str) -> npt.NDArray[np.float64]:
@@ -141,7 +141,7 @@ class PooledPredictions:
 
 
 def pool_predictions(results: Results, dataset: str, learner: str) -> PooledPredictions | None:
-    """Pool the test rows of the first repeat; None if the study lacks them or a trial failed.
+    """Pool the test rows of the first repeat; None if the study does not contain them or a trial failed.
 
     As in WEKA, the priors add one to the count of each class.
     """

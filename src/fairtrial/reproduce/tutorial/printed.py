@@ -52,7 +52,7 @@ class DisplayedNumber(float):
 
 @dataclass(frozen=True)
 class PrintedResult:
-    """One of our numbers, and the number printed in the tutorial with `digits` decimal places (None: not printed)."""
+    """One of our numbers, and the number printed in the tutorial with `digits` decimal places (None if not printed)."""
 
     quantity: str
     ours: float
@@ -89,7 +89,7 @@ class PrintedResult:
 
 
 def tabulate_results(results: Iterable[PrintedResult], digits: int | None = None) -> pd.DataFrame:
-    """Tabulate our results, the tutorial's, the difference, and whether they agree to the printed digits.
+    """Tabulate our results, those of the tutorial, the differences, and whether they agree to the printed digits.
 
     >>> tabulate_results([PrintedResult("kappa", 0.432892, 0.4329, 4)]).iloc[0, :3].tolist()
     ['kappa', 0.432892, 0.4329]

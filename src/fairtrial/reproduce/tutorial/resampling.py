@@ -140,7 +140,7 @@ def measure_proportion_ranges(data: Dataset, n_folds: int, n_seeds: int) -> pd.D
 
 
 def judge_stratification(ranges: pd.DataFrame, n_folds: int) -> Claim:
-    """Judge by the difference of the ranges, one row per seed."""
+    """Judge whether class proportions vary less over stratified folds; `ranges` has one row per seed."""
     gap = estimate_mean(100 * (ranges["plain"] - ranges["stratified"]))
     return Claim(
         "Stratification preserves the class distribution in every fold, a purely random split does not: the proportion of the "
@@ -208,7 +208,7 @@ def _test_labels(learner: Any, data: Dataset, n_resamples: int, n_folds: int, se
 
 
 def compute_switched_accuracies(learner: Any, data: Dataset, n_resamples: int, n_folds: int, seed: int) -> list[float]:
-    """Compute cross-validated accuracies after each label was switched with probability 1/2."""
+    """Compute cross-validated accuracies after switching each label with probability 1/2."""
     import pandas as pd
 
     from fairtrial.resampling import StratifiedKFold

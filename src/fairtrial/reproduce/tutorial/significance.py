@@ -112,7 +112,7 @@ def build_assumptions(request: Request) -> PageSection:
 
 
 def compare_paired_variances(first: Sequence[float], second: Sequence[float]) -> tuple[IntervalEstimate, float]:
-    """Estimate the logarithm of the variance ratio of paired samples, with interval and p-value of Pitman and Morgan."""
+    """Estimate the logarithm of the variance ratio of paired samples, with the interval and p-value of Pitman and Morgan."""
     from scipy.stats import pearsonr, t
 
     n = len(first)
@@ -363,7 +363,10 @@ def _build_labour_runs(wrong: WrongRows) -> PageSection:
 
 
 def judge_labour_difference(over_runs: Outcome, corrected: Outcome) -> Claim:
-    """Judge by the interval corrected for shared training rows; the test of the slides treats runs as independent."""
+    """Judge whether C4.5 makes more errors than naive Bayes, by the interval corrected for shared training rows.
+
+    The test of the slides, which treats runs as independent, is a variant.
+    """
     estimates = {"": _get_estimate(corrected), _INDEPENDENT_RUNS: _get_estimate(over_runs)}
     return build_claim(
         "C4.5 makes more errors than naive Bayes on Labour (judged by the interval corrected for shared training rows; the "

@@ -1,4 +1,4 @@
-"""The tutorial's advice on resampling and tests, judged on simulated data with known errors and differences."""
+"""Judge the tutorial's advice on resampling and tests on simulated data with known errors and differences."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ BOUCKAERT = (CALIBRATED, AVERAGED_FOLDS, SORTED_RUNS)
 
 
 def build_sections(inputs: TutorialInputs) -> Iterator[PageSection]:
-    """Run both simulations, which need no data."""
+    """Run both simulations; they need no data sets."""
     yield build_known_error(inputs.request)
     yield build_repeated_tests(inputs.request)
 
@@ -179,7 +179,7 @@ STATISTICS: dict[str, Callable[[Any, int], float]] = {
 
 
 def judge_known_error(errors: pd.DataFrame) -> tuple[Claim, ...]:
-    """Judge nine claims. Each must be true for every learner and problem that the slides do not exempt."""
+    """Judge nine claims. Each claim must be true for every learner and problem that the slides do not exempt."""
     nb, nn = (errors[errors["learner"] == name] for name in ("NB", "1NN"))
     small, large = (errors[errors["problem"] == name] for name in PROBLEMS)
     e0_bias, loo_bias = (estimate_bias(errors, scheme) for scheme in ("E0", "leave-one-out"))
@@ -256,15 +256,17 @@ def _judge_nearest(errors: pd.DataFrame, statistic: str) -> Claim:
 
 
 def estimate_bias(errors: pd.DataFrame, scheme: str) -> IntervalEstimate:
-    """Estimate the bias over all problems and learners. These are averaged within each replicate because they share samples."""
+    """Estimate the bias over all problems and learners. Errors are first averaged within each replicate."""
     return estimate_mean(errors.groupby("replicate")[scheme].mean())
 
 
 def judge_smaller(
     text: str, errors: pd.DataFrame, first: str, second: str, statistic: str, exempt: pd.DataFrame | None = None
 ) -> Claim:
-    """Judge whether a statistic of the first scheme is smaller for every problem and learner; `exempt` ones are only
-    reported."""
+    """Judge whether a statistic of the first scheme is smaller for every problem and learner.
+
+    The statistics of the rows in `exempt` are only reported.
+    """
     gaps = estimate_gaps(errors, first, second, statistic)
     details = f"{statistic}: {'; '.join(gaps)}"
     if exempt is not None:
@@ -403,7 +405,10 @@ def _summarize_rejections(rejected: dict[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def judge_repeated_tests(rejected: dict[str, pd.DataFrame]) -> tuple[Claim, ...]:
-    """Judge six claims. The last two are judged by Bouckaert's tests, which the slide cites; the plain t test is a variant."""
+    """Judge six claims.
+
+    The last two claims are judged by Bouckaert's tests, which the slide cites. The plain t test is a variant.
+    """
     schemes = "Bouckaert's variations of 10x10 cross-validation"
     stated = [
         ("The 5x2 t test has a lower type I error than the t test over 10 folds", "equal", FOLD_T, FIVE_T),

@@ -111,8 +111,9 @@ def build_breast_cancer(results: Results) -> Iterator[PageSection]:
         },
     }
     note = (
-        "Each learner has three rows: ours, WEKA 3.6.14 on the same folds, and the tutorial. The last column counts numbers "
-        "that round to the printed digits. Row 3NN of the tutorial is compared with one and with three neighbours."
+        "Each learner has three rows: our numbers, those of WEKA 3.6.14 on the same folds, and those of the tutorial. The "
+        "last column counts numbers that round to the printed digits. Row 3NN of the tutorial is compared with one and with "
+        "three neighbours."
     )
     tables = (
         ResultTable(
@@ -192,7 +193,7 @@ def _compare_measures(predictions: dict[str, PooledPredictions], theirs: pd.Data
 
 
 def _tabulate_measures(lines: pd.DataFrame) -> pd.DataFrame:
-    """Show the tutorial's numbers with the printed decimal places, and the others with one more."""
+    """Format the tutorial's numbers with the printed decimal places, and the other numbers with one more."""
     import pandas as pd
 
     rows = []
@@ -211,7 +212,7 @@ def _tabulate_measures(lines: pd.DataFrame) -> pd.DataFrame:
 
 
 def _build_printed_ranks() -> PageSection:
-    """Rank the printed measures again; this needs no data."""
+    """Rank the printed measures again; this needs no data sets."""
     theirs = read_published("tutorial_breast_cancer_measures").set_index("learner")
     recomputed = _rank(theirs).ranks
     errors = [
@@ -264,9 +265,9 @@ def _build_ranks(ours: pd.DataFrame, results: Results, predictions: dict[str, Po
 
 
 def judge_disagreement(nb: PooledPredictions, c45: PooledPredictions) -> Claim:
-    """Judge whether accuracy and AUC name different learners, by paired intervals over the test rows.
+    """Judge whether different learners are best by accuracy and by AUC, by paired intervals over the test rows.
 
-    By the printed table, C4.5 has the highest accuracy and naive Bayes the highest AUC.
+    In the printed table, C4.5 has the highest accuracy and naive Bayes the highest AUC.
     """
     from fairtrial.measures import difference
 
@@ -283,7 +284,7 @@ def judge_disagreement(nb: PooledPredictions, c45: PooledPredictions) -> Claim:
 
 
 def _draw_ranks(ranks: pd.DataFrame) -> Any:
-    """Draw the ranks as a grid of learners and measures, dark for the best."""
+    """Draw the ranks as a grid of learners and measures, with dark cells for the best ranks."""
     import altair as alt
 
     from fairtrial.report.figures.base import build_chart, style_chart
