@@ -168,6 +168,21 @@ def test_a_warden_is_current_until_what_it_took_over_changes(ends_fork_server_cl
         link.close()
 
 
+def test_a_server_in_a_deleted_folder_is_not_current(ends_fork_server_client, monkeypatch, tmp_path):
+    folder = tmp_path / "work"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    client = ForkServerClient()
+    client.start_worker(*ends_fork_server_client, bytes(16), lambda: False)
+    try:
+        folder.rmdir()
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        assert not client.is_current()
+    finally:
+        client.close()
+
+
 # --- Process pair ---
 # A warden and its child are ended together.
 

@@ -179,18 +179,22 @@ def _find_best_weights(
     # The row of the learner is also scaled, because weights for inputs near 0 would exceed the limits of the solver.
     input_scale = cost[index].max()
     rules = np.hstack([gain, -cost])[peers]
+    minima = epsilon * unit * input_scale
     answer = linprog(
         -np.append(gain[index], np.zeros(cost.shape[1])),
         A_ub=rules / np.abs(rules).max(axis=1, keepdims=True),
         b_ub=np.zeros(len(peers)),
         A_eq=np.append(np.zeros(outputs), cost[index] / input_scale)[None],
         b_eq=[1.0],
-        bounds=[(epsilon * unit_value * input_scale, None) for unit_value in unit],
+        bounds=[(minimum, None) for minimum in minima],
         method="highs",
     )
     if answer.status in (_ITERATIONS, _NUMERICAL):
         raise InputError(f"scores must lead to a solvable linear program, got {answer.message!r}: leave out extreme values")
-    return answer.x / unit / input_scale if answer.status == 0 else None
+    if answer.status != 0 or answer.x is None:
+        return None
+    weights: FloatArray = np.maximum(answer.x, minima)  # the solver meets bounds only within its tolerance
+    return weights / unit / input_scale
 
 
 def _split_outputs_inputs(

@@ -311,7 +311,6 @@ def tally_file(
         except _get_duckdb_error():
             raise InputError(f"memory_limit must be a size such as '512MB', got {memory_limit!r}") from None
         connection.execute(f"SET temp_directory = {_quote_text(spill)}")
-        connection.execute("SET preserve_insertion_order = false")
         return _TallyQuery(connection, Path(path), score, y_true, weight, isinstance(positive, str)).tally(positive)
 
 
@@ -402,7 +401,13 @@ def _collect_batches(batches: Iterator[tuple[npt.NDArray[Any], ...]], rows: int,
         pos, neg = _extend_dtype(pos, positives), _extend_dtype(neg, negatives)
         values[target], pos[target], neg[target] = score, positives, negatives
         size += len(score)
-    return ScoreTally(values[:size], pos[:size], neg[:size])
+    return build_sorted_tally(values[:size], pos[:size], neg[:size])
+
+
+def build_sorted_tally(values: FloatArray, pos: Any, neg: Any) -> ScoreTally:
+    """Build a tally from the result of a query that sorts by score. Some versions of DuckDB return its batches out of order."""
+    is_sorted = bool((values[1:] < values[:-1]).all())
+    return ScoreTally(values, pos, neg) if is_sorted else ScoreTally.from_counts(values, pos, neg)
 
 
 def _extend_dtype(counts: npt.NDArray[Any], new_counts: npt.NDArray[Any]) -> npt.NDArray[Any]:

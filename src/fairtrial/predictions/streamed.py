@@ -27,7 +27,7 @@ from fairtrial.measures.intervals import Interval, compute_clustered_wilson_limi
 from fairtrial.measures.measure import LabelMeasure, MultiScoreMeasure, OutcomeMeasure
 from fairtrial.measures.rows import OutcomeSample
 from fairtrial.measures.subgroup_gaps import SubgroupValues, omit_subgroup_limits
-from fairtrial.measures.tally import ScoreTally, quote_identifier
+from fairtrial.measures.tally import ScoreTally, build_sorted_tally, quote_identifier
 from fairtrial.predictions.columns import (
     ALIASES,
     ModelColumns,
@@ -241,12 +241,17 @@ class StreamedFile:
             raise self._to_input_error(error) from None
 
     def fetch_batches(self, query: str) -> Iterator[tuple[npt.NDArray[Any], ...]]:
-        """Run a query and yield its columns, batch by batch."""
+        """Run a query and yield its columns, batch by batch.
+
+        DuckDB 1.5 returns the batches of a sorted result out of order, unless it preserves the insertion order.
+        """
         import duckdb
 
         try:
+            self._connection.execute("SET preserve_insertion_order = true")
             for batch in self._connection.sql(query).to_arrow_reader(_BATCH):
                 yield tuple(batch.column(i).to_numpy(zero_copy_only=False) for i in range(batch.num_columns))
+            self._connection.execute("SET preserve_insertion_order = false")
         except duckdb.Error as error:
             raise self._to_input_error(error) from None
 
@@ -363,7 +368,7 @@ class StreamedFile:
         """Whether the guessed row ids have no missing values, and occur repeatedly only in exact duplicates of lines."""
         keys = ", ".join(map(quote_identifier, roles.list_columns(*_LINE_ROLES, "condition", "level")))
         missing = self.build_missing_condition(str(roles.get("row")))
-        counts = f"count(*), count(*) FILTER (WHERE {missing}), count(DISTINCT ({keys},))"
+        counts = f"count(*), count(*) FILTER (WHERE {missing}), count(DISTINCT row({keys}))"
         lines, n_missing, n_keys = self.fetch_rows(f"SELECT {counts} FROM lines")[0]
         if n_missing or n_keys == lines:
             return not n_missing
@@ -1327,7 +1332,7 @@ def _note_numbered_predictions(file: StreamedFile, notes: Notes) -> None:
 def _drop_duplicate_lines(file: StreamedFile, notes: Notes) -> bool:
     """Remove repeated lines of rows if all of them are exact duplicates; return whether they were removed."""
     keys = ", ".join(_list_key_columns(file, *_LINE_ROLES))
-    lines, n_keys = file.fetch_rows(f"SELECT count(*), count(DISTINCT ({keys},)) FROM judged")[0]
+    lines, n_keys = file.fetch_rows(f"SELECT count(*), count(DISTINCT row({keys})) FROM judged")[0]
     columns = ", ".join(map(quote_identifier, file.roles.used_columns))
     distinct = f"SELECT DISTINCT {columns} FROM judged"
     if file.fetch_rows(f"SELECT count(*) FROM ({distinct})")[0][0] != n_keys:
@@ -1548,7 +1553,7 @@ def _combine_tallies(batches: Iterator[tuple[npt.NDArray[Any], ...]], capacity: 
         window = slice(size, size + len(score))
         values[window], pos[window], neg[window] = score, amounts[0], amounts[1]
         size += len(score)
-    return ScoreTally(values[:size], pos[:size], neg[:size])
+    return build_sorted_tally(values[:size], pos[:size], neg[:size])
 
 
 def _expand_dtype(counts: npt.NDArray[Any], incoming: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -1618,7 +1623,7 @@ def _select_marks(file: StreamedFile, column: str, rare: str, rows: int) -> Floa
     for (scores,) in file.fetch_batches(f"SELECT {column} FROM met WHERE {rare} ORDER BY {column}"):
         parts.append(_drop_repeats(scores[-n_read % step :: step]))
         n_read += len(scores)
-    return _drop_repeats(np.concatenate(parts))
+    return np.unique(np.concatenate(parts))
 
 
 def _drop_repeats(ascending: FloatArray) -> FloatArray:

@@ -93,19 +93,23 @@ class Message(NamedTuple):
 
 
 class _LaunchContext(NamedTuple):
-    """Import path, environment variables and working folder that a fork server inherits."""
+    """Import path, environment variables and working folder that a fork server inherits.
+
+    The inode distinguishes a folder from a new one with the same name.
+    """
 
     path: list[str]
     environment: dict[str, str]
     folder: str | None
+    inode: int | None
 
     @classmethod
     def from_process(cls) -> _LaunchContext:
         try:
-            folder = os.getcwd()
+            folder, inode = os.getcwd(), Path.cwd().stat().st_ino
         except OSError:  # the folder was removed
-            folder = None
-        return cls([entry or folder or "." for entry in sys.path], dict(os.environ), folder)
+            folder, inode = None, None
+        return cls([entry or folder or "." for entry in sys.path], dict(os.environ), folder, inode)
 
 
 class ForkServerClient:
