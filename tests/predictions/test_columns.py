@@ -539,6 +539,15 @@ def test_an_amount_beside_probabilities_is_not_a_model(judge_table):
     assert set(judge_table(table.drop(columns=["a", "b"]), measures="auc").findings[0].names) == {"amount"}
 
 
+def test_percentages_beside_named_probabilities_are_reported(judge_table):
+    table = pd.DataFrame({"y_true": ["ham", "spam"] * 30, "p_spam": SCORES * 10, "age": [12.5, 70.25, 7.75] * 20})
+    assert [note.kind for note in judge_table(table, measures="auc").notes if note.kind.startswith("unused")] == []
+    judgement = judge_table(table.assign(**{"bayes spam %": [12.5, 70.25, 7.75] * 20}), measures="auc")
+    (note,) = [note for note in judgement.notes if note.kind == "unused_numbers"]
+    assert note["columns"] == ("bayes spam %",)
+    assert "'bayes spam %'" in str(judgement)
+
+
 @pytest.mark.parametrize("marker", ["?", "NA", "n/a", "NaN", "null", "None", "-", ".", " "])
 def test_a_true_label_that_means_missing_is_not_a_class(judge_table, marker):
     table = make_answers()

@@ -193,8 +193,9 @@ def _find_best_weights(
         raise InputError(f"scores must lead to a solvable linear program, got {answer.message!r}: leave out extreme values")
     if answer.status != 0 or answer.x is None:
         return None
-    weights: FloatArray = np.maximum(answer.x, minima)  # the solver meets bounds only within its tolerance
-    return weights / unit / input_scale
+    # The solver meets bounds only within its tolerance.
+    weights: FloatArray = np.maximum(answer.x, minima) / unit / input_scale
+    return weights
 
 
 def _split_outputs_inputs(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal
@@ -847,9 +847,20 @@ def explain_unused(
             findings.append(Finding.of("unused_unknown_label", column=column, label=unknown[0]))
     if probabilities:
         findings.append(Finding.of("unused_probabilities", columns=tuple(probabilities)))
-    if numbers and has_unnamed_scores:
-        findings.append(Finding.of("unused_numbers", columns=tuple(numbers)))
+    score_like = [column for column in numbers if has_unnamed_scores or _suggests_percentages(column, classes)]
+    if score_like:
+        findings.append(Finding.of("unused_numbers", columns=tuple(score_like)))
     return tuple(findings)
+
+
+def _suggests_percentages(name: str, classes: Iterable[str]) -> bool:
+    """Return whether the name of a column contains a percent sign, or the name of a class as a word.
+
+    >>> [_suggests_percentages(name, ["ham", "spam"]) for name in ("bayes spam", "bayes %", "hamster", "age")]
+    [True, True, False, False]
+    """
+    words = re.findall(r"[^\W\d_]+", name.lower())
+    return "%" in name or any(class_name.lower() in words for class_name in classes)
 
 
 def _find_text_among_numbers(column: pd.Series[Any]) -> str | None:
