@@ -21,6 +21,7 @@ extensions = [
     # docs/_ext
     "cli_reference",
     "docstring_markup",
+    "gallery_links",
     "layer_graph",
     "measure_catalogue",
     "result_schema",
