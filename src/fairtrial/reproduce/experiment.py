@@ -201,7 +201,7 @@ def load_experiments() -> Registry[Experiment]:
     Examples
     --------
     >>> from fairtrial.reproduce import load_experiments
-    >>> list(load_experiments())
+    >>> sorted(load_experiments())
     ['dobscv', 'drift', 'ela', 'estimates', 'ranking-real', 'ranking-synthetic', 'tutorial']
     """
     package = import_module("fairtrial.reproduce")
