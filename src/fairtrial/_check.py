@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
@@ -41,7 +41,17 @@ def check_one_of(name: str, value: object, options: Iterable[object]) -> None:
     """Check that `value` is one of `options`."""
     options = list(options)
     if not any(value is option or (isinstance(value, type(option)) and value == option) for option in options):
-        raise InputError(f"{name} must be one of {options}, got {value!r}{format_similar_name(value, options)}")
+        raise InputError(f"{name} must be {format_options(options)}, got {value!r}{format_similar_name(value, options)}")
+
+
+def format_options(options: Collection[object]) -> str:
+    """Format the values that an argument may have, for an error message.
+
+    >>> format_options(["max", "min"]), format_options([0])
+    ("one of 'max' or 'min'", '0')
+    """
+    listed = join_names(map(repr, options), limit=None, conjunction="or")
+    return f"one of {listed}" if len(options) > 1 else listed
 
 
 def check_number(name: str, value: object) -> None:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Sized
 from decimal import ROUND_CEILING, Context
 from html import escape
+from itertools import zip_longest
 from math import isinf, isnan
 from typing import Any
+from unicodedata import east_asian_width
 
 SMALL_P = 0.001
 """P-values below this number are written as "p < 0.001"."""
@@ -21,6 +23,8 @@ _P_FORMAT = "p at alpha "
 _ELLIPSIS = "…"
 _MAX_DIGITS = 17
 _MAX_NAMES = 8
+_GAP, _CONTINUED = "  ", "    "
+_LONG_CELL = 11
 _IRREGULAR_PLURALS = {"index": "indices", "criterion": "criteria", "hypothesis": "hypotheses"}
 
 
@@ -337,6 +341,112 @@ def format_table(rows: Sequence[Sequence[str]], *, indent: str = "  ", left: int
         ).rstrip()
         for row in rows
     ]
+
+
+def measure_width(text: str) -> int:
+    """Measure the number of terminal columns of a text. Wide characters, such as Chinese ones, take two.
+
+    >>> measure_width("tree"), measure_width("日本")
+    (4, 4)
+    """
+    return len(text) if text.isascii() else sum(1 + (east_asian_width(character) in "WF") for character in text)
+
+
+def fit_table(rows: Sequence[Sequence[str]], width: int = 80, *, right: Collection[int] = ()) -> list[list[str]]:
+    """Align a table whose first row is the header, and return the lines of each row.
+
+    If the table is too wide, headers and sentences are wrapped. Columns that still do not fit continue on the next line. The
+    columns with the indices `right` are aligned right.
+
+    >>> for lines in fit_table([["pair", "mean rank", "outcome"], ["a - b", "1", "no significant difference"]], 28):
+    ...     print("\\n".join(lines))
+    pair   mean  outcome
+           rank
+    a - b  1     no significant
+                 difference
+    """
+    columns = list(zip(*rows, strict=True))
+    natural_widths = [max(map(measure_width, column)) for column in columns]
+    smallest_widths = list(map(_measure_longest_word, columns))
+    widths = _shrink_columns(natural_widths, smallest_widths, width)
+    if _measure_table(widths) > width:
+        limits = [max(width - len(_CONTINUED), smallest) for smallest in smallest_widths]
+        widths = list(map(min, natural_widths, limits))
+    groups = _split_columns(widths, width)
+    return [_format_row(row, widths, groups, right) for row in rows]
+
+
+def _measure_table(widths: Sequence[int]) -> int:
+    return sum(widths) + len(_GAP) * (len(widths) - 1)
+
+
+def _measure_longest_word(column: Sequence[str]) -> int:
+    """Measure the smallest width of a column. Only the header and sentences are wrapped, not numbers and names."""
+    header, *cells = column
+    is_prose = max(map(len, cells), default=0) > _LONG_CELL and not any(cell[:1] in tuple("+-.0123456789") for cell in cells)
+    words = [*header.split(), *(word for cell in cells for word in (cell.split() if is_prose else [cell]))]
+    return max(map(measure_width, words), default=0)
+
+
+def _shrink_columns(widths: Sequence[int], smallest: Sequence[int], room: int) -> list[int]:
+    """Shrink columns in proportion to their width until the table fits, or no column can shrink."""
+    shrunk = list(widths)
+    while _measure_table(shrunk) > room and (wide := [i for i, width in enumerate(shrunk) if width > smallest[i]]):
+        shrunk[max(wide, key=lambda i: shrunk[i] / widths[i])] -= 1
+    return shrunk
+
+
+def _split_columns(widths: Sequence[int], room: int) -> list[list[int]]:
+    """Group the indices of the columns that fit on the same line."""
+    groups: list[list[int]] = []
+    left = 0
+    for index, width in enumerate(widths):
+        if not groups or width + len(_GAP) > left:
+            left = room - (len(_CONTINUED) if groups else 0) - width
+            groups.append([index])
+        else:
+            left -= width + len(_GAP)
+            groups[-1].append(index)
+    return groups
+
+
+def _format_row(
+    row: Sequence[str], widths: Sequence[int], groups: Sequence[Sequence[int]], right: Collection[int]
+) -> list[str]:
+    cells = [
+        wrap_lines(cell, width) if measure_width(cell) > width else [cell] for cell, width in zip(row, widths, strict=True)
+    ]
+    lines: list[str] = []
+    for group in groups:
+        start = "" if group is groups[0] else _CONTINUED
+        for texts in zip_longest(*(cells[index] for index in group), fillvalue=""):
+            blanks = [" " * (widths[index] - measure_width(text)) for index, text in zip(group, texts, strict=True)]
+            padded = [
+                blank + text if index in right else text + blank
+                for index, text, blank in zip(group, texts, blanks, strict=True)
+            ]
+            lines.append((start + _GAP.join(padded)).rstrip())
+    return [line for line in lines if line] or [""]
+
+
+def wrap_text(text: str, width: int = 80) -> str:
+    """Wrap the lines of a text that are too long. Indentation and the last column of a table are kept.
+
+    >>> print(wrap_text("models:\\n  tree    a decision tree with many leaves", 30))
+    models:
+      tree    a decision tree
+              with many leaves
+    """
+    return "\n".join(part for line in text.split("\n") for part in _wrap_line(line, width))
+
+
+def _wrap_line(line: str, width: int) -> list[str]:
+    if measure_width(line) <= width:
+        return [line]
+    starts = [match.end() for match in re.finditer(r"^ *([-!] )?|(?<=\S) {2,}", line) if match.end() <= width * 3 // 4]
+    start = starts[-1]
+    first, *rest = wrap_lines(line[start:], width - start) or [""]
+    return [line[:start] + first, *(" " * start + part for part in rest)]
 
 
 def format_html_table(frame: Any, **options: Any) -> str:

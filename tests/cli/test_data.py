@@ -14,7 +14,7 @@ def test_data_sets_are_listed(run, monkeypatch):
     monkeypatch.delenv("FAIRTRIAL_DATA", raising=False)
     result = run("data", "list")
     assert result.exit_code == 0, result.output
-    assert re.search(r"^digits +scikit-learn +1797 +64 +10 *$", result.output, re.MULTILINE)
+    assert re.search(r"^digits +1797 +64 +10 *$", result.output, re.MULTILINE)
     frame = pd.read_csv(io.StringIO(run("data", "list", "--csv").output)).set_index("name")
     assert frame.loc["iris", "rows"] == 150
 

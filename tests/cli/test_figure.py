@@ -110,7 +110,8 @@ class TestFigure:
             assert run("figure", name, finished[0], "--out", out).exit_code == 0
             assert '"bind"' not in out.read_text(encoding="utf-8")
 
-    def test_list_of_figures(self, run):
+    def test_list_of_figures(self, run, monkeypatch):
+        monkeypatch.setenv("COLUMNS", "200")
         lines = run("figure", "--list").stdout.splitlines()
         files = {line.split()[0]: line for line in lines}
         assert "results, predictions, scores" in files["critical-difference"]
@@ -290,7 +291,8 @@ class TestTable:
         assert len(rows) == 2
         assert rows[1][1:] == [rf"0.750 $\pm$ {spread['tree']:.3f}", rf"0.555 $\pm$ {spread['rule']:.3f}"]
 
-    def test_list_of_tables(self, run):
+    def test_list_of_tables(self, run, monkeypatch):
+        monkeypatch.setenv("COLUMNS", "200")
         lines = run("table", "--list").stdout.splitlines()
         assert [line.split()[0] for line in lines] == ["table", "scores", "ranks", "pairs", "wins"]
 
@@ -341,7 +343,7 @@ class TestFiguresOfReports:
     def test_comparison(self, run, tmp_path):
         answer = run("compare", GARCIA, "--figures", tmp_path / "figures", "--format", "pdf")
         assert answer.exit_code == 0, answer.output
-        assert f"figures: {tmp_path / 'figures'}/" in answer.stdout
+        assert f"written: {tmp_path / 'figures'} (" in answer.stdout
         self.check_folder(tmp_path, "pdf")
 
     def test_gate(self, run, predictions, tmp_path):

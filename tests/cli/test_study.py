@@ -211,7 +211,9 @@ def test_results_of_any_measure_afterwards(run, finished):
     assert run("results", finished[0], "--show", "verdicts").exit_code == 2
 
 
-def test_tables_have_4_digits_and_units_and_csv_has_all_digits(run, finished):
+def test_tables_have_4_digits_and_units_and_csv_has_all_digits(run, finished, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+
     def shown(what, *more):
         return run("results", finished[0], "--show", what, *more).stdout
 
@@ -267,7 +269,7 @@ def test_ctrl_c_stops_cleanly_names_the_way_to_resume_and_status_follows(run, tm
         process.kill()
     assert process.returncode == 130
     assert while_running.startswith("slow: running, ")
-    assert f"running (process {process.pid} on " in while_running
+    assert f"running (process {process.pid} on " in " ".join(while_running.split())
     assert run("status", store).stdout.startswith("slow: interrupted, ")
     assert told.count("resume") == 1
     assert "Traceback" not in told

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import isnan
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
@@ -14,12 +15,13 @@ from typer.core import TyperGroup
 
 from fairtrial import __version__
 from fairtrial._narrative import name_options
+from fairtrial._text import join_names
 from fairtrial.errors import FairtrialError, FairtrialWarning, InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_GAP, _INDENT = "  ", "    "
+_GAP = "  "
 _STOPPED_BEFORE = "stopped before anything ran: rerun the command"
 _STOPPED = "stopped: rerun the command"
 
@@ -33,6 +35,8 @@ PANELS = {
 }
 """The commands by heading, in the order of the help text."""
 _VALUES = {Path: "PATH", bool: "", int: "INTEGER", float: "NUMBER", str: "TEXT"}
+_NUMBER_NAMES = {"NUMBER": "a number", "INTEGER": "a whole number"}
+_UsageError: Any = typer.BadParameter.__base__  # the base class of errors in the command line
 _WELCOME = """fairtrial compares classifiers: which is better, how sure are we, is it robust?
 
   fairtrial judge predictions.csv   predictions of one or more models
@@ -44,7 +48,30 @@ _WELCOME = """fairtrial compares classifiers: which is better, how sure are we, 
 All commands: fairtrial --help    options and examples: fairtrial COMMAND --help"""
 
 
-class CommandGroup(TyperGroup):
+class NamingGroup(TyperGroup):
+    """A group of commands whose help texts name the values of options and arguments in the conventional way."""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command with conventional names for the values of its options and arguments."""
+        command: Any = super().get_command(ctx, cmd_name)
+        if command is not None:
+            hints = get_type_hints(command.callback) if command.callback else {}
+            for parameter in [*command.params, command.get_help_option(ctx)]:
+                if parameter.param_type_name == "argument":
+                    _name_argument(parameter)
+                elif parameter.metavar is None:
+                    parameter.metavar = _name_value(hints.get(parameter.name, bool))
+        return command
+
+    def get_params(self, ctx: Any) -> Any:
+        """Return the options of the group, which are flags without a value."""
+        parameters: Any = super().get_params(ctx)
+        for parameter in parameters:
+            parameter.metavar = parameter.metavar or ""
+        return parameters
+
+
+class CommandGroup(NamingGroup):
     """The group of all commands. Ctrl-C ends a command with a message and exit code 130, even while it imports packages."""
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -54,24 +81,20 @@ class CommandGroup(TyperGroup):
         return [*(name for name in known if name in names), *(name for name in names if name not in known)]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a command with its heading, and with conventional names for the values of its options."""
-        command: Any = super().get_command(ctx, cmd_name)
+        """Return a command with its heading."""
+        command = super().get_command(ctx, cmd_name)
         if command is not None:
             command.rich_help_panel = next((panel for panel, names in PANELS.items() if cmd_name in names), None)
-            hints = get_type_hints(command.callback) if command.callback else {"help": bool}
-            for parameter in [*command.params, command.get_help_option(ctx)]:
-                if parameter.param_type_name == "option" and parameter.metavar is None:
-                    parameter.metavar = _name_value(hints.get(parameter.name, bool))
         return command
 
     def make_context(self, *names: Any, **more: Any) -> Any:
         """Parse the command line."""
-        with _exit_on_interrupt(_STOPPED_BEFORE):
+        with _exit_on_interrupt(_STOPPED_BEFORE), _exit_on_usage_error():
             return super().make_context(*names, **more)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
-        with _exit_on_interrupt(_STOPPED):
+        with _exit_on_interrupt(_STOPPED), _exit_on_usage_error():
             return super().invoke(ctx)
 
 
@@ -83,6 +106,44 @@ def _name_value(hint: Any) -> str:
     """
     names = [_name_value(argument) for argument in get_args(hint) if argument is not type(None)]
     return names[0] if names else _VALUES.get(hint, "TEXT")
+
+
+def _name_argument(parameter: Any) -> None:
+    """Name an argument in capitals; an ellipsis marks an argument that can be repeated."""
+    name = (parameter.metavar or parameter.name).upper().removesuffix("...")
+    usage = f"{name}..." if parameter.nargs != 1 else name
+    parameter.metavar = usage
+    parameter.get_usage_pieces = lambda _: [usage if parameter.required else f"[{usage}]"]
+    parameter.display_type_rich = lambda **_: None
+
+
+@contextmanager
+def _exit_on_usage_error() -> Iterator[None]:
+    """Print an error in the command line as one sentence, and exit with code 2."""
+    try:
+        yield
+    except _UsageError as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            raise
+        typer.echo(f"fairtrial: {_describe_usage_error(error)}", err=True)
+        raise typer.Exit(2) from None
+
+
+def _describe_usage_error(error: Any) -> str:
+    command, parameter = error.ctx.command_path, getattr(error, "param", None)
+    kind = type(error).__name__
+    if kind == "MissingParameter" and parameter is not None:
+        examples = (error.ctx.command.epilog or "").splitlines()[1:] or [f"{command} --help"]
+        name = parameter.metavar.removesuffix("...") if parameter.param_type_name == "argument" else parameter.opts[0]
+        return f"{name} must be given, e.g. {examples[0].strip()}"
+    if kind == "BadParameter" and parameter is not None and parameter.metavar in _NUMBER_NAMES:
+        value = error.__cause__.errors()[0]["input"] if hasattr(error.__cause__, "errors") else ""
+        return f"{parameter.opts[0]} must be {_NUMBER_NAMES[parameter.metavar]}, got {value!r}: see {command} --help"
+    if kind == "NoSuchOption" and error.possibilities:
+        similar = join_names(map(repr, error.possibilities), conjunction="or")
+        return f"no option is called {error.option_name!r}: did you mean {similar}?"
+    message = error.format_message().rstrip(".")
+    return f"{message[:1].lower()}{message[1:]}" + ("" if message.endswith("?") else f": see {command} --help")
 
 
 @contextmanager
@@ -98,6 +159,7 @@ app = typer.Typer(
     cls=CommandGroup,
     invoke_without_command=True,
     rich_markup_mode="rich",
+    context_settings={"help_option_names": ["--help", "-h"]},
     help="Compare classifiers: which is better, how sure are we, is it robust?",
 )
 
@@ -123,6 +185,37 @@ def main(
     """Compare classifiers: which is better, how sure are we, is it robust?"""
     if context.invoked_subcommand is None:
         typer.echo(_WELCOME)
+
+
+def complete_measures(incomplete: str) -> list[str]:
+    """Complete the name of a measure."""
+    from fairtrial.measures import registry
+
+    return [name for name in registry if name.startswith(incomplete)]
+
+
+def complete_from(*names: str) -> Callable[[str], list[str]]:
+    """Return a function that completes one of the names."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [name for name in names if name.startswith(incomplete)]
+
+    return complete
+
+
+def refuse_folders(*files: str | Path | None) -> None:
+    """Refuse a folder that is given as an input file."""
+    for file in files:
+        if file is not None and Path(file).is_dir():
+            raise InputError(f"{file} is a folder: pass a file")
+
+
+def refuse_lists(option: str, values: Sequence[str] | None) -> None:
+    """Refuse several names in one value of an option that can be repeated."""
+    for value in values or ():
+        if "," in value:
+            repeated = " ".join(f"{option} {name.strip()}" for name in value.split(",") if name.strip())
+            raise InputError(f"{option} must contain one name, got {value!r}: repeat the option ({repeated})")
 
 
 @contextmanager
@@ -208,23 +301,34 @@ def on_interrupt(message: str) -> Iterator[None]:
         raise KeyboardInterrupt(str(error) or message) from None
 
 
-def print_frame(frame: pd.DataFrame | Mapping[str, Sequence[Any]]) -> None:
+def print_frame(frame: pd.DataFrame | Mapping[str, Sequence[Any]], optional: Sequence[str] = ()) -> None:
     """Print a frame, or columns by name, as a plain-text table with 4 significant digits.
 
-    On a terminal, long text columns are dropped or shortened. If the table is still too wide, the columns that do not fit are
-    continued on the next line.
+    If the table is wider than the terminal, the optional columns are dropped one by one. If it is still too wide, long cells
+    are wrapped, and the columns that do not fit are continued on the next line.
     """
     from rich.console import Console
     from rich.text import Text
 
-    console = Console()
-    room = console.width if console.is_terminal else None
+    from fairtrial._text import fit_table, measure_width
+
+    room = get_terminal_size().columns
     source: Any = frame
-    table: dict[str, Sequence[Any]] = {str(name): list(source[name]) for name in source}
-    visible = table if room is None else _drop_long_columns(table, room)
-    columns = [[name, *map(format_cell, values)] for name, values in visible.items()]
-    header, *lines = _format_lines(columns, room)
-    console.print(Text("\n").join([Text(header, style="bold"), *map(Text, lines)]), soft_wrap=True)
+    columns = {str(name): [str(name), *map(format_cell, source[name])] for name in source}
+    widths = {name: max(map(measure_width, column)) + len(_GAP) for name, column in columns.items()}
+    for name in optional:
+        if sum(widths[visible] for visible in columns) - len(_GAP) > room:
+            del columns[name]
+    header, *rows = fit_table(list(zip(*columns.values(), strict=True)), room)
+    lines = [Text("\n".join(header), style="bold"), *(Text("\n".join(row)) for row in rows)]
+    Console().print(Text("\n").join(lines), soft_wrap=True)
+
+
+def print_text(text: object) -> None:
+    """Print a text. Lines that are wider than the terminal are wrapped."""
+    from fairtrial._text import wrap_text
+
+    typer.echo(wrap_text(str(text), get_terminal_size().columns))
 
 
 def format_cell(value: Any) -> str:
@@ -240,55 +344,3 @@ def format_cell(value: Any) -> str:
             return ""
         return f"{value:.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
     return "" if value is None else collapse_whitespace(value)
-
-
-def _format_lines(columns: Sequence[Sequence[str]], room: int | None) -> Iterator[str]:
-    """Yield the lines of a table. Columns that do not fit continue on the next line, indented."""
-    from rich.cells import cell_len
-
-    widths = [max(map(cell_len, column)) for column in columns]
-    groups = [list(range(len(columns)))] if room is None else _split_columns(widths, room)
-    for line in zip(*columns, strict=True):
-        padded = [text + " " * (width - cell_len(text)) for text, width in zip(line, widths, strict=True)]
-        yield f"\n{_INDENT}".join(_GAP.join(padded[index] for index in group).rstrip() for group in groups)
-
-
-def _split_columns(widths: Sequence[int], room: int) -> list[list[int]]:
-    """Group the indices of the columns that fit on the same line."""
-    groups: list[list[int]] = []
-    left = 0
-    for index, width in enumerate(widths):
-        if not groups or width + len(_GAP) > left:
-            left = room - (len(_INDENT) if groups else 0) - width
-            groups.append([index])
-        else:
-            left -= width + len(_GAP)
-            groups[-1].append(index)
-    return groups
-
-
-def _drop_long_columns(table: Mapping[str, Sequence[Any]], width: int) -> dict[str, Sequence[Any]]:
-    narrow = 1 + (width < 170) + (width < 110)
-    left_out = [
-        *["aliases", "reference", "description"][:narrow],
-        *(["class", "parameters", "from"][:narrow] if narrow > 1 else []),
-    ]
-    visible = {name: values for name, values in table.items() if name not in left_out}
-    for column in ("description", "parameters"):
-        visible = _cut_column(visible, column, width)
-    return visible
-
-
-def _cut_column(table: dict[str, Sequence[Any]], column: str, width: int) -> dict[str, Sequence[Any]]:
-    """Shorten one column to the width that the other columns leave."""
-    from fairtrial._text import collapse_whitespace
-
-    if column not in table:
-        return table
-    widths = [
-        max(len(format_cell(value)) for value in [name, *values]) + len(_GAP)
-        for name, values in table.items()
-        if name != column
-    ]
-    room = max(20, width - sum(widths))
-    return {**table, column: [collapse_whitespace(text, room) for text in table[column]]}

@@ -9,18 +9,36 @@ import typer
 
 from fairtrial._files import format_csv
 from fairtrial.cli.application import (
+    NamingGroup,
     app,
+    complete_measures,
     errors_to_exit,
     format_examples,
     print_frame,
+    print_text,
     refuse_with,
     refuse_without,
     warnings_to_stderr,
 )
 from fairtrial.errors import InputError
 
-data_app = typer.Typer(no_args_is_help=True, help="List data sets, show one, or write one to a file.")
+data_app = typer.Typer(cls=NamingGroup, no_args_is_help=True, help="List data sets, show one, or write one to a file.")
 app.add_typer(data_app, name="data")
+
+
+def _complete_datasets(incomplete: str) -> list[str]:
+    from fairtrial.data.catalogue import list_names
+
+    return [name for name in list_names() if name.startswith(incomplete)]
+
+
+DatasetName = Annotated[
+    str,
+    typer.Argument(
+        help="Name from `fairtrial data list`, SOURCE/NAME, or openml:NUMBER.",
+        autocompletion=_complete_datasets,
+    ),
+]
 
 
 @data_app.command("list")
@@ -34,25 +52,26 @@ def list_datasets(csv: Annotated[bool, typer.Option("--csv", help="Print CSV ins
         if csv:
             typer.echo(format_csv(frame), nl=False)
         else:
-            print_frame(frame.astype(object).where(frame.notna(), ""))
+            print_frame(frame.astype(object).where(frame.notna(), ""), optional=["source", "used by"])
+            typer.echo("  all columns: --csv     more about a data set: fairtrial data show NAME")
         if extras := describe_missing_extras():
             typer.echo(extras, err=True)
 
 
 @data_app.command("show")
 def show_dataset(
-    name: Annotated[str, typer.Argument(help="Name from `fairtrial data list`, SOURCE/NAME, or openml:NUMBER.")],
+    name: DatasetName,
 ) -> None:
     """Show a data set: rows, columns with types and values, classes and notes."""
     from fairtrial.data import describe, load
 
     with errors_to_exit(), warnings_to_stderr():
-        typer.echo(str(describe(load(name))))
+        print_text(describe(load(name)))
 
 
 @data_app.command("get")
 def get_dataset(
-    name: Annotated[str, typer.Argument(help="Name from `fairtrial data list`, SOURCE/NAME, or openml:NUMBER.")],
+    name: DatasetName,
     out: Annotated[Path | None, typer.Option(help="Output file. Default: NAME.FORMAT in the current folder.")] = None,
     file_format: Annotated[
         str | None, typer.Option("--format", help="csv, parquet or arff. Default: by the suffix of the file, else csv.")
@@ -70,7 +89,7 @@ def get_dataset(
         typer.echo(f"written: {write(data, path, format=file_format, overwrite=force)}")
 
 
-@app.command(epilog=format_examples("audit iris", "audit data.csv --target class --splits folds.csv"))
+@app.command(epilog=format_examples("audit iris --scheme stratified", "audit data.csv --target class --splits folds.csv"))
 def audit(
     context: typer.Context,
     path: Annotated[str, typer.Argument(help="KEEL folds (zip or folder), or a data file or name with --splits or --scheme.")],
@@ -109,7 +128,10 @@ def audit(
             n_permutations=permutations,
             alpha=alpha,
         )
-        typer.echo(format_csv(audit_result.frame()) if csv else audit_result.summary, nl=not csv)
+        if csv:
+            typer.echo(format_csv(audit_result.frame()), nl=False)
+        else:
+            print_text(audit_result.summary)
         if picture is not None:
             from fairtrial.report.figures.folds import draw_audit
 
@@ -120,7 +142,9 @@ def audit(
 @app.command()
 def measures(
     context: typer.Context,
-    name: Annotated[str | None, typer.Argument(help="Show one measure in full. Default: list all.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="Show one measure in full. Default: list all.", autocompletion=complete_measures)
+    ] = None,
     needs: Annotated[
         str | None, typer.Option(help="List only measures of labels, scores, probabilities, values or results.")
     ] = None,
@@ -133,11 +157,12 @@ def measures(
         refuse_with(context, "needs", "name")
         refuse_with(context, "csv", "name")
         if name is not None:
-            typer.echo(listing.format_measure(name))
+            print_text(listing.format_measure(name))
         elif csv:
             typer.echo(format_csv(listing.build_facts_frame(needs)), nl=False)
         else:
-            print_frame(listing.collect_facts(needs))
+            print_frame(listing.collect_facts(needs), optional=["aliases", "reference", "description"])
+            typer.echo("  all columns: --csv     more about a measure: fairtrial measures NAME")
 
 
 @app.command()
@@ -152,8 +177,9 @@ def learners(
     with errors_to_exit():
         refuse_with(context, "csv", "name")
         if name is not None:
-            typer.echo(catalogue.describe_learner(name))
+            print_text(catalogue.describe_learner(name))
         elif csv:
             typer.echo(format_csv(catalogue.listing()), nl=False)
         else:
-            print_frame(catalogue.listing())
+            print_frame(catalogue.listing(), optional=["parameters", "from", "class"])
+            typer.echo("  all columns: --csv     parameters of a learner: fairtrial learners NAME")

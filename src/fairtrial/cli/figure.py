@@ -10,7 +10,17 @@ import typer
 
 from fairtrial._registry import find_similar_name
 from fairtrial._text import join_names
-from fairtrial.cli.application import app, errors_to_exit, format_examples, ignore_warnings, print_frame, refuse_with
+from fairtrial.cli.application import (
+    app,
+    complete_from,
+    complete_measures,
+    errors_to_exit,
+    format_examples,
+    ignore_warnings,
+    print_frame,
+    refuse_folders,
+    refuse_with,
+)
 from fairtrial.errors import InputError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -48,7 +58,15 @@ Condition = Annotated[str | None, typer.Option(help="Condition of the study. Def
 NoiseLevel = Annotated[float | None, typer.Option(help="Noise level, if the condition has several.")]
 Positive = Annotated[str | None, typer.Option(metavar="LABEL", help="Positive class.")]
 Alpha = Annotated[float | None, typer.Option(help="Significance level. Default: 0.05, or that of the study.")]
-Rows = Annotated[str | None, typer.Option(metavar="datasets|folds|seeds", help="Meaning of the rows in a table of scores.")]
+Rows = Annotated[
+    str | None,
+    typer.Option(
+        metavar="datasets|folds|seeds",
+        help="Meaning of the rows in a table of scores.",
+        autocompletion=complete_from("datasets", "folds", "seeds"),
+    ),
+]
+MeasureName = Annotated[str | None, typer.Option(help="Measure. Default: the main measure.", autocompletion=complete_measures)]
 Better = Annotated[
     str | None, typer.Option(help="Whether larger (max) or smaller (min) scores are better, for a table of scores.")
 ]
@@ -58,17 +76,26 @@ Resampling = Annotated[str | None, typer.Option(metavar="NAME", help="Resampling
 StudyName = Annotated[str | None, typer.Option(help="Name of the study, if the results file has several.")]
 
 
+def _complete_figures(incomplete: str) -> list[str]:
+    from fairtrial.report.figures.registry import figures
+
+    return [name for name in figures if name.startswith(incomplete)]
+
+
 @app.command(
     epilog=format_examples(
-        "figure critical-difference study.fairtrial --out cd.pdf", "figure roc predictions.csv --out roc.svg"
+        "figure critical-difference study.fairtrial --measure auc --out cd.pdf", "figure roc predictions.csv --out roc.svg"
     )
 )
 def figure(
-    name: Annotated[str | None, typer.Argument(help="Name of the figure, e.g. critical-difference; see --list.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(help="Name of the figure, e.g. critical-difference; see --list.", autocompletion=_complete_figures),
+    ] = None,
     file: FileArgument = None,
     out: Annotated[Path | None, typer.Option(help="Output file (.pdf, .svg, .png, .html or .json). Default: NAME.svg.")] = None,
     list_all: Annotated[bool, typer.Option("--list", help="List all figures.")] = False,
-    measure: Annotated[str | None, typer.Option(help="Measure. Default: the main measure.")] = None,
+    measure: MeasureName = None,
     condition: Condition = None,
     level: NoiseLevel = None,
     dataset: Annotated[str | None, typer.Option(help="Data set. Default: all, or the only one.")] = None,
@@ -94,10 +121,7 @@ def figure(
     resampling: Resampling = None,
     study: StudyName = None,
 ) -> None:
-    """Write one figure of a study, a table of scores or a file of predictions.
-
-    Example: fairtrial figure critical-difference study.fairtrial --measure auc --out cd.pdf
-    """
+    """Write one figure of a study, a table of scores or a file of predictions."""
     from fairtrial.report.figures.registry import draw, figures
     from fairtrial.report.files import check_picture_path, check_text_path, check_width, save
 
@@ -143,17 +167,19 @@ def figure(
         typer.echo(f"written: {out}")
 
 
-@app.command(epilog=format_examples("table scores study.fairtrial --latex"))
+@app.command(epilog=format_examples("table scores study.fairtrial --measure auc --latex --out scores.tex"))
 def table(
     context: typer.Context,
-    name: Annotated[str | None, typer.Argument(help="scores, ranks, pairs or wins; see --list.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="scores, ranks, pairs or wins; see --list.", autocompletion=complete_from(*_TABLES))
+    ] = None,
     file: FileArgument = None,
     latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX (requires booktabs).")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="CSV with full precision.")] = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
     out: Annotated[Path | None, typer.Option(help="Output file (.tex, .csv, .md or .txt). Default: print the table.")] = None,
     list_all: Annotated[bool, typer.Option("--list", help="List all tables.")] = False,
-    measure: Annotated[str | None, typer.Option(help="Measure. Default: the main measure.")] = None,
+    measure: MeasureName = None,
     condition: Condition = None,
     level: NoiseLevel = None,
     baseline: Annotated[
@@ -174,10 +200,7 @@ def table(
     resampling: Resampling = None,
     study: StudyName = None,
 ) -> None:
-    """Print or write one table of a study, a table of scores or a file of predictions.
-
-    Example: fairtrial table scores study.fairtrial --measure auc --latex --out scores.tex
-    """
+    """Print or write one table of a study, a table of scores or a file of predictions."""
     from fairtrial.report.files import TABLE_NAMES, build_table, check_text_path, write_text
 
     with errors_to_exit(), ignore_warnings():
@@ -237,6 +260,7 @@ def _resolve_name(noun: str, name: str | None, names: Collection[str], listed: C
 def _require_file(command: str, name: str, file: Path | None) -> Path:
     if file is None:
         raise InputError(f"FILE must be given after the name: fairtrial {command} {name} FILE")
+    refuse_folders(file)
     if not file.is_file():
         raise InputError(f"FILE must be an existing file, got {str(file)!r}: check the path")
     return file
@@ -248,8 +272,7 @@ def _print_figures() -> None:
     entries = [figures[name] for name in sorted(figures)]
     print_frame(
         {
-            "figure": [entry.names[0] for entry in entries],
-            "alias": [", ".join(entry.names[1:]) for entry in entries],
+            "figure": [entry.names[0] + (f" ({', '.join(entry.names[1:])})" if entry.names[1:] else "") for entry in entries],
             "file": [", ".join(_list_kinds(entry)) for entry in entries],
             "content": [(entry.function.__doc__ or "").strip().partition("\n")[0] for entry in entries],
         }

@@ -8,7 +8,16 @@ from typing import Annotated
 
 import typer
 
-from fairtrial.cli.application import app, errors_to_exit, format_examples, ignore_warnings, refuse_without
+from fairtrial.cli.application import (
+    app,
+    complete_measures,
+    errors_to_exit,
+    format_examples,
+    ignore_warnings,
+    print_text,
+    refuse_folders,
+    refuse_without,
+)
 from fairtrial.cli.judge import parse_columns
 from fairtrial.errors import FairtrialError, InputError
 
@@ -34,7 +43,11 @@ def gate(
         ),
     ] = None,
     measure: Annotated[
-        str | None, typer.Option(help="Measure (see `fairtrial measures`). Default: auc if there are scores, else accuracy.")
+        str | None,
+        typer.Option(
+            help="Measure (see `fairtrial measures`). Default: auc if there are scores, else accuracy.",
+            autocompletion=complete_measures,
+        ),
     ] = None,
     baseline_file: Annotated[
         list[str] | None,
@@ -72,15 +85,13 @@ def gate(
     ] = False,
     stream: Annotated[bool, typer.Option("--stream", help="Do not read the file into memory.")] = False,
 ) -> None:
-    """Decide whether a new model may replace an old one (exit code 0: yes, 1: no, 2: invalid input, 3: internal error).
-
-    Example: fairtrial gate predictions.csv --candidate new --baseline old --measure auc --margin 0.01
-    """
+    """Decide whether a new model may replace an old one (exit code 0: yes, 1: no, 2: invalid input, 3: internal error)."""
     from fairtrial import gate as gate_predictions
     from fairtrial.report.files import check_targets, check_text_path, write_text
 
     with errors_to_exit(), ignore_warnings():
         try:
+            refuse_folders(*files, *(baseline_file or ()))
             targets = [path for path in (json, junit, report) if path is not None]
             for path in targets:
                 check_text_path(path)
@@ -125,7 +136,7 @@ def gate(
             typer.echo(traceback.format_exc(), err=True, nl=False)
             typer.echo("fairtrial: internal error, no decision was made: please report it with the lines above", err=True)
             raise typer.Exit(3) from None
-        typer.echo(str(result))
+        print_text(result)
         for path in written:
             typer.echo(f"  written: {path}")
     raise typer.Exit(0 if result.passed else 1)

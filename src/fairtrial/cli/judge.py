@@ -12,9 +12,14 @@ from fairtrial._narrative import render
 from fairtrial._text import wrap_item, wrap_lines
 from fairtrial.cli.application import (
     app,
+    complete_from,
+    complete_measures,
     errors_to_exit,
     format_examples,
     ignore_warnings,
+    print_text,
+    refuse_folders,
+    refuse_lists,
     refuse_option,
     refuse_with,
     refuse_without,
@@ -72,7 +77,10 @@ def judge(
     ] = None,
     measure: Annotated[
         list[str] | None,
-        typer.Option(help="Measure (see `fairtrial measures`). Repeatable; models are compared by the first."),
+        typer.Option(
+            help="Measure (see `fairtrial measures`). Repeatable; models are compared by the first.",
+            autocompletion=complete_measures,
+        ),
     ] = None,
     level: Annotated[float, typer.Option(help="Confidence level of intervals.")] = 0.95,
     alpha: Annotated[float, typer.Option(help="Significance level.")] = 0.05,
@@ -118,6 +126,8 @@ def judge(
         refuse_without(context, "formats", "figures")
         refuse_without(context, "title", "report")
         refuse_with(context, "csv", "explain", "all_measures")
+        refuse_folders(*files)
+        refuse_lists("--measure", measure)
         check_targets(report, figures, formats, tables)
         if json is not None:
             check_text_path(json)
@@ -152,7 +162,10 @@ def judge(
             for message in judgement.messages:
                 typer.echo(message, err=True)
         else:
-            typer.echo(judgement.explain() if explain else "\n".join(judgement.format_lines(all_measures)))
+            lines = judgement.format_lines(all_measures)
+            if report is not None:
+                lines[-1] = lines[-1].removesuffix("page: --report page.html").rstrip()
+            print_text(judgement.explain() if explain else "\n".join(lines).rstrip())
         if json is not None:
             write_text(json, judgement.to_json() + "\n")
             typer.echo(f"written: {json}", err=csv)
@@ -189,13 +202,17 @@ def compare(
     better: Annotated[
         str | None,
         typer.Option(
-            "--better",
-            "--measure-direction",
             help="max if larger scores are better, min if smaller ones are. Default: by --measure, else max.",
+            autocompletion=complete_from("max", "min"),
         ),
     ] = None,
+    measure_direction: Annotated[str | None, typer.Option(hidden=True, help="The same as --better.")] = None,
     measure: Annotated[
-        str | None, typer.Option(help="Measure of the scores. Sets the direction, and selects one if the file has several.")
+        str | None,
+        typer.Option(
+            help="Measure of the scores. Sets the direction, and selects one if the file has several.",
+            autocompletion=complete_measures,
+        ),
     ] = None,
     control: Annotated[str | None, typer.Option(help="Compare every learner with this one. Default: all pairs.")] = None,
     alpha: Annotated[float, typer.Option(help="Significance level.")] = 0.05,
@@ -225,7 +242,11 @@ def compare(
     ] = None,
     rows: Annotated[
         str | None,
-        typer.Option(metavar="datasets|folds|seeds", help="What the rows are. Required if nothing in the file names them."),
+        typer.Option(
+            metavar="datasets|folds|seeds",
+            help="What the rows are. Required if nothing in the file names them.",
+            autocompletion=complete_from("datasets", "folds", "seeds"),
+        ),
     ] = None,
     parametric: Annotated[
         bool, typer.Option("--parametric", help="Use the t test or ANOVA if their assumptions hold.")
@@ -250,12 +271,13 @@ def compare(
         refuse_without(context, "formats", "out", "figures")
         if rows == "datasets":
             refuse_option(context, "test_fraction", "on scores of several data sets")
+        refuse_folders(scores)
         check_targets(report, figures, formats, out)
         if json is not None:
             check_text_path(json)
         verdict = compare(
             scores,
-            better=cast("Any", better),
+            better=cast("Any", better or measure_direction),
             measure=measure,
             control=control,
             alpha=alpha,
@@ -270,22 +292,22 @@ def compare(
         )
         if verdict.unit == "data set":
             refuse_option(context, "test_fraction", "on scores of several data sets")
-        written: dict[str, object] = {}
+        written: list[object] = []
         if out is not None:
             from fairtrial.report.files import write_comparison
 
             write_comparison(verdict, str(out), parse_formats(formats))
-            written["tables and figures"] = f"{out}/"
-        for path in write_files(verdict, report, title=f"Comparison on {scores.name}", figures=figures, formats=formats):
-            written["page" if path == report else "figures"] = path if path == report else f"{path}/"
+            written.append(f"{out} (tables and figures)")
+        files = write_files(verdict, report, title=f"Comparison on {scores.name}", figures=figures, formats=formats)
+        written += [path if count is None else f"{path} ({count} files)" for path, count in files.items()]
         if json is not None:
-            written["JSON"] = write_text(json, verdict.to_json(scores.name) + "\n")
-        typer.echo("\n".join(_format_comparison(verdict, explain)))
-        for label, target in written.items():
-            typer.echo(f"  {label}: {target}")
+            written.append(write_text(json, verdict.to_json(scores.name) + "\n"))
+        print_text("\n".join(_format_comparison(verdict, explain, has_page=report is not None)))
+        for target in written:
+            typer.echo(f"written: {target}")
 
 
-def _format_comparison(verdict: Verdict, explain: bool) -> list[str]:
+def _format_comparison(verdict: Verdict, explain: bool, has_page: bool) -> list[str]:
     """Format the answer, the test, and a hint on how to learn more. With `explain`, add reasons and tables."""
     answer = wrap_lines(verdict.summary)
     if explain:
@@ -297,4 +319,4 @@ def _format_comparison(verdict: Verdict, explain: bool) -> list[str]:
     lines = [*wrap_lines(render(verdict.test_result).rstrip("."), indent="  "), *pairs]
     lines += [line for finding in verdict.margin_findings for line in wrap_lines(render(finding), indent="  ")]
     lines += [line for caveat in verdict.caveats for line in wrap_item(render(caveat), "!")]
-    return [*answer, *lines, "  reasons and all pairs: --explain     page: --report page.html"]
+    return [*answer, *lines, "  reasons and all pairs: --explain" + ("" if has_page else "     page: --report page.html")]

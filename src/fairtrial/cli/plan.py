@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fairtrial._files import format_csv
-from fairtrial.cli.application import app, errors_to_exit, format_examples, warnings_to_stderr
+from fairtrial.cli.application import app, errors_to_exit, format_examples, print_text, refuse_folders, warnings_to_stderr
 from fairtrial.errors import InputError
 
 if TYPE_CHECKING:
@@ -97,8 +97,9 @@ def plan_test(
     }
     chosen_options = {name: value for name, value in options.items() if value is not None}
     with errors_to_exit(), warnings_to_stderr():
+        refuse_folders(pilot, scores)
         size = _plan(pilot, scores, alpha, chosen_options)
-        typer.echo(format_csv(size.frame()), nl=False) if csv else typer.echo(size)
+        typer.echo(format_csv(size.frame()), nl=False) if csv else print_text(size)
 
 
 def _plan(pilot: str | None, scores: Path | None, alpha: float, options: dict[str, Any]) -> SampleSize:

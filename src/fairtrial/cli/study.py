@@ -14,10 +14,14 @@ from fairtrial._files import format_csv
 from fairtrial._text import format_count, wrap_lines
 from fairtrial.cli.application import (
     app,
+    complete_from,
+    complete_measures,
     errors_to_exit,
     format_examples,
     on_interrupt,
     print_frame,
+    print_text,
+    refuse_folders,
     refuse_option,
     refuse_with,
     refuse_without,
@@ -104,6 +108,7 @@ def run(
     The exit code is 1 if trials failed.
     """
     with errors_to_exit(), warnings_to_stderr(), on_interrupt("stopped before any trial ran: rerun the command"):
+        refuse_folders(study)
         if not (dry_run or retry or rerun or shard or allow_local_code) and _is_unchanged(study, store):
             return
         from fairtrial.study.results.stored import LARGE_STUDY, store_scores
@@ -120,7 +125,7 @@ def run(
         options: dict[str, Any] = {"retry": tuple(retry or ()), "rerun": tuple(rerun or ()), "shard": part, "limits": limits}
         if dry_run:
             check_engine(engine, jobs)
-            typer.echo(str(plan_only(declared, path, jobs=resolve_jobs(jobs), **options)))
+            print_text(plan_only(declared, path, jobs=resolve_jobs(jobs), **options))
             raise typer.Exit
         outcome = run_study(declared, path, jobs=jobs, engine=engine, progress=progress, **options)
         if progress is False and (outcome.interrupted or outcome.forgotten):
@@ -182,8 +187,9 @@ def _print_results(path: Path, name: str, shard: tuple[int, int] | None) -> int 
         _print_hints(f"results file: {path}", f"merge: fairtrial merge FILE... --store {name}.fairtrial")
         return None
     opened = open_results(path, name)
-    typer.echo(opened.summary().format_short())
-    _print_hints(f"tables: fairtrial results {path} --all", "reasons: --explain")
+    print_text(opened.summary().format_short(f"fairtrial results {path} --all"))
+    _print_hints(f"tables: fairtrial results {path} --all")
+    _print_hints(f"reasons: fairtrial results {path} --explain")
     _print_hints(f"results file: {path}", f"page: fairtrial report {path}")
     return len(opened.failures())
 
@@ -201,7 +207,7 @@ def status(store: Store, study: StudyName = None) -> None:
     from fairtrial.study.store.store import open_store
 
     with errors_to_exit(), warnings_to_stderr(), open_store(store) as results_store:
-        typer.echo(str(compute_progress(results_store.open_archive(study))))
+        print_text(compute_progress(results_store.open_archive(study)))
 
 
 @app.command(
@@ -213,7 +219,11 @@ def results(
     context: typer.Context,
     store: Store,
     measure: Annotated[
-        str | None, typer.Option(help="Any measure (see `fairtrial measures`). Default: the measures of the study.")
+        str | None,
+        typer.Option(
+            help="Any measure (see `fairtrial measures`). Default: the measures of the study.",
+            autocompletion=complete_measures,
+        ),
     ] = None,
     condition: Annotated[str | None, typer.Option(help="Condition of the study. Default: clean.")] = None,
     level: Annotated[float | None, typer.Option(help="Level of the condition.")] = None,
@@ -223,6 +233,7 @@ def results(
         typer.Option(
             "--show",
             help=f"What to show: {', '.join(RESULT_VIEWS[:-1])} or {RESULT_VIEWS[-1]}.",
+            autocompletion=complete_from(*RESULT_VIEWS),
         ),
     ] = "summary",
     show_all: Annotated[bool, typer.Option("--all", help="Show the means of all measures and all notes.")] = False,
@@ -249,10 +260,10 @@ def results(
             write_text(check_text_path(json), verdict.to_json(store.name, "results", **selection) + "\n")
             typer.echo(f"written: {json}", err=csv)
         if explain:
-            typer.echo(_format_explanation(opened, measure, selection))
+            print_text(_format_explanation(opened, measure, selection))
             return
         if view == "summary" and measure is None and condition is None and not show_all:
-            typer.echo(opened.summary().format_short())
+            print_text(opened.summary().format_short())
             _print_hints("tables: --all", "reasons: --explain", "another measure: --measure NAME")
             _print_hints(f"results file: {store}", f"page: fairtrial report {store}")
             return
@@ -261,7 +272,7 @@ def results(
             return
         result = get_results_view(opened, view, measure=measure, exact=csv, **selection)
         if isinstance(result, str):
-            typer.echo(result)
+            print_text(result)
         elif csv:
             typer.echo(format_csv(result), nl=False)
         else:
@@ -310,10 +321,7 @@ def report(
     title: Annotated[str | None, typer.Option(help="Title of the page. Default: the name of the study.")] = None,
     study: StudyName = None,
 ) -> None:
-    """Write the report of a study as one self-contained HTML file, or its figures and tables as files.
-
-    Example: fairtrial report study.fairtrial --figures figures --format pdf
-    """
+    """Write the report of a study as one self-contained HTML file, or its figures and tables as files."""
     from fairtrial import open_results
     from fairtrial.report.report import write_files
 

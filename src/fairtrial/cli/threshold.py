@@ -8,7 +8,16 @@ from typing import Annotated
 import typer
 
 from fairtrial._files import format_csv
-from fairtrial.cli.application import app, errors_to_exit, format_examples, ignore_warnings
+from fairtrial.cli.application import (
+    app,
+    complete_measures,
+    errors_to_exit,
+    format_examples,
+    ignore_warnings,
+    print_text,
+    refuse_folders,
+    refuse_lists,
+)
 from fairtrial.cli.judge import parse_columns
 from fairtrial.errors import InputError
 
@@ -33,7 +42,10 @@ def threshold(
     ] = None,
     measure: Annotated[
         list[str] | None,
-        typer.Option(help="Measure of labels (see `fairtrial measures`) at --at or at the chosen threshold. Repeatable."),
+        typer.Option(
+            help="Measure of labels (see `fairtrial measures`) at --at or at the chosen threshold. Repeatable.",
+            autocompletion=complete_measures,
+        ),
     ] = None,
     csv: Annotated[bool, typer.Option("--csv", help="Print the threshold table as CSV instead of text.")] = False,
     json: Annotated[Path | None, typer.Option(help="Write the answer and the threshold table to this JSON file.")] = None,
@@ -58,16 +70,15 @@ def threshold(
         bool, typer.Option("--drop-missing", help="Remove rows with missing values instead of refusing the file.")
     ] = False,
 ) -> None:
-    """Choose a threshold for given costs, recall, precision or alert budget, and estimate its results on new cases.
-
-    Example: fairtrial threshold predictions.csv --cost-fp 1 --cost-fn 10
-    """
+    """Choose a threshold for given costs, recall, precision or alert budget, and estimate its results on new cases."""
     from fairtrial.predictions import choose_threshold
     from fairtrial.report.files import check_page_path, check_text_path, write_text
 
     with errors_to_exit(), ignore_warnings():
         if (cost_fp is None) != (cost_fn is None):
             raise InputError("--cost-fp and --cost-fn must be given together: pass both costs")
+        refuse_folders(*files)
+        refuse_lists("--measure", measure)
         if json is not None:
             check_text_path(json)
         if report is not None:
@@ -101,6 +112,9 @@ def threshold(
 
             written.append(write_report(result, report))
         marks = at or [choice.threshold for choice in result.choices if measure]
-        typer.echo(format_csv(result.table) if csv else "\n".join(result.format_lines(marks)), nl=not csv)
+        if csv:
+            typer.echo(format_csv(result.table), nl=False)
+        else:
+            print_text("\n".join(result.format_lines(marks)))
         for path in written:
             typer.echo(f"  written: {path}", err=csv)

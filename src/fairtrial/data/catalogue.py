@@ -423,14 +423,23 @@ def catalogue() -> pd.DataFrame:
     import pandas as pd
 
     lines = []
-    seen: set[str] = set()
-    for entry in [*list_folder_entries(), *_list_package_entries()]:
+    for name, entry in _name_entries():
         facts = entry.count()
-        name = entry.name if entry.name not in seen else entry.address
-        seen.add(entry.name)
         lines.append((name, entry.source, facts.rows, facts.attributes, facts.classes, format_papers(entry.name)))
     frame = pd.DataFrame(lines, columns=["name", "source", "rows", "attributes", "classes", "used by"])
     return frame.astype({"rows": "Int64", "attributes": "Int64", "classes": "Int64"})
+
+
+def list_names() -> list[str]:
+    """List the names in the catalogue, without counting rows."""
+    return [name for name, _ in _name_entries()]
+
+
+def _name_entries() -> Iterator[tuple[str, Entry]]:
+    seen: set[str] = set()
+    for entry in [*list_folder_entries(), *_list_package_entries()]:
+        yield entry.name if entry.name not in seen else entry.address, entry
+        seen.add(entry.name)
 
 
 def _list_package_entries() -> list[Entry]:

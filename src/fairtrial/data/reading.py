@@ -113,7 +113,7 @@ def _check_file_exists(path: Path) -> Path:
     if "\0" in str(path):
         raise InputError("path must not contain a NUL character")
     if path.is_dir():
-        raise InputError(f"{path} must be a file, got a folder: use fairtrial.data.read_folds for a folder of KEEL folds")
+        raise InputError(f"{path} is a folder: pass a file, or use fairtrial.data.read_folds for a folder of KEEL folds")
     if not path.is_file():
         files = list(path.parent.iterdir()) if path.parent.is_dir() else []
         near = [

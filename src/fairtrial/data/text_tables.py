@@ -344,7 +344,7 @@ def read_content(path: Path, encoding: str | None = None, remedy: str | None = N
             if not isinstance(source, Path):
                 source.close()
     if not data.strip():
-        raise InputError(f"{path} must contain a table, got an empty file")
+        raise InputError(f"{path} must contain a table, got an empty file: check the path, or write the file again")
     return Content(path, data, encoding)
 
 
@@ -511,7 +511,7 @@ def read_cells_slow(content: Content, layout: TableLayout) -> dict[str, Any]:
         rows.append(row)
     rows = rows[int(layout.header) :]
     if not rows:
-        raise InputError(f"{content.path} must contain rows, got only a header")
+        raise InputError(f"{content.path} must contain rows, got only a header: check that the file is complete")
     return {name: pa.chunked_array([list(cells)]) for name, cells in zip(layout.names, zip(*rows, strict=True), strict=True)}
 
 
@@ -669,7 +669,7 @@ def _read_with_pandas(
     try:
         table: pd.DataFrame = pd.read_csv(path, sep=separator, **options)
     except pd.errors.EmptyDataError:
-        raise InputError(f"{path} must contain a table, got an empty file") from None
+        raise InputError(f"{path} must contain a table, got an empty file: check the path, or write the file again") from None
     except (UnicodeDecodeError, pd.errors.ParserError) as error:
         _check_row_lengths(read_content(path, remedy=SAVE_AS_UTF8), delimiter)
         raise InputError(f"{path} must be a text table: {str(error).splitlines()[0]}") from None
@@ -705,5 +705,6 @@ def _check_row_lengths(content: Content, delimiter: str) -> None:
     widths: list[int] = []
     for line, row in content.iter_rows(delimiter):
         if len(widths) > 1 and len(row) > max(widths):
-            raise InputError(f"{content.path}, line {line}: a row must have at most {max(widths)} cells, got {len(row)}")
+            rule = f"{content.path}, line {line}: a row must have at most {max(widths)} cells, got {len(row)}"
+            raise InputError(f"{rule}: pass a CSV file, and put text with delimiters in quotes")
         widths.append(len(row))

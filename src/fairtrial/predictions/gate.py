@@ -210,7 +210,7 @@ def gate(
     *,
     candidate: str | Sequence[str] | None = None,
     baseline: str | None = None,
-    margin: float | Mapping[str, float],
+    margin: float | Mapping[str, float] | None = None,
     measure: str | Measure | None = None,
     baseline_source: Source | None = None,
     equivalent: bool = False,
@@ -273,6 +273,9 @@ def gate(
     superior
     """
     _check.check_between("alpha", alpha, 0, 1)
+    if margin is None:
+        example = name_argument("margin", "0.01")
+        raise InputError(f"margin must be given, the largest loss that does not matter: pass e.g. {example}")
     settings = build_settings(1 - alpha, resamples, seed, alpha)
     margins = {str(name): check_margin(value) for name, value in margin.items()} if isinstance(margin, Mapping) else None
     if margins is None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from fairtrial import _check
 from fairtrial._check import FloatArray
-from fairtrial._text import wrap_lines
+from fairtrial._text import fit_table, wrap_lines
 from fairtrial.errors import InputError
 from fairtrial.significance.scores import Better, rank_values, round_noise
 
@@ -258,7 +258,7 @@ def to_text(
         rows.append([] if name is None else [(" ".join(name.split()), "")])
         rows[-1] += [_format_text_cell(cell) for cell in cells]
     columns = [_align_text_column(column, right) for column, right in zip(zip(*rows, strict=True), sheet.right, strict=True)]
-    lines = ["  ".join(line).rstrip() for line in zip(*columns, strict=True)]
+    lines = [line for row in fit_table(list(zip(*columns, strict=True))) for line in row]
     notes = ["* best of the row"] if better is not None else []
     notes += [(_MARKDOWN_MARKS[cell.mark] + " " if cell.mark else "") + cell.text for cell in sheet.notes]
     wrapped = [line for text in notes for line in wrap_lines(text)]

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from fairtrial._check import FloatArray, IntArray, check_between, check_generator, check_whole_number
 from fairtrial._findings import Finding
-from fairtrial._text import format_count, format_html_table
+from fairtrial._text import fit_table, format_count, format_html_table
 from fairtrial.kernels import two_sample
 from fairtrial.resampling import shift
 from fairtrial.resampling.layout import (
@@ -344,7 +344,12 @@ class Audit:
     def summary(self) -> str:
         """Return the findings and the table of splits (at most 20) as text."""
         lines = self.table()
-        table_text = lines.head(_MAX_LINES).to_string(index=False, na_rep="", float_format="{:.3g}".format)
+        expected = zip(lines["duplicates"], lines["expected"], strict=True)
+        columns = lines.drop(columns=["train", "expected"]).rename(columns={"duplicates": "duplicates (expected)"})
+        columns["duplicates (expected)"] = [f"{count} ({number:.3g})" for count, number in expected]
+        cells = columns.head(_MAX_LINES).map(lambda value: f"{value:.3g}" if isinstance(value, float) else str(value))
+        rows = [list(columns), *cells.replace("nan", "").to_numpy().tolist()]
+        table_text = "\n".join(line for row in fit_table(rows, right=range(1, len(rows[0]))) for line in row)
         more = f"\n... {format_count(len(lines) - _MAX_LINES, 'more split')}" if len(lines) > _MAX_LINES else ""
         return f"{self}\n\n{table_text}{more}"
 

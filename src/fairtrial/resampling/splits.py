@@ -265,6 +265,8 @@ def _read_split_frame(table: Any) -> tuple[Any, str]:
 
     if not isinstance(table, (str, Path)):
         return table, "splits"
+    if Path(table).is_dir():
+        raise InputError(f"{table} is a folder: pass a file")
     if not Path(table).is_file():
         raise InputError(f"splits must be an existing file, got {str(table)!r}: check the path")
     try:

@@ -122,7 +122,7 @@ def resolve_name(argument: str, value: object, options: Iterable[N]) -> N:
     name = _normalise_name(str(value))
     if name not in names:
         hint = format_similar_name(name, [*options, *names])
-        raise InputError(f"{argument} must be one of {options}, got {value!r}{hint}")
+        raise InputError(f"{argument} must be {_check.format_options(options)}, got {value!r}{hint}")
     return names[name]
 
 

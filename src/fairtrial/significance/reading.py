@@ -174,6 +174,8 @@ def _to_python(value: Any) -> Any:
 def read_columns_file(path: Path) -> ScoreColumns:
     """Read the columns of a Parquet file, of JSON Lines or of a text table."""
     if not path.is_file():
+        if path.is_dir():
+            raise InputError(f"{path} is a folder: pass a file")
         raise InputError(f"scores must be a file that exists, got {str(path)!r}: check the path")
     if path.suffix.lower() in (".parquet", ".pq"):
         import pandas as pd
@@ -198,8 +200,8 @@ def _read_text_columns(path: Path) -> ScoreColumns:
     delimiter = content.detect_delimiter() or ","
     rows = [(line, row) for line, row in content.iter_rows(delimiter) if any(row)]
     if len(rows) < 2:
-        count = format_count(len(rows), "row")
-        raise InputError(f"scores must have a header and rows below it, got only {count} in {str(path)!r}")
+        rule = f"scores must have a header and rows below it, got only {format_count(len(rows), 'row')} in {str(path)!r}"
+        raise InputError(f"{rule}: check that the file is complete")
     (_, header), *body = rows
     for line, row in body:
         if len(row) != len(header):

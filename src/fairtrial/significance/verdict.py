@@ -15,7 +15,7 @@ from fairtrial._check import FloatArray
 from fairtrial._findings import Finding, PairDifference, Ranking
 from fairtrial._json import format_document
 from fairtrial._narrative import TOPICS, render, render_all, render_ranking
-from fairtrial._text import format_html_table, format_p_value, make_plural, wrap_item, wrap_lines
+from fairtrial._text import fit_table, format_html_table, format_p_value, make_plural, wrap_item, wrap_lines
 from fairtrial.significance.bayes import Posterior
 from fairtrial.significance.margins import MarginDecision
 from fairtrial.significance.names import get_display_name, methods
@@ -620,9 +620,13 @@ class Verdict:
         """
         parts = [self.frame().to_string(index=False, float_format="{:.4g}".format, na_rep="")]
         if self.posthoc is not None:
-            pairs = self.pairs().drop(columns="test")
-            parts.append(pairs.to_string(index=False, float_format="{:.3g}".format, formatters=self._choose_p_formats(pairs)))
-        parts += [frame.to_string(index=False, na_rep="") for frame in self._list_extra_frames()]
+            pairs = self.pairs()
+            wins = [f"{wins}/{ties}/{losses}" for wins, ties, losses in pairs[["wins", "ties", "losses"]].to_numpy()]
+            pairs = pairs.assign(**{"W/T/L": wins})
+            pairs = pairs[["first", "second", "difference", "p_raw", "p_adjusted", "W/T/L", "outcome"]]
+            formatters = {"difference": "{:.3g}".format, **self._choose_p_formats(pairs)}
+            parts.append(_format_frame(pairs.assign(**{name: pairs[name].map(formatters[name]) for name in formatters})))
+        parts += map(_format_frame, self._list_extra_frames())
         return "\n\n".join(parts)
 
     def _list_extra_frames(self) -> list[pd.DataFrame]:
@@ -657,6 +661,14 @@ class Verdict:
             return "" if np.isnan(p) else format_p_value(p, self.alpha).removeprefix("p ").removeprefix("= ")
 
         return dict.fromkeys(names, format_p)
+
+
+def _format_frame(frame: pd.DataFrame) -> str:
+    """Format a table of pairs in at most 80 columns. Names and outcomes are aligned left, numbers right."""
+    cells = frame.astype(object).where(frame.notna(), "").map(str)
+    right = [i for i, name in enumerate(frame.columns) if name not in ("first", "second", "W/T/L", "outcome", "decision")]
+    rows = [list(map(str, frame.columns)), *cells.to_numpy().tolist()]
+    return "\n".join(line for lines in fit_table(rows, right=right) for line in lines)
 
 
 def _round_means(values: FloatArray) -> list[float]:

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from fairtrial._check import check_one_of
+from fairtrial._narrative import name_argument
+from fairtrial._text import join_names
 from fairtrial.errors import InputError
 from fairtrial.resampling.audit import Audit, audit
 from fairtrial.resampling.splits import read_splits
@@ -66,8 +68,9 @@ def audit_file(
         from fairtrial.data import read_folds
 
         if Path(path).suffix.lower() != ".zip" and not Path(path).is_dir():
-            names = _list_fold_schemes()
-            raise InputError(f"{path} has no folds: pass splits (a CSV table) or scheme (one of {names})")
+            options_text = f"{name_argument('splits', 'FILE')} (a CSV table) or {name_argument('scheme', 'NAME')}"
+            names = join_names(_list_fold_schemes(), conjunction="or")
+            raise InputError(f"{path} has no folds: pass {options_text} ({names})")
         folds = read_folds(path)
         return audit(folds.splits, folds.dataset, random_state=seed, **options)
     dataset = _load_dataset(path, target)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from fairtrial._check import IntArray
+from fairtrial._check import IntArray, check_one_of
 from fairtrial.errors import FairtrialError, InputError
 from fairtrial.report.figures.base import (
     GREY,
@@ -63,7 +63,7 @@ def draw_study_splits(results: Results, selection: Selection) -> Any:
     repeat_splits = [split for split in all_splits.splits if split.repeat == repeat][:_MAX_SPLITS]
     if not repeat_splits:
         repeats = sorted({split.repeat for split in all_splits.splits})
-        raise InputError(f"repeat must be one of {repeats}, got {repeat!r}")
+        check_one_of("repeat", repeat, repeats)
     order = np.argsort(facts.codes, kind="stable")
     step = -(-len(order) // _MAX_ROWS)
     drawn_rows = order[::step]

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from fairtrial._check import format_options
+from fairtrial._narrative import name_argument
 from fairtrial._registry import suggest_name
+from fairtrial._text import join_names
 from fairtrial.errors import InputError
 from fairtrial.resampling import Splitter
 from fairtrial.resampling.splitter import schemes
@@ -48,9 +51,11 @@ def choose_condition(
     if level is not None:
         matches = [candidate for candidate in matches if is_same_level(candidate.level, level)]
         if not matches:
-            raise InputError(f"level must be one of {levels} for the condition {condition!r}, got {level!r}")
+            known = format_options(levels)
+            raise InputError(f"level must be {known} for the condition {condition!r}, got {level!r}: choose another")
     if len(matches) > 1:
-        raise InputError(f"level must be given for the condition {condition!r}, which has the levels {levels}")
+        known, example = join_names([f"{other:g}" for other in levels]), name_argument("level", f"{levels[0]:g}")
+        raise InputError(f"the condition {condition!r} has the levels {known}: pass e.g. {example}")
     return matches[0]
 
 

@@ -17,6 +17,7 @@ from fairtrial._narrative import render, render_all
 from fairtrial._registry import Registry
 from fairtrial._text import (
     collapse_whitespace,
+    fit_table,
     format_count,
     format_html_block,
     format_html_table,
@@ -110,8 +111,8 @@ class ResultSummary:
         counts = ", ".join(format_count(len(items), kind) for kind, items in parts.items())
         return f"{archive.name}: {counts}, {format_count(len(results.trials()), 'trial')}"
 
-    def format_short(self) -> str:
-        """Format the answer and the first notes in at most 9 lines, without the tables of means."""
+    def format_short(self, more: str = "--all") -> str:
+        """Format the answer and the first notes in at most 9 lines; `more` is the command that shows the other notes."""
         lines, notes = self._format_answer_lines(), [*self.raised_checks, *self.notes]
         while notes:
             first, *others = wrap_lines(collapse_whitespace(notes[0]), _WIDTH - 2)
@@ -119,7 +120,7 @@ class ResultSummary:
                 break
             lines += [f"! {first}", *(f"  {line}" for line in others)]
             del notes[0]
-        return "\n".join([*lines, *([f"! {format_count(len(notes), 'more note')}: --all"] if notes else [])])
+        return "\n".join([*lines, *([f"! {format_count(len(notes), 'more note')}: {more}"] if notes else [])])
 
     def _format_answer_lines(self) -> list[str]:
         return [*wrap_lines(self.answer), *(line for text in self.details for line in wrap_lines(text, indent="  "))]
@@ -129,7 +130,7 @@ class ResultSummary:
         return [render(Finding.of("means_with_missing_datasets"))] if has_missing else []
 
     def __str__(self) -> str:
-        tables = [f"{name}\n{table.to_string()}" for name, table in self.means.items()]
+        tables = ["\n".join([name, *_format_means(table)]) for name, table in self.means.items()]
         notes = "\n".join([*self._list_footnotes(), *self.notes])
         raised = [line for text in self.raised_checks for line in wrap_item(collapse_whitespace(text), "!")]
         parts = ["\n".join([*self._format_answer_lines(), *raised]), self.title, *tables, notes]
@@ -142,6 +143,11 @@ class ResultSummary:
         )
         notes = "".join(f"<p>{escape(note)}</p>" for note in (*self._list_footnotes(), *self.notes))
         return f"<p><b>{escape(self.answer)}</b></p>{paragraphs}<p>{escape(self.title)}</p>{''.join(tables)}{notes}"
+
+
+def _format_means(table: pd.DataFrame) -> list[str]:
+    rows = [["", *table.columns], *([str(learner), *means] for learner, *means in table.itertuples())]
+    return [line for row in fit_table(rows, right=range(1, len(rows[0]))) for line in row]
 
 
 def _format_column(condition: ConditionFacts, scheme: str, results: Results) -> str:
@@ -313,7 +319,9 @@ class StudyProgress:
         failed = int(total.drop(["planned", "ok", "missing"], errors="ignore").sum())
         counts = f"{stored:,} of {format_count(int(total['planned']), 'trial')} stored, {failed:,} failed"
         lines = [f"{self.name}: {self.state}, {counts}"]
-        lines += ["", self.table.to_string(index=False, formatters=dict.fromkeys(total.index, "{:,}".format))]
+        rows = [[learner, *(f"{count:,}" for count in counts)] for learner, *counts in self.table.itertuples(index=False)]
+        rows = [list(self.table), *rows]
+        lines += ["", *(line for row in fit_table(rows, right=range(1, len(rows[0]))) for line in row)]
         lines += ["", *self.notes] if self.notes else []
         lines += ["", *map(_format_run, self.runs)] if self.runs else []
         return "\n".join(lines)

@@ -68,6 +68,8 @@ class SpecSource:
     @classmethod
     def from_file(cls, path: Path) -> SpecSource:
         """Build the source from a TOML file. The name of the file is the default name of the study."""
+        if path.is_dir():
+            raise SpecError(f"{path} is a folder: pass a file")
         try:
             content = path.read_bytes()
             if content.startswith(b"SQLite format 3"):
@@ -83,7 +85,8 @@ class SpecSource:
         try:
             values = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
-            raise SpecError.from_problems([_build_syntax_problem(str(error), text)], str(path)) from None
+            problem = _build_syntax_problem(str(error), text, path.suffix.lower() in (".toml", ""))
+            raise SpecError.from_problems([problem], str(path)) from None
         except RecursionError:
             values = None
         if values is None or _is_too_deep(values):
@@ -173,11 +176,13 @@ def _refuse_placeholders(spec: StudySpec) -> None:
             raise InputError(f"resampling cannot be written to a study file ({placeholder}): use a registered scheme")
 
 
-def _build_syntax_problem(message: str, text: str) -> Problem:
+def _build_syntax_problem(message: str, text: str, is_toml: bool) -> Problem:
     matched = _POSITION.fullmatch(message)
     reason, line = (matched[1], int(matched[2])) if matched else (message.partition(" (at")[0], text.count("\n") + 1)
     column = f", column {matched[3]}" if matched else ", at the end"
     remedy = f": {_SYNTAX_REMEDIES[reason]}" if reason in _SYNTAX_REMEDIES else ""
+    if not is_toml:
+        remedy = ": pass a study file (*.toml); fairtrial judge reads predictions, and fairtrial compare reads scores"
     return Problem("", line, f"invalid TOML ({reason[:1].lower()}{reason[1:]}{column}){remedy}")
 
 

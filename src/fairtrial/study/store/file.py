@@ -270,7 +270,7 @@ def _check_path(path: Path, *, create: bool) -> None:
     except OSError as error:
         raise StoreError(f"{path} cannot be opened ({error.strerror}): check the path and its permissions") from None
     if path.is_dir():
-        raise StoreError(f"{path} is a folder, not a results file: choose a file in it")
+        raise StoreError(f"{path} is a folder: pass a file")
     if facts.st_size == 0 and not _get_size(_add_suffix(path, "-wal")) and not create:
         raise StoreError(f"{path} is empty: check the path, or run a study first")
     if path.suffix.lower() == ".toml" and facts.st_size and not _has_sqlite_magic(path):
