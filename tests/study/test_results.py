@@ -141,7 +141,7 @@ def test_a_wide_table_is_of_one_condition():
     wide = results.wide("kappa", "class-noise", 0.2)
     np.testing.assert_allclose(wide, expected.loc[wide.index, wide.columns])
     assert wide.index.tolist() == ["iris", "wine", "cancer"]
-    with pytest.raises(InputError, match=r"level must be 0\\.2 for"):
+    with pytest.raises(InputError, match=r"level must be 0\.2 for"):
         results.wide("kappa", "class-noise", 0.3)
     with pytest.raises(InputError, match=r"measure must be .*, got accuracy, kappa"):
         results.wide(["accuracy", "kappa"])
