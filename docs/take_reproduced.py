@@ -25,7 +25,7 @@ judged](../reproduce.md#how-claims-are-judged) states the rules, which are the s
 """
 CLAIMS = """## Claims of the papers
 
-The column "sensitivity" gives the verdicts of variants of the main run, such as another interpretation of a setting that the
+The column "sensitivity" gives the verdicts for variants of the main run, such as another interpretation of a setting that the
 paper does not state. The page of each experiment gives the numbers.
 """
 ERRATA = """## Errors in the papers

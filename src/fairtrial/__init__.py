@@ -1,4 +1,4 @@
-"""Evaluate classifiers: which is better, how certain this is, and whether it remains true under noise, imbalance and drift."""
+"""Compare classifiers, and test whether the result holds under noise, imbalance and drift."""
 
 from __future__ import annotations
 

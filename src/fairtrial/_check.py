@@ -1,4 +1,4 @@
-"""Argument checks. Each check returns the checked value, or raises an InputError with the name, rule, value and remedy."""
+"""Check arguments. The error for an invalid argument gives its name, the rule, the value and the remedy."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fairtrial.errors import InputError
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
 
-# Integer labels within this range are encoded by counting, which is much faster than sorting.
+# Integer labels are encoded by counting if their range is smaller than this, because counting is much faster than sorting.
 _COUNTABLE_SPAN = 4096
 _CONVENTIONAL_PAIRS = ((0, 1), (-1, 1))
 # Allowed rounding error of probabilities.
@@ -45,7 +45,7 @@ def check_one_of(name: str, value: object, options: Iterable[object]) -> None:
 
 
 def format_options(options: Collection[object]) -> str:
-    """Format the values that an argument may have, for an error message.
+    """Format the allowed values of an argument for an error message.
 
     >>> format_options(["max", "min"]), format_options([0])
     ("one of 'max' or 'min'", '0')
@@ -127,7 +127,7 @@ def check_same_length(**arrays: npt.NDArray[Any] | None) -> None:
 
 
 def _check_array(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
-    """Convert values to an array, and refuse masked values. A list of numbers and text becomes an array of objects."""
+    """Convert values to an array, and refuse masked values. A list that mixes numbers and text becomes an object array."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise InputError(f"{name} must not contain masked values, got {int(np.ma.getmaskarray(values).sum())}: drop these rows")
     try:
@@ -143,7 +143,7 @@ def _check_array(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
 def check_numbers(name: str, values: npt.ArrayLike) -> FloatArray:
     """Return numbers as a float64 array of any shape. NaN and infinity are allowed.
 
-    Integers beyond 2^53 are refused, because a float cannot represent all of them.
+    Integers beyond 2^53 are refused, because floats cannot represent all of them exactly.
     """
     array = _check_array(name, values)
     if array.dtype.kind in "iu" and array.size and max(int(array.max()), -int(array.min())) > _LARGEST_INTEGER:
@@ -171,7 +171,7 @@ def check_finite(name: str, array: FloatArray) -> FloatArray:
 
 
 def check_probabilities(name: str, array: FloatArray) -> FloatArray:
-    """Check that values lie in [0, 1] and that the rows of a matrix sum to one. Remove rounding errors."""
+    """Check that values lie in [0, 1] and that the rows of a matrix sum to 1. Clip values that exceed [0, 1] by rounding."""
     check_finite(name, array)
     outside = (array < -_ROUNDING) | (array > 1 + _ROUNDING)
     if outside.any():
@@ -217,7 +217,7 @@ def check_magnitude(name: str, array: FloatArray) -> None:
 def drop_zero_weights(
     sample_weight: npt.ArrayLike | None, *columns: npt.NDArray[Any]
 ) -> tuple[FloatArray | None, tuple[npt.NDArray[Any], ...]]:
-    """Return weights and columns without the rows whose weight is zero."""
+    """Drop rows with weight zero from the weights and the columns."""
     array = check_weights(sample_weight, len(columns[0]))
     if array is None or array.all():
         return array, columns
@@ -227,7 +227,7 @@ def drop_zero_weights(
 
 @dataclass(frozen=True)
 class Classes:
-    """The classes of a problem in order, and the index of the positive class (None if there is none)."""
+    """The ordered classes of a problem, and the index of the positive class (None if there is none)."""
 
     names: npt.NDArray[Any]
     positive: int | None
@@ -244,7 +244,10 @@ class Classes:
 
 
 def list_ordered_labels(*columns: npt.ArrayLike) -> list[Any] | None:
-    """List the categories that occur, in category order. Return None unless a column is an ordered categorical."""
+    """List the categories that occur, in category order.
+
+    Return None if no column is an ordered categorical, or if a value is not one of its categories.
+    """
     for column in columns:
         categories = _list_ordered_categories(column)
         if categories is not None:
@@ -254,7 +257,7 @@ def list_ordered_labels(*columns: npt.ArrayLike) -> list[Any] | None:
 
 
 def _list_ordered_categories(column: Any) -> list[Any] | None:
-    """List the categories of an ordered column of pandas, polars (Enum) or pyarrow; None for other columns."""
+    """List the categories of an ordered pandas, polars (Enum) or pyarrow column. Return None for other columns."""
     dtype: Any = getattr(column, "dtype", getattr(column, "type", None))
     if getattr(dtype, "ordered", False):
         categories = dtype.categories if hasattr(dtype, "categories") else column.to_pandas().dtype.categories
@@ -265,7 +268,7 @@ def _list_ordered_categories(column: Any) -> list[Any] | None:
 def encode_labels(
     labels: Sequence[Any] | npt.NDArray[Any] | None, positive: object, **columns: npt.NDArray[Any]
 ) -> tuple[Classes, list[IntArray]]:
-    """Encode label columns as codes 0..k-1. The classes are `labels` if given, else all classes that occur, sorted.
+    """Encode label columns as codes 0..k-1. The classes are `labels` or, if that is None, the sorted values of all columns.
 
     >>> classes, (codes,) = encode_labels(None, None, y_true=np.array(["no", "yes", "no"]))
     >>> classes.names.tolist(), classes.positive, codes.tolist()
@@ -289,7 +292,7 @@ def encode_labels(
 
 
 def _concat_columns(columns: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    """Concatenate columns. Integers of different types must not become floats, which cannot represent all of them."""
+    """Concatenate columns. Integers of different types must not become floats, which cannot represent all integers."""
     if len(columns) == 1:
         return columns[0]
     joined = np.concatenate(columns)
@@ -363,7 +366,7 @@ def _encode_sorted(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], IntArray
 
 
 def _complete_pair(names: npt.NDArray[Any], codes: IntArray) -> tuple[npt.NDArray[Any], IntArray]:
-    """If the only class is 0, 1 or -1, add the other class of the usual pair."""
+    """If 0, 1 or -1 is the only class, add the other class of the pair (0, 1) or (-1, 1)."""
     if len(names) == 1 and names.dtype.kind in "iuf":
         for pair in _CONVENTIONAL_PAIRS:
             if names[0] in pair:
@@ -402,7 +405,7 @@ def _find_non_number(values: npt.ArrayLike) -> object:
 
 
 def describe_other_values(values: npt.NDArray[Any]) -> str | None:
-    """Describe the type of values that are not real numbers, such as text. Return None if all are real numbers.
+    """Describe the type of values that are not real numbers, e.g. as "text". Return None if all values are real numbers.
 
     >>> [describe_other_values(np.array(values)) for values in ([0.5, 1.0], ["0.5"], [1j])]
     [None, 'text', 'complex numbers']

@@ -1,4 +1,4 @@
-"""Write files atomically, and CSV text that a spreadsheet does not run as a formula."""
+"""Write files atomically, and format CSV text that a spreadsheet does not run as a formula."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ NUMBER_PATTERN = r"^[+\-]?(\d+\.?\d*|\.\d+)([eE][+\-]?\d+)?$"
 
 @contextmanager
 def write_atomically(path: Path) -> Iterator[Path]:
-    """Yield a temporary path in the same folder. If no error occurs, the temporary file then replaces the target.
+    """Yield a temporary path in the folder of `path`. On success, the temporary file replaces `path`.
 
-    If the file cannot be written, an InputError is raised, the temporary file is deleted, and the target stays unchanged.
+    If the file cannot be written, an InputError is raised, the temporary file is deleted, and `path` stays unchanged.
     """
     temporary = path.with_name(f".fairtrial-{secrets.token_hex(4)}.part")
     try:
@@ -38,7 +38,9 @@ def write_atomically(path: Path) -> Iterator[Path]:
 
 
 def format_csv(frame: pd.DataFrame, *, index: bool = False) -> str:
-    r"""Format a frame as CSV. Text that a spreadsheet would run as a formula gets a leading apostrophe.
+    r"""Format a frame as CSV text.
+
+    Text that a spreadsheet would run as a formula gets a leading apostrophe.
 
     >>> import pandas as pd
     >>> print(format_csv(pd.DataFrame({"learner": ["=cmd()", "-1.5"], "score": [-0.5, 1.0]})))

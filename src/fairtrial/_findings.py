@@ -11,9 +11,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Finding:
-    """A single finding: its kind, and the values that its text needs.
+    """A finding of a given kind, with the values that its text contains.
 
-    `kind` names the template in `_narrative.TEMPLATES`. Values are names, numbers, or tuples of them, never sentences.
+    `kind` names a template in `_narrative.TEMPLATES`. Values are names, numbers, or tuples of names or numbers, never
+    sentences.
 
     >>> finding = Finding.of("few_rows", rows=12, needed=30)
     >>> finding.kind, finding["rows"]
@@ -46,11 +47,11 @@ class Finding:
 
 @dataclass(frozen=True)
 class PairDifference:
-    """The comparison that decides between two learners or models. `better` is the one that ranks higher.
+    """The deciding comparison of two learners or models. `better` is the one that ranks higher.
 
-    `difference` is the value of the measure for `better` minus that for `other`. The limits of the difference are NaN if there
-    is no interval. `p_adjusted` covers all comparisons of the ranking. `p_is_bound` marks the smallest p-value that resampling
-    can give.
+    `difference` is the value of the measure for `better` minus that for `other`. Its limits `low` and `high` are NaN if there
+    is no interval. `p_adjusted` is adjusted for all comparisons of the ranking. If `p_is_bound` is true, it is the smallest
+    p-value that resampling can give.
     """
 
     better: str
@@ -63,16 +64,16 @@ class PairDifference:
     is_reversed: bool = False
     """Whether `other` is ahead in this comparison, which may cover fewer rows than the ranking."""
     is_simultaneous: bool = False
-    """Whether the limits hold for all comparisons of the ranking together."""
+    """Whether the limits are simultaneous for all comparisons of the ranking."""
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """The answer of a verdict or a judgement: the best name, the names that are not significantly worse, and those that are.
+    """The answer of a verdict or a judgement: names ranked from best to worst, and their pairwise comparisons.
 
-    `names` are ordered, best first, by `values`, the values of `criterion` (e.g. "mean rank" or "AUC"). An empty criterion
-    means that only the order of two names is known. `measure` is the measure in which the differences of `pairs` are given.
-    `measure` is empty if the differences have no unit. Tests are described by display names.
+    `values` contains the value of `criterion` (e.g. "mean rank" or "AUC") for each name. If `criterion` is empty, only the
+    order of two names is known. `measure` is the measure of the differences in `pairs`. It is empty if the differences have no
+    unit. `tests` contains display names.
     """
 
     names: tuple[str, ...]
@@ -93,13 +94,13 @@ class Ranking:
     level: float = 0.95
     chance: float | None = None
     undecidable: Finding | None = None
-    """Why no pair could be decided, e.g. because there are too few data sets; None if pairs can be decided."""
+    """Why no pair can be decided, e.g. because there are too few data sets. None if a decision is possible."""
     clusters: int = 0
     """Number of clusters of dependent rows, e.g. patients; 0 if rows are independent."""
     cluster: str = ""
-    """Column of the clusters."""
+    """Column that identifies the clusters."""
     predictions_per_row: tuple[int, int] = (1, 1)
-    """Smallest and largest number of predictions of a row by the same model."""
+    """Smallest and largest number of predictions that a model makes for the same row."""
     if_independent: bool = False
     """Whether significant differences are valid only if rows are independent, which is doubtful."""
 
@@ -107,11 +108,11 @@ class Ranking:
 
     @cached_property
     def best(self) -> tuple[str, ...]:
-        """The names with the best value; several if they are tied."""
+        """All names that share the best value."""
         return tuple(name for name, value in zip(self.names, self.values, strict=True) if value == self.values[0])
 
     def find_pair(self, first: str, second: str) -> PairDifference | None:
-        """Find the comparison of two names, in any order."""
+        """Find the comparison of two names, which may be given in any order."""
         return self._pairs_by_names.get(frozenset((first, second)))
 
     @cached_property
@@ -120,7 +121,7 @@ class Ranking:
         return {frozenset((pair.better, pair.other)): pair for pair in reversed(self.pairs)}
 
     def is_significant(self, pair: PairDifference) -> bool:
-        """Whether the adjusted p-value of a pair is at most alpha."""
+        """Return whether the adjusted p-value of a pair is at most alpha."""
         return pair.p_adjusted <= self.alpha
 
     @cached_property
@@ -135,7 +136,7 @@ class Ranking:
 
     @cached_property
     def not_worse(self) -> tuple[str, ...]:
-        """The names that were compared with the first and are not significantly worse."""
+        """The names that are not significantly worse than the first, except names that share the best value."""
         return tuple(name for name in self.names[1:] if self._relation(name) == "not worse" and name not in self.best)
 
     @cached_property

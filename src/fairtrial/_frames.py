@@ -1,4 +1,4 @@
-"""Encode tables of typed columns as one matrix. Nominal values become codes, and missing values become NaN."""
+"""Encode a table of typed columns as a matrix. Nominal values become codes, and missing values become NaN."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MemoryOrder = Literal["C", "F"]
 
 @dataclass(frozen=True, eq=False)
 class EncodedTable:
-    """A matrix with the names of its columns and the categories of nominal columns.
+    """An encoded table: a matrix, its column names, and the categories of its nominal columns.
 
     A code is the index of a value among the categories of its column. The categories of a numeric column are None.
     """
@@ -58,8 +58,8 @@ def read_columns(X: Any, nominal: Sequence[Any] | None = None, order: MemoryOrde
     """Encode a data frame or a matrix.
 
     Columns of category, text, Boolean or mixed type are nominal, as are those listed in `nominal` by name or index. The
-    categories of pandas category columns keep their order; other values are sorted. `order` is the memory order of the values:
-    rows (C) or columns (F) are contiguous.
+    categories of pandas category columns keep their order; other values are sorted. In memory, rows (`order="C"`) or columns
+    (`order="F"`) of the matrix are contiguous.
 
     >>> import pandas as pd
     >>> table = read_columns(pd.DataFrame({"size": [1.5, None], "colour": ["red", "blue"]}))
@@ -77,7 +77,7 @@ def read_columns(X: Any, nominal: Sequence[Any] | None = None, order: MemoryOrde
 
 
 def to_pandas(source: Any) -> pd.DataFrame | None:
-    """Convert a frame of pandas, polars, pyarrow or another library that narwhals knows to pandas; None if it is not a frame.
+    """Convert a frame of any library that narwhals supports to pandas. Return None if `source` is not a frame.
 
     >>> import pyarrow as pa
     >>> to_pandas(pa.table({"a": [1, 2]}))["a"].tolist(), to_pandas([1, 2])
@@ -116,7 +116,7 @@ def as_frame(X: Any) -> pd.DataFrame:
 
 
 def _to_array(X: Any) -> npt.NDArray[Any]:
-    """Convert a table to an array. A list of numbers and text becomes an array of objects."""
+    """Convert a table to an array. A list that contains text becomes an object array."""
     try:
         array = np.asarray(X)
         return np.asarray(X, dtype=object) if array.dtype.kind in "US" and not isinstance(X, np.ndarray) else array
@@ -125,7 +125,7 @@ def _to_array(X: Any) -> npt.NDArray[Any]:
 
 
 def resolve_column_indices(frame: pd.DataFrame, columns: Sequence[Any] | None) -> set[int]:
-    """Return the indices of columns. Each column is given by name or, if there is no such name, by index."""
+    """Return the indices of columns that are given by name or by index. Names take precedence."""
     indices = set()
     names = [str(name) for name in frame.columns]
     for column in columns if columns is not None else ():
@@ -142,7 +142,7 @@ def is_nominal_dtype(kind: Any) -> bool:
     """Return whether columns of this type are nominal."""
     import pandas as pd
 
-    if isinstance(kind, np.dtype):  # quick answers, because a frame can have many columns
+    if isinstance(kind, np.dtype):  # fast path, because a frame can have many columns
         return kind.kind not in "iufc"
     if isinstance(kind, pd.CategoricalDtype):
         return True

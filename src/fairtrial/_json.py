@@ -1,4 +1,7 @@
-"""Results as JSON: a versioned document for gate, judge, compare, results and threshold, described by `result.schema.json`."""
+"""Format results as versioned JSON documents, which `result.schema.json` describes.
+
+The commands gate, judge, compare, results and threshold write these documents.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from importlib.metadata import version
 from typing import Any
 
 SCHEMA_VERSION = 1
-"""Version of the document. It increases if a key is removed or changes its meaning; new keys do not change it."""
+"""Version of the document format. It increases if a key is removed or its meaning changes, but not if a key is added."""
 
 
 def format_document(command: str, *, source: str, answer: str, comparisons: Iterable[Mapping[str, Any]], **facts: Any) -> str:

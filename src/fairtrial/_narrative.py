@@ -28,10 +28,10 @@ from fairtrial._text import (
 )
 
 TEMPLATES: dict[str, str] = {}
-"""Template for each kind of finding. The formats are those of `_text.format_text`."""
+"""Template for each kind of finding. `_text.format_text` documents the format specifications."""
 
 TOPICS: dict[str, str] = {}
-"""For tables of reasons: the decision that each kind of finding explains."""
+"""The decision that each kind of finding explains, for tables of reasons."""
 
 _MAX_LISTED_DIFFERENCES = 3
 _MAX_HEADLINE_NAMES = 4
@@ -54,7 +54,7 @@ def name_options() -> Iterator[None]:
 
 
 def name_place(command: str, python: str) -> str:
-    """Say where to find more: an option on the command line, an attribute in Python.
+    """Return `command` on the command line, and `python` otherwise.
 
     >>> name_place("--explain", ".explain()")
     '.explain()'
@@ -96,7 +96,7 @@ def render(finding: Finding, noun: str = "learner") -> str:
     """
     template = _ARGUMENT.sub(_format_argument, TEMPLATES[finding.kind])
     text = format_text(template, {"noun": noun, "nouns": make_plural(noun), "datasets": (), **finding.values})
-    return text if template.startswith("{") else capitalize(text)  # a text that starts with a name keeps its case
+    return text if template.startswith("{") else capitalize(text)  # a text that starts with a value keeps its case
 
 
 def render_all(findings: Iterable[Finding], noun: str = "learner") -> tuple[str, ...]:
@@ -105,7 +105,7 @@ def render_all(findings: Iterable[Finding], noun: str = "learner") -> tuple[str,
 
 
 def render_ranking(ranking: Ranking, noun: str = "learner") -> str:
-    """Write the answer: which learner is best, which are not significantly worse, which are, and how certain this is.
+    """Write which learner is best, which are significantly worse, and how certain this is.
 
     >>> pairs = [("forest", "tree", 0.004, 0.03), ("forest", "bayes", 0.001, 0.05), ("tree", "bayes", 0.4, 0.02)]
     >>> differences = tuple(PairDifference(first, second, p, d) for first, second, p, d in pairs)
@@ -126,7 +126,9 @@ def render_ranking(ranking: Ranking, noun: str = "learner") -> str:
 
 
 def render_headline(ranking: Ranking, noun: str = "learner") -> str:
-    """Write which learner is best, which are not significantly worse and which are, without differences, p-values and tests.
+    """Write the answer of `render_ranking` without differences, p-values and tests.
+
+    The full answer is written if pairs cannot be decided, if there is a control, or if there is no criterion.
 
     >>> pairs = (PairDifference("forest", "tree", 0.004, 0.03), PairDifference("forest", "bayes", 0.3, 0.01))
     >>> render_headline(Ranking(("forest", "bayes", "tree"), (0.9, 0.89, 0.87), "AUC", pairs, measure="AUC"))
@@ -141,7 +143,9 @@ def render_headline(ranking: Ranking, noun: str = "learner") -> str:
 
 
 def render_certainty(ranking: Ranking) -> str:
-    """Write the closest comparisons of a ranking with intervals, p-values and the test. Without a test, the text is empty.
+    """Write how the first learner compares with the second and with the best of those that are significantly worse.
+
+    The text contains intervals, p-values and the test. It is empty if no pair was tested.
 
     >>> pairs = (PairDifference("forest", "tree", 0.004, 0.03, 0.01, 0.05), PairDifference("forest", "bayes", 0.3, 0.01))
     >>> ranking = Ranking(("forest", "bayes", "tree"), (0.9, 0.89, 0.87), "AUC", pairs, measure="AUC", tests=("DeLong test",))
@@ -157,7 +161,7 @@ def render_certainty(ranking: Ranking) -> str:
     p_values = [_describe_p(ranking, [pair]) for pair in comparisons]
     if ranking.tests:  # otherwise, a sentence about the test follows
         p_values[-1] = _append_test(p_values[-1], ranking)
-    if ranking.criterion == "mean rank":  # a test of ranks says nothing about the difference of means
+    if ranking.criterion == "mean rank":  # a test of ranks says nothing about the difference in means
         return f"The mean rank of {ranking.names[0]} is {_describe_rank_distances(ranking, comparisons, p_values)}."
     if not ranking.measure or not all(isfinite(pair.difference) for pair in comparisons):
         return f"{_describe_significance(ranking, comparisons, p_values)}."
@@ -165,7 +169,7 @@ def render_certainty(ranking: Ranking) -> str:
 
 
 def render_exceptions(ranking: Ranking) -> str:
-    """Write which comparisons contradict the ranking or are missing. The text is empty if there are none."""
+    """Write which comparisons contradict the ranking or are missing. The text is empty if there are no such comparisons."""
     undecided = ""
     if len(ranking.names) > 1 and ranking.undecidable is None and ranking.undecided:
         undecided = f"No test was possible for {ranking.names[0]} and {join_names(ranking.undecided)}."
@@ -173,7 +177,7 @@ def render_exceptions(ranking: Ranking) -> str:
 
 
 def render_size(ranking: Ranking) -> str:
-    """Write the best value with its interval, and how far it is from the next and the last value.
+    """Write the best value with its interval, and its differences from the second and the last value.
 
     >>> pairs = (PairDifference("forest", "tree", 0.004, 0.03, 0.01, 0.05),)
     >>> render_size(Ranking(("forest", "tree"), (0.9, 0.87), "AUC", pairs, measure="AUC", interval=(0.85, 0.94)))
@@ -190,7 +194,7 @@ def render_size(ranking: Ranking) -> str:
 
 
 def _describe_distances(ranking: Ranking, pairs: Sequence[PairDifference], details: Sequence[str] = ()) -> str:
-    """Write by how much the first name of a ranking is above or below others, with intervals and further details."""
+    """Write by how much the value of the first name differs from others, with intervals and further details."""
     parts = []
     for position, pair in enumerate(pairs):
         distance = format_number(abs(pair.difference))
@@ -203,7 +207,7 @@ def _describe_distances(ranking: Ranking, pairs: Sequence[PairDifference], detai
 
 
 def _describe_rank_distances(ranking: Ranking, pairs: Sequence[PairDifference], p_values: Sequence[str]) -> str:
-    """Write by how much the mean rank of the first name is better than those of others, with p-values."""
+    """Write by how much the mean rank of the first name is better than the mean ranks of others, with p-values."""
     values = dict(zip(ranking.names, ranking.values, strict=True))
     parts = []
     for pair, p in zip(pairs, p_values, strict=True):
@@ -215,7 +219,7 @@ def _describe_rank_distances(ranking: Ranking, pairs: Sequence[PairDifference], 
 
 
 def _describe_significance(ranking: Ranking, pairs: Sequence[PairDifference], p_values: Sequence[str]) -> str:
-    """Write from which names the first one differs significantly."""
+    """Write from which other names the first name differs significantly."""
     parts: list[str] = []
     for pair, p in zip(pairs, p_values, strict=True):
         name = pair.other if pair.better == ranking.names[0] else pair.better
@@ -228,7 +232,7 @@ def _describe_significance(ranking: Ranking, pairs: Sequence[PairDifference], p_
 
 
 def _render_undecidable(ranking: Ranking, scope: str, noun: str) -> str:
-    """Write why no pair can be decided. If there is a criterion, write the order of the names first."""
+    """Write why no pair can be decided. If there is a criterion, first write which name is best."""
     assert ranking.undecidable is not None
     reason = render(ranking.undecidable, noun)
     if not ranking.criterion and not scope:
@@ -318,7 +322,7 @@ def _render_leader(ranking: Ranking, scope: str, noun: str, detailed: bool = Tru
 
 
 def _render_worse(ranking: Ranking, noun: str, detailed: bool = True) -> str:
-    """Write which names are beaten: by the whole leading group if all its comparisons are significant, else by the first."""
+    """Write which names are significantly worse than the whole leading group or, otherwise, than the first name."""
     group = (*ranking.best, *ranking.not_worse)
     if len(group) > 1 and (pairs := _list_group_wins(ranking)):
         subject, verb = _ALL_OF.get(len(group), f"All {len(group)}"), "beat"
@@ -336,7 +340,7 @@ def _render_worse(ranking: Ranking, noun: str, detailed: bool = True) -> str:
 
 
 def _list_group_wins(ranking: Ranking) -> list[PairDifference]:
-    """List the comparisons of the leading group with the others. The list is empty unless all of them are significant."""
+    """List the comparisons of the leading group with the worse names. The list is empty unless all are significant."""
     group = (*ranking.best, *ranking.not_worse)
     pairs = [ranking.find_pair(name, other) for name in group for other in ranking.worse]
     wins = [pair for pair in pairs if pair is not None and ranking.is_significant(pair) and not pair.is_reversed]
@@ -354,7 +358,7 @@ def _render_reversed(ranking: Ranking) -> str:
 
 
 def _render_other_pairs(ranking: Ranking) -> str:
-    """Write the significant pairs that the sentences about the first name or the leading group do not mention."""
+    """Write the significant pairs that other sentences do not mention."""
     named_pairs = _list_group_wins(ranking)
     others = [
         pair
@@ -429,7 +433,7 @@ def _describe_differences(ranking: Ranking, pairs: Sequence[PairDifference]) -> 
         return ""
     if len(pairs) == 1:
         pair = pairs[0]
-        # With several data sets, the answers would be too long.
+        # With several data sets, answers with intervals would be too long.
         has_interval = isfinite(pair.low) and isfinite(pair.high) and not (pair.is_simultaneous and ranking.scope)
         interval = f", {_describe_interval(ranking, pair)}" if has_interval else ""
         return f"{ranking.measure} {format_difference(pair.difference)}{interval}"
@@ -452,7 +456,7 @@ def _describe_p(ranking: Ranking, pairs: Sequence[PairDifference]) -> str:
 
 
 def describe_test(ranking: Ranking) -> str:
-    """Write which test decides a ranking: its name, the adjustment and the number of cases.
+    """Write which test decides a ranking, how p-values are adjusted, and the number of cases.
 
     >>> describe_test(Ranking(("a", "b"), (0.9, 0.8), "AUC", (), tests=("DeLong test",), n=3000, unit="row"))
     'DeLong test, 3,000 rows'
@@ -1057,7 +1061,8 @@ TEMPLATES |= {
     "compared_without_direction": "models are compared by {main}, because neither a higher nor a lower {measure} is better.",
     "all_certain": "every probability is 0 or 1 and correct, so calibration cannot be tested.",
     "certain_and_wrong": (
-        "{rows:,} of {certain:count outcome} with a probability of 0 or 1 {rows:is} different, more than rounding explains."
+        "{rows:,} of {certain:count row} with a probability of 0 or 1 {rows:has} the opposite outcome, more than rounding "
+        "explains."
     ),
     "weights_to_test": "calibration cannot be tested, because the rows have weights.",
     "few_clusters_to_test": "calibration cannot be tested with fewer than 10 clusters, got {clusters}.",

@@ -1,4 +1,4 @@
-"""Registries. Objects are registered where they are defined, and looked up by name. Entry points can add more objects."""
+"""Registries of named objects. Objects are registered where they are defined, and entry points can add more."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fairtrial.errors import InputError, UnknownNameError
 
 
 def find_similar_name(name: object, candidates: Iterable[object]) -> object | None:
-    """Find the known name that is closest to a misspelt one. Return None if no name is close.
+    """Find the known name closest to a misspelled one. Return None if no name is close.
 
     >>> find_similar_name("acuracy", ["accuracy", "auc"]), find_similar_name("x", ["mean", "median"])
     ('accuracy', None)
@@ -25,7 +25,9 @@ def find_similar_name(name: object, candidates: Iterable[object]) -> object | No
 
 
 def format_similar_name(name: object, candidates: Iterable[object]) -> str:
-    """Format the end of a message that suggests the closest known name. The text is empty if no name is close.
+    """Format a suggestion of the closest known name for the end of a message.
+
+    The text is empty if no name is close.
 
     >>> format_similar_name("acuracy", ["accuracy", "auc"]), format_similar_name("x", ["mean", "median"])
     (": did you mean 'accuracy'?", '')
@@ -56,9 +58,10 @@ def _is_same_definition(first: object, second: object) -> bool:
 
 
 class Registry(Generic[T]):
-    """Objects by name. Other packages add objects through an entry-point group, which is loaded at the first lookup.
+    """A registry of objects, keyed by name. Other packages can add objects through an entry-point group.
 
-    If `package` is given, its modules are imported at the first lookup, so an entry can be added by adding a module.
+    The first lookup loads the entry points. If `package` is given, the first lookup also imports its modules, so a new module
+    can register objects.
 
     >>> shapes = Registry[int]("shape", group="example.shapes")
     >>> shapes.add("square", 4, aliases=["quad"])
@@ -78,7 +81,7 @@ class Registry(Generic[T]):
         self._loaded = False
 
     def add(self, name: str, item: T, *, aliases: Iterable[str] = ()) -> None:
-        """Register an object. An existing name raises an error, unless the same definition is run again."""
+        """Register an object. Raise an error if the name is taken, unless the same definition is run again."""
         names = [name, *aliases]
         for new_name in names:
             existing = self._items.get(self._aliases.get(new_name, new_name))
@@ -88,7 +91,7 @@ class Registry(Generic[T]):
         self._aliases.update(dict.fromkeys(names[1:], name))
 
     def remove(self, name: str) -> None:
-        """Remove an entry with its aliases."""
+        """Remove an object and its aliases."""
         canonical = self._aliases.get(name, name)
         del self._items[canonical]
         self._aliases = {alias: target for alias, target in self._aliases.items() if target != canonical}
@@ -119,7 +122,7 @@ class Registry(Generic[T]):
         return [*self._items, *self._aliases]
 
     def values(self) -> list[T]:
-        """Return all registered objects in the order of registration."""
+        """Return all objects in registration order."""
         self._load()
         return list(self._items.values())
 

@@ -1,6 +1,6 @@
 """Format values for readers: numbers, p-values, intervals, durations, counts with nouns, and lists of names.
 
-This is the only module that formats values for sentences. `format_text` fills a template. Its format specifications refer to
+This is the only module that formats values for sentences. `format_text` fills a template, whose format specifications refer to
 the functions of this module.
 """
 
@@ -29,7 +29,7 @@ _IRREGULAR_PLURALS = {"index": "indices", "criterion": "criteria", "hypothesis":
 
 
 def generalize_message(message: str) -> str:
-    """Replace numbers and quoted text, because messages that differ only in these have the same cause.
+    """Replace numbers and quoted text with #, so messages with the same cause become equal.
 
     >>> generalize_message("class 'a' has 3 rows, must have 0.5"), generalize_message("3 rows")
     ('class # has # rows, must have #', '# rows')
@@ -38,7 +38,7 @@ def generalize_message(message: str) -> str:
 
 
 def collapse_whitespace(text: object, max_length: int | None = None) -> str:
-    """Replace line breaks and control characters with blanks, and cut long text after a word.
+    """Replace line breaks and control characters with spaces, and cut long text at the end of a word.
 
     >>> collapse_whitespace("cannot open\\n[/data/train]"), collapse_whitespace("no such file or directory", 16)
     ('cannot open [/data/train]', 'no such file or…')
@@ -46,13 +46,13 @@ def collapse_whitespace(text: object, max_length: int | None = None) -> str:
     line = " ".join("".join(character if character.isprintable() else " " for character in str(text)).split())
     if max_length is None or len(line) <= max_length:
         return line
-    prefix = line[:max_length]  # a word that ends exactly at this length is kept whole
+    prefix = line[:max_length]  # a word is kept if there is room for the ellipsis after it
     start, _, _ = prefix.rpartition(" ")
     return (start if len(start) > max_length // 2 else prefix[:-1]).rstrip() + _ELLIPSIS
 
 
 def format_reason(error: object, message: object, max_length: int = 120) -> str:
-    """Format the reason for a failure: the class of the error and its message, as far as they are known.
+    """Format the reason for a failure: the class of the error and its message, if known.
 
     >>> format_reason("ValueError", "3 rows are too few\\nsecond line"), format_reason(None, None)
     ('ValueError: 3 rows are too few second line', '')
@@ -61,7 +61,7 @@ def format_reason(error: object, message: object, max_length: int = 120) -> str:
 
 
 def format_count(number: int, noun: str) -> str:
-    """Format a number with its noun.
+    """Format a count with its noun in the singular or plural.
 
     >>> format_count(1, "fold"), format_count(3000, "fold"), format_count(2, "class"), format_count(0, "entry")
     ('1 fold', '3,000 folds', '2 classes', '0 entries')
@@ -83,7 +83,7 @@ def make_plural(noun: str) -> str:
 
 
 def join_names(names: Iterable[object], limit: int | None = _MAX_NAMES, conjunction: str = "and") -> str:
-    """Join names into a list. Only the first `limit` names are listed, and the others are counted.
+    """Join names into a list. If there are more than `limit` + 1 names, list the first `limit` and count the others.
 
     >>> join_names(["a"]), join_names(["a", "b"]), join_names(["a", "b", "c"]), join_names(["a", "b", "c", "d"], 2)
     ('a', 'a and b', 'a, b and c', 'a, b and 2 more')
@@ -95,7 +95,7 @@ def join_names(names: Iterable[object], limit: int | None = _MAX_NAMES, conjunct
 
 
 def capitalize(text: str) -> str:
-    """Capitalize the first letter and leave the others as they are.
+    """Capitalize the first letter, and leave the other letters unchanged.
 
     >>> capitalize("iris and McNemar")
     'Iris and McNemar'
@@ -130,7 +130,7 @@ def format_difference(value: float, number_format: str = "{:.3g}") -> str:
 
 
 def format_distinct(value: float, others: Iterable[float]) -> str:
-    """Format a number with 3 significant digits, or more if rounding would make it look like 1 or another given number.
+    """Format a number with 3 significant digits, or more if it would otherwise look equal to 1 or to one of `others`.
 
     >>> format_distinct(0.999977, [0.999977, 0.999936]), format_distinct(0.91234, [0.8]), format_distinct(1.0, [0.99999])
     ('0.99998', '0.912', '1')
@@ -144,7 +144,7 @@ def format_distinct(value: float, others: Iterable[float]) -> str:
 
 
 def format_interval(low: float, high: float, level: float | None = 0.95, number_format: str = "{:.3g}") -> str:
-    """Format a confidence interval. Without a level, only the limits are given.
+    """Format a confidence interval. If the level is None, format only the limits.
 
     >>> format_interval(0.008, 0.0341), format_interval(-0.1, 0.2, None)
     ('95 % CI 0.008 to 0.0341', '-0.1 to 0.2')
@@ -154,7 +154,7 @@ def format_interval(low: float, high: float, level: float | None = 0.95, number_
 
 
 def format_percentage(proportion: float) -> str:
-    """Format a proportion in percent.
+    """Format a proportion as a percentage.
 
     >>> format_percentage(0.95), format_percentage(0.1187), format_percentage(0.999)
     ('95 %', '11.9 %', '99.9 %')
@@ -180,7 +180,7 @@ def format_p_value(p: float, alpha: float = 0.05, *, digits: int = 2, at_most: b
 
 
 def make_p_format(alpha: float) -> str:
-    """Make the format of a column of p-values for `format_number`, as in `format_p_value` but without "p =".
+    """Make a number format with which `format_number` writes p-values like `format_p_value`, but without "p =".
 
     >>> format_number(0.01234, make_p_format(0.05)), format_number(1e-9, make_p_format(0.05))
     ('0.012', '< 0.001')
@@ -189,7 +189,7 @@ def make_p_format(alpha: float) -> str:
 
 
 def is_p_format(number_format: str) -> bool:
-    """Whether a format was made by `make_p_format`."""
+    """Return whether a format was made by `make_p_format`."""
     return number_format.startswith(_P_FORMAT)
 
 
@@ -241,12 +241,13 @@ def format_duration(seconds: float) -> str:
 
 
 def format_text(template: str, values: Mapping[str, Any]) -> str:
-    """Fill a template. Its format specifications refer to formats of this module.
+    """Fill a template, whose format specifications refer to functions of this module.
 
-    Specifications of numbers are `number`, `difference`, `percent`, `duration`, `interval` (low, high, level) and `p`, which
-    uses the value `alpha` if given. `names` joins a list. `quoted` adds quotation marks, and `parentheses` adds parentheses
-    unless the value is empty. `count NOUN` formats a number, or the length of a list, with the noun. `is`, `has`, `does` and
-    `s` agree with a number or a list. All other specifications are Python formats. A list without a specification is joined.
+    Numbers can be formatted as `number`, `difference`, `percent`, `duration`, `interval` (low, high, level) or `p`, which uses
+    the value of `alpha` if given. `names` joins a list, and `on` also puts "on" before it. `quoted` adds quotation marks, and
+    `parentheses` adds parentheses unless the value is empty. `count NOUN` formats a number, or the length of a list, with the
+    noun. `is`, `has`, `does`, `was` and `s` agree in number with a number or a list. All other specifications are Python
+    formats. A list without a specification is joined.
 
     >>> format_text("{models} {models:has} no scores on {n:count row} ({p:p}).", {"models": ["a", "b"], "n": 1, "p": 0.012})
     'a and b have no scores on 1 row (p = 0.012).'
@@ -344,7 +345,7 @@ def format_table(rows: Sequence[Sequence[str]], *, indent: str = "  ", left: int
 
 
 def measure_width(text: str) -> int:
-    """Measure the number of terminal columns of a text. Wide characters, such as Chinese ones, take two.
+    """Count the terminal columns that a text occupies. Wide characters, such as Chinese ones, occupy two.
 
     >>> measure_width("tree"), measure_width("日本")
     (4, 4)
@@ -355,8 +356,8 @@ def measure_width(text: str) -> int:
 def fit_table(rows: Sequence[Sequence[str]], width: int = 80, *, right: Collection[int] = ()) -> list[list[str]]:
     """Align a table whose first row is the header, and return the lines of each row.
 
-    If the table is too wide, headers and sentences are wrapped. Columns that still do not fit continue on the next line. The
-    columns with the indices `right` are aligned right.
+    If the table is too wide, headers and sentences are wrapped. Columns that still do not fit continue on the next line.
+    Columns whose index is in `right` are aligned right.
 
     >>> for lines in fit_table([["pair", "mean rank", "outcome"], ["a - b", "1", "no significant difference"]], 28):
     ...     print("\\n".join(lines))
@@ -430,7 +431,7 @@ def _format_row(
 
 
 def wrap_text(text: str, width: int = 80) -> str:
-    """Wrap the lines of a text that are too long. Indentation and the last column of a table are kept.
+    """Wrap lines that are too long. Wrapped lines keep the indentation, or continue the last column of a table.
 
     >>> print(wrap_text("models:\\n  tree    a decision tree with many leaves", 30))
     models:
@@ -450,9 +451,9 @@ def _wrap_line(line: str, width: int) -> list[str]:
 
 
 def format_html_table(frame: Any, **options: Any) -> str:
-    """Format a data frame as an HTML table for notebooks. A wide table scrolls, and colours are left to the notebook.
+    """Format a data frame as an HTML table for notebooks. Wide tables scroll, and the notebook sets the colours.
 
-    `options` are those of `DataFrame.to_html`; the index is hidden by default.
+    `options` are passed to `DataFrame.to_html`. The index is hidden by default.
 
     >>> import pandas as pd
     >>> table = format_html_table(pd.DataFrame({"rows": [1], "cost": [12345.678], "auc": [0.123456]}))
@@ -464,7 +465,7 @@ def format_html_table(frame: Any, **options: Any) -> str:
 
 
 def format_html_block(text: str) -> str:
-    """Format aligned text as HTML for notebooks, some of which show preformatted text in a proportional font.
+    """Format aligned text as monospaced HTML, because some notebooks show preformatted text in a proportional font.
 
     >>> format_html_block("a < b")
     '<pre style="font-family: monospace">a &lt; b</pre>'

@@ -4,13 +4,13 @@
 FairtrialError                 base class of all errors
 ├── InputError                 invalid data or arguments (also a ValueError)
 │   └── UnknownNameError       a name that is not registered (also a LookupError)
-├── SpecError                  an invalid study file, with each Problem and its location
+├── SpecError                  an invalid study file; lists all problems and their locations
 ├── LearnerError               a learner failed
 └── StoreError                 a results file cannot be read or written
 
 FairtrialWarning               base class of all warnings (also a UserWarning)
 ├── UndefinedMeasureWarning    a value is undefined for this input and returned as NaN
-├── FallbackWarning            a method does not apply; the result names the one used instead
+├── FallbackWarning            a requested method does not apply; the result names the method used instead
 └── SuspectInputWarning        valid input that is probably a mistake
 ```
 """
@@ -43,7 +43,7 @@ class FairtrialError(Exception):
 
 
 class InputError(FairtrialError, ValueError):
-    """Invalid data or arguments. The message gives the name, the rule, the value and the remedy."""
+    """Invalid data or arguments. The message names the argument, the rule, the value and the remedy."""
 
 
 class UnknownNameError(InputError, LookupError):
@@ -59,7 +59,7 @@ class Problem:
     location : str
         Location in the file, e.g. `learners.forest`.
     line : int or None
-        Line of the file, if known.
+        Line number in the file, if known.
     message : str
         Description of the problem.
 
@@ -96,7 +96,7 @@ class SpecError(FairtrialError):
 
     @classmethod
     def from_problems(cls, problems: Iterable[Problem], source: str = "") -> SpecError:
-        """Build the error from all problems, sorted by line.
+        """Build the error from problems, which it sorts by line.
 
         Parameters
         ----------
@@ -135,7 +135,10 @@ class FairtrialWarning(UserWarning):
 
 
 class UndefinedMeasureWarning(FairtrialWarning):
-    """A value is undefined for this input and returned as NaN. `findings` lists the details if several values are undefined."""
+    """A value is undefined for this input and returned as NaN.
+
+    If several values are undefined, `findings` contains the details.
+    """
 
     def __init__(self, message: str = "", findings: Iterable[object] = ()) -> None:
         super().__init__(message)

@@ -115,7 +115,7 @@ def test_outcomes_that_contradict_a_probability_of_0_are_the_reason(frame):
     certain = frame.assign(good_proba=frame["good_proba"].where(frame.index != frame["y_true"].idxmax(), 0.0))
     result = judge(certain[["row", "y_true", "good_proba"]], resamples=50)
     text = " ".join(result.explain().split())
-    assert "1 of 1 outcome with a probability of 0 or 1 is different, more than rounding explains" in text
+    assert "1 of 1 row with a probability of 0 or 1 has the opposite outcome, more than rounding explains" in text
     shown = calibration.build_judgement_section(describe_source(result))
     assert "more than rounding explains" in shown.tables[1].frame["note"].iloc[0]
 

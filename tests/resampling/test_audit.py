@@ -207,7 +207,8 @@ def test_the_frame_holds_every_number(cancer):
 def test_repeats_and_splitters_of_our_own():
     X, y = simulated(n=90)
     found = audit(Repeated(Stratified(3), 2, random_state=0), (X, y), n_permutations=99)
-    assert "fold 3 of repeat 2" in found.summary
+    assert found.table()["split"].iloc[-1] == "fold 3 of repeat 2"
+    assert "6 splits in 2 repeats of 90 rows" in found.summary
     assert found.frame()["repeat"].nunique() == 2
 
 

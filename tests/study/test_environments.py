@@ -320,7 +320,7 @@ def test_matrices_and_averages(small):
     assert averages["trained_on"].tolist() == ["a", "b"]
     assert averages["pd"].tolist() == pytest.approx([0.4, 0.21 / 0.4])
     assert len(small.runs()) == 16
-    with pytest.raises(InputError, match="learner must be one of"):
+    with pytest.raises(InputError, match="did you mean 'tree'"):
         small.matrix("tre")
     with pytest.raises(InputError, match="value must be one of"):
         small.matrix("tree", "accuracy")

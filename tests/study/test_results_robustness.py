@@ -291,7 +291,7 @@ def test_names_are_checked():
         real_results().curves("rock", dataset="cancer")
     with pytest.raises(InputError, match="dataset must be given"):
         real_results().curves()
-    with pytest.raises(InputError, match="repeat must be one of"):
+    with pytest.raises(InputError, match="repeat must be"):
         real_results().curves(dataset="cancer", repeat=3)
     with pytest.raises(InputError, match="did you mean 'tree'"):
         real_results().curves(dataset="cancer", learner="tre")

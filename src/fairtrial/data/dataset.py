@@ -1,4 +1,4 @@
-"""The data set: typed columns, a class column, a name and a content hash, with its summary and description."""
+"""The `Dataset` class, and the summary and the description of a data set."""
 
 from __future__ import annotations
 
@@ -68,7 +68,10 @@ def _convert_values(values: pd.Series[Any], nominal: bool) -> Any:
 
 
 def convert_classes(y: Any, classes: Sequence[Any] | None = None, target: str | None = None) -> pd.Series[Any]:
-    """Convert the class column to a categorical column. By default, its classes are the labels that occur."""
+    """Convert the class column to a categorical column.
+
+    By default, the classes are the categories of a categorical `y`. For any other `y`, they are the labels that occur.
+    """
     import pandas as pd
 
     target_name = target if target is not None else getattr(y, "name", None)
@@ -94,7 +97,7 @@ def convert_classes(y: Any, classes: Sequence[Any] | None = None, target: str | 
 
 @dataclass(frozen=True)
 class Summary:
-    """The size of a data set and the number of rows of each class.
+    """The size of a data set and the number of rows in each class.
 
     Attributes
     ----------
@@ -103,13 +106,13 @@ class Summary:
     rows : int
         Number of rows.
     numeric, nominal : int
-        Number of numeric and number of nominal attributes, not counting the class.
+        Number of numeric attributes and number of nominal attributes. The class is not counted.
     missing : int
         Number of missing values.
     classes : dict
-        Number of rows of each declared class.
+        Number of rows in each declared class.
     imbalance_ratio : float
-        Number of rows in the largest class divided by the number of rows in the smallest class that occurs.
+        Size of the largest class divided by the size of the smallest class that occurs.
 
     Examples
     --------
@@ -127,7 +130,7 @@ class Summary:
 
     @property
     def attributes(self) -> int:
-        """Number of columns, not counting the class."""
+        """Number of attributes. The class is not counted."""
         return self.numeric + self.nominal
 
     def frame(self) -> pd.DataFrame:
@@ -163,7 +166,7 @@ class Dataset:
     name : str
         Name of the data set.
     X : pandas.DataFrame
-        Copy of the attributes: float64 columns are numeric, category columns are nominal.
+        Copy of the attributes. Columns of type float64 are numeric, and columns of type category are nominal.
     y : pandas.Series
         Copy of the class column. Its categories are the declared classes.
     row_ids : ndarray
@@ -171,14 +174,15 @@ class Dataset:
     source : str
         File, package or simulation from which the data come.
     notes : tuple of str
-        Remarks from reading the file, e.g. about columns that were left out.
+        Remarks made when the file was read, e.g. about columns that were left out.
     fault : KnownFault or None
-        The published file with these values, if it is known to be corrupted.
+        Known corrupted file from which the data come, if any.
     groups : pandas.Series or None
-        Copy of the group of each row, e.g. the patient. Rows of the same group are not independent. The group is not used as an
-        attribute.
+        Copy of the column that contains the group of each row, e.g. the patient. Rows in the same group are not independent.
+        The group is not used as an attribute.
     time : pandas.Series or None
-        Copy of the time of each row as a number; dates are seconds since 1970. The time is not used as an attribute.
+        Copy of the column that contains the time of each row as a number. Dates are stored as seconds since 1970. The time is
+        not used as an attribute.
 
     Examples
     --------
@@ -236,7 +240,8 @@ class Dataset:
         target : str, optional
             Name of the class column. Default: the name of `y`, or "class" if it has no name.
         classes : sequence, optional
-            All classes in order, including classes that do not occur. Default: the classes that occur, sorted.
+            All classes in order, including classes that do not occur. Default: the categories of a categorical `y`, otherwise
+            the labels that occur, sorted.
         nominal : sequence, optional
             Names or indices of columns to treat as nominal although they contain numbers.
         row_ids : array-like, optional
@@ -246,7 +251,7 @@ class Dataset:
         notes : sequence of str, default ()
             Remarks to store with the data set.
         ranges : mapping, optional
-            Declared lowest and highest value of numeric columns.
+            Declared lowest and highest values of numeric columns, keyed by column name.
         groups : array-like, optional
             Group of each row, e.g. the patient, without missing values.
         time : array-like, optional
@@ -299,12 +304,12 @@ class Dataset:
 
     @property
     def time(self) -> pd.Series[Any] | None:
-        """A copy of the time of each row, dates as seconds since 1970; None if no time is declared."""
+        """A copy of the time of each row; None if no time is declared. Dates are seconds since 1970."""
         return None if self._time is None else self._time.copy(deep=not _has_copy_on_write())
 
     @property
     def ranges(self) -> dict[str, tuple[float, float]]:
-        """The declared lowest and highest value of numeric columns, by column name."""
+        """The declared lowest and highest values of numeric columns, keyed by column name."""
         return dict(self._ranges)
 
     @property
@@ -327,7 +332,7 @@ class Dataset:
 
     @cached_property
     def content_hash(self) -> str:
-        """SHA-256 hash of column names, types and values. The name of the data set and the row ids are not included."""
+        """SHA-256 hash of column names, types and values. It ignores the name of the data set and the row ids."""
         digest = hashlib.sha256(f"{len(self)} rows, {self._X.shape[1]} attributes".encode())
         columns = [("", self._X[name]) for name in self._X.columns]
         for role, column in [*columns, ("", self._y), ("groups", self._groups), ("time", self._time)]:
@@ -349,12 +354,12 @@ class Dataset:
         return hash(self.content_hash)
 
     def take(self, rows: npt.ArrayLike) -> Dataset:
-        """Select rows; their ids and the declared classes stay the same.
+        """Select rows and keep their ids. The declared classes do not change.
 
         Parameters
         ----------
         rows : array-like
-            Row positions, or a boolean mask of all rows.
+            Row positions, or a boolean mask with one value per row.
 
         Returns
         -------
@@ -425,7 +430,7 @@ class Dataset:
         return rows.astype(np.intp)
 
     def frame(self) -> pd.DataFrame:
-        """Return all columns as a data frame: groups, time, attributes, and the class last."""
+        """Return a data frame of all columns in the order groups, time, attributes, class."""
         frame = self._X.assign(**{self.target: self._y})
         for position, column in enumerate(column for column in (self._groups, self._time) if column is not None):
             frame.insert(position, str(column.name), column)
@@ -459,7 +464,7 @@ def _convert_groups(values: Any) -> pd.Series[Any]:
 
 
 def _convert_time(values: Any) -> pd.Series[Any]:
-    """Convert the time of each row to numbers; dates become seconds since 1970."""
+    """Convert times to numbers. Dates become seconds since 1970."""
     import pandas as pd
 
     column = pd.Series(values).reset_index(drop=True)
@@ -489,12 +494,12 @@ def _check_role_columns(names: list[Any], n_rows: int, *columns: pd.Series[Any] 
 
 
 def _encode_label(label: Any) -> str:
-    """Convert NumPy labels to text in the same way as equal Python labels."""
+    """Convert a label to text. NumPy labels and equal Python labels give the same text."""
     return repr(label.item() if isinstance(label, np.generic) else label)
 
 
 def _has_copy_on_write() -> bool:
-    """Return whether pandas copies data on write (since version 3), which makes a shallow copy safe."""
+    """Return whether pandas copies data on write, which makes shallow copies safe. It does so since version 3."""
     import pandas as pd
 
     return int(pd.__version__.split(".")[0]) >= 3
@@ -514,11 +519,12 @@ class Description:
     target : str
         Name of the class column.
     columns : tuple
-        Name, type, values and number of missing values of each attribute.
+        Name, type, values and number of missing values of each column except the class. For columns of groups and times, this
+        role replaces the type.
     source : str
         File, package or simulation from which the data come.
     notes : tuple of str
-        Remarks from reading the file, and the known fault of the file, if any.
+        Remarks made when the file was read, and a message about the corrupted file if the data come from a known one.
 
     Examples
     --------
@@ -533,7 +539,7 @@ class Description:
     notes: tuple[str, ...]
 
     def frame(self) -> pd.DataFrame:
-        """Return one row per attribute: name, type, values and number of missing values."""
+        """Return one row per column: name, type, values and number of missing values."""
         import pandas as pd
 
         return pd.DataFrame(list(self.columns), columns=["column", "type", "values", "missing"])

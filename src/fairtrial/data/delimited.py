@@ -1,7 +1,6 @@
 """Read data sets from CSV, TSV and similar text tables.
 
-Column types are inferred, and error messages contain the line number. Text categories are sorted as text, so '10' comes before
-'9'.
+Column types are inferred. Error messages contain the line number. Text categories are sorted as text, so '10' comes before '9'.
 """
 
 from __future__ import annotations
@@ -91,7 +90,7 @@ def _find_comma_format(texts: Sequence[str], unparsed: list[str]) -> str | None:
 
 
 def _find_point_format(unparsed: list[str]) -> str | None:
-    """Find the format of numbers that contain several commas, or points although `decimal` is a comma."""
+    """Find the format of numbers that contain several commas, or that contain points although `decimal` is a comma."""
     if all(text_tables.is_number(text) or _POINTS_PART_THOUSANDS.fullmatch(text) for text in unparsed):
         return "points with decimal=','"
     return "thousands commas" if all(_COMMAS_PART_THOUSANDS.fullmatch(text) for text in unparsed) else None
@@ -134,7 +133,9 @@ _BOOLEANS = {"false": False, "true": True}
 
 
 def as_numbers(cells: Any, missing: Collection[str], decimal: str = ".") -> FloatArray | None:
-    """Convert an Arrow column of text to float64, with NaN for missing cells; None if any other cell is not a number.
+    """Convert an Arrow column of text to float64.
+
+    Missing cells become NaN. Return None if any other cell is not a number.
 
     >>> import pyarrow as pa
     >>> as_numbers(pa.chunked_array([["1", "?", " 2.5"]]), ["?"]).tolist()
@@ -152,7 +153,9 @@ def as_numbers(cells: Any, missing: Collection[str], decimal: str = ".") -> Floa
 
 
 def as_dates(cells: Any, missing: Collection[str]) -> FloatArray | None:
-    """Convert an Arrow column of ISO 8601 dates to seconds since 1970; None if any nonmissing cell is not a date.
+    """Convert an Arrow column of ISO 8601 dates to seconds since 1970.
+
+    Missing cells become NaN. Return None if any other cell is not a date.
 
     >>> import pyarrow as pa
     >>> as_dates(pa.chunked_array([["1970-01-02", "?", "1970-01-01 00:01"]]), ["?"]).tolist()
@@ -162,7 +165,9 @@ def as_dates(cells: Any, missing: Collection[str]) -> FloatArray | None:
 
 
 def find_code(cells: Any, missing: Collection[str]) -> str | None:
-    """Find the first cell that would lose leading zeros, or digits beyond the 15th, if it were read as a number.
+    """Find the first cell that would lose digits if it were read as a number.
+
+    Such cells have leading zeros or more than 15 digits. Return None if there is no such cell.
 
     >>> import pyarrow as pa
     >>> find_code(pa.chunked_array([["10", "0123"]]), [])
@@ -176,7 +181,9 @@ def find_code(cells: Any, missing: Collection[str]) -> str | None:
 
 
 def as_labels(cells: Any, missing: Collection[str]) -> pd.Categorical:
-    """Convert an Arrow column of text to sorted categories: whole numbers or booleans if possible, otherwise text.
+    """Convert an Arrow column of text to sorted categories.
+
+    The categories are whole numbers or booleans if possible, otherwise text.
 
     >>> import pyarrow as pa
     >>> as_labels(pa.chunked_array([["10", "9", "?"]]), ["?"]).tolist()
@@ -193,7 +200,10 @@ def as_text(cells: Any, missing: Collection[str]) -> pd.Categorical:
 
 
 def as_classes(cells: Any, missing: Collection[str], decimal: str = ".") -> pd.Categorical:
-    """Convert an Arrow column of text to classes: whole numbers, booleans or distinct numbers if possible, otherwise text.
+    """Convert an Arrow column of text to classes.
+
+    The classes are whole numbers or booleans if possible. Otherwise, they are numbers if all texts represent different finite
+    numbers without leading zeros. In all other cases, they are text.
 
     >>> import pyarrow as pa
     >>> as_classes(pa.chunked_array([["1.0", "-1.0"]]), []).tolist(), as_classes(pa.chunked_array([["01", "1"]]), []).tolist()
@@ -203,7 +213,9 @@ def as_classes(cells: Any, missing: Collection[str], decimal: str = ".") -> pd.C
 
 
 def find_non_number(cells: Any, missing: Collection[str], decimal: str = ".") -> tuple[int, str]:
-    """Find the row and the text of the first cell that is neither a number nor missing; such a cell must exist.
+    """Find the row and the text of the first cell that is neither a number nor missing.
+
+    The column must contain such a cell.
 
     >>> import pyarrow as pa
     >>> find_non_number(pa.chunked_array([["1", "x"]]), [])
@@ -216,7 +228,7 @@ def find_non_number(cells: Any, missing: Collection[str], decimal: str = ".") ->
 def find_isolated_text(cells: Any, missing: Collection[str], decimal: str = ".") -> tuple[int, str, int] | None:
     """Find the first text in a column in which nearly all values are numbers.
 
-    Return its row, the text and the number of numeric cells, or None for other columns.
+    Return the row, the text and the number of numeric cells. Return None for any other column.
 
     >>> import pyarrow as pa
     >>> find_isolated_text(pa.chunked_array([["1"] * 30 + ["oops"]]), [])
@@ -234,7 +246,7 @@ def find_isolated_text(cells: Any, missing: Collection[str], decimal: str = ".")
 
 
 def _with_points(present: Any, decimal: str) -> Any:
-    """Replace decimal commas in a column with points, in the same way as `with_point`."""
+    """Replace decimal commas in a column with points, as `with_point` does."""
     import pyarrow.compute as pc
 
     if decimal == ".":
@@ -254,7 +266,7 @@ def _mask_missing(cells: Any, missing: Collection[str]) -> Any:
 
 
 def _encode_dictionary(present: Any) -> Any:
-    """Return the distinct values, and the index of the value in each row."""
+    """Encode a column as its distinct values and one index per row."""
     import pyarrow as pa
 
     return pa.concat_arrays(present.chunks or [pa.array([], pa.string())]).dictionary_encode()
@@ -281,7 +293,7 @@ def _parse_number(word: str, decimal: str = ".") -> float | None:
 
 
 def _encode_categorical(cells: Any, missing: Collection[str], parse_texts: Callable[[list[str]], list[Any]]) -> pd.Categorical:
-    """Encode text cells. The categories are the distinct values that `parse_texts` returns, in sort order."""
+    """Encode text cells. The categories are the distinct values that `parse_texts` returns, sorted."""
     import pandas as pd
     import pyarrow.compute as pc
 
@@ -331,9 +343,9 @@ def read_delimited(
 ) -> Dataset:
     """Read a data set from a text table such as a CSV or TSV file.
 
-    A column is numeric if all its values are numbers or ISO 8601 dates, which become seconds since 1970. All other columns are
-    nominal. A column that contains numbers with leading zeros or more than 15 digits is nominal, because such numbers are
-    treated as codes. Classes that are whole numbers or booleans keep their type.
+    A column is numeric if all its values are numbers or all are ISO 8601 dates. Dates become seconds since 1970. All other
+    columns are nominal. A column that contains numbers with leading zeros or more than 15 digits is nominal, because such
+    numbers are treated as codes. Classes that are whole numbers or booleans are not converted to text.
 
     Parameters
     ----------
@@ -344,11 +356,11 @@ def read_delimited(
     name : str, optional
         Name of the data set. Default: the name of the file.
     nominal : sequence of str, optional
-        Columns to read as nominal although they look like numbers.
+        Columns to read as nominal although their values look like numbers.
     numeric : sequence of str, optional
-        Columns to read as numbers although they look nominal.
+        Columns to read as numeric although their values look like codes, e.g. because of leading zeros.
     text : sequence of str, optional
-        Columns to read as nominal with their values exactly as written.
+        Columns to read as nominal. Their values stay text, even if they are whole numbers or booleans.
     drop : sequence of str, optional
         Columns to leave out.
     groups : str, optional
@@ -356,18 +368,18 @@ def read_delimited(
     time : str, optional
         Column with the time of each row: numbers, or dates in ISO 8601 format. It is not used as an attribute.
     delimiter : str, optional
-        Single character between cells; " " stands for any number of blanks. Default: detected.
+        Single character that separates cells; " " stands for one or more blanks. Default: detected.
     header : bool, optional
         Whether the first row names the columns. Default: detected.
     columns : sequence of str, optional
         Names of the columns. Default: the names in the header, or x0, x1, ... if there is no header.
     missing : collection of str
-        Texts that mean a missing value. An empty cell is always missing.
+        Texts that represent a missing value. An empty cell is always missing.
     decimal : {".", ","}, default "."
         Decimal separator.
     encoding : str, optional
-        Text encoding of the file. Default: UTF-8, UTF-16 or Latin-1, as detected. An encoding other than UTF-8 is stated in the
-        notes of the data set.
+        Text encoding of the file. Default: UTF-8, UTF-16 or Latin-1, as detected. If the detected encoding is not UTF-8, the
+        notes of the data set state it.
 
     Returns
     -------
@@ -422,7 +434,7 @@ def _resolve_kinds(
     names: list[str],
     where: str,
 ) -> dict[str, str]:
-    """Return the declared kind of each column; a class that is declared nominal is read as text."""
+    """Return the declared kind of each column. A class column that is declared nominal is read as text."""
     declared = {"nominal": nominal, "numeric": numeric, "text": text}
     kinds = {target: "class"}
     for kind, columns in declared.items():
@@ -497,7 +509,7 @@ def _warn_about_isolated_text(name: str, row: int, text: str, n_numbers: int, co
 
 
 def _warn_about_texts(name: str, values: Any, decimal: str, where: str) -> bool:
-    """Warn if the texts look like numbers or dates; return whether they do."""
+    """Warn if the texts look like numbers or dates. Return whether they do."""
     texts = [category for category in values.categories if isinstance(category, str)]
     number_format = detect_number_format(texts, decimal)
     if number_format is not None:

@@ -1,4 +1,4 @@
-"""Read published folds: pairs of KEEL files (`x-5-1tra.dat`, `x-5-1tst.dat`) become one data set with splits."""
+"""Read published folds from pairs of KEEL files, such as `x-5-1tra.dat` and `x-5-1tst.dat`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
 
 def compute_row_keys(frame: pd.DataFrame) -> IntArray:
-    """Number the rows so that equal rows have the same number. Missing values are treated as equal.
+    """Assign a number to each row. Equal rows get the same number.
+
+    Missing values are treated as equal.
 
     >>> import pandas as pd
     >>> compute_row_keys(pd.DataFrame({"a": [1.0, float("nan"), 1.0, float("nan")]})).tolist()
@@ -43,11 +45,11 @@ def compute_row_keys(frame: pd.DataFrame) -> IntArray:
 
 
 def count_copies(test_keys: Sequence[IntArray], train_keys: Sequence[IntArray]) -> IntArray:
-    """Estimate the number of rows of the data set with each key.
+    """Estimate how many rows of the data set have each key.
 
-    The training and test sets of a correct fold together contain every row once. The estimate is therefore the median count
-    over the folds, but at least the largest count in any training or test set. The median is not affected by a single fold in
-    which a row is duplicated or lost.
+    In a correct fold, the training and test sets together contain every row once. The estimate is therefore the median over the
+    folds of the number of rows with a key. It is at least the largest number in any single training or test set. The median is
+    not affected by a single fold in which a row is duplicated or lost.
 
     >>> tests, leaking = [[0, 1], [2], [3]], [[2, 3, 0], [0, 1, 3], [0, 1, 2]]
     >>> count_copies([np.array(each) for each in tests], [np.array(each) for each in leaking])
@@ -63,9 +65,9 @@ def count_copies(test_keys: Sequence[IntArray], train_keys: Sequence[IntArray]) 
 def match_rows(test_keys: Sequence[IntArray], train_keys: Sequence[IntArray]) -> tuple[list[list[int]], list[int]]:
     """Match the rows of all test and training sets to positions in one table.
 
-    Return the positions of each set, with all test sets first. Also return, for each position, the index of its row in the
-    concatenated sets. No set contains a position twice. If there is a choice, a test set uses rows that no earlier set tests,
-    and a training set uses rows that its own fold does not test.
+    Return the positions of each set, with all test sets first. For each position, also return the index of its row in the
+    concatenated sets. No set contains a position twice. If several positions match a test row, one that no earlier set tests is
+    preferred. If several positions match a training row, one that is not tested in the same fold is preferred.
 
     >>> match_rows([np.array([0, 1]), np.array([2])], [np.array([2]), np.array([1, 0])])
     ([[0, 1], [2], [2], [1, 0]], [0, 1, 2])
@@ -100,15 +102,15 @@ _FOLD_FILE = re.compile(r"(?P<set>.+)-(?P<fold>[0-9]{1,6})(?P<part>tra|tst)\.dat
 class GivenFolds:
     """A data set with published splits.
 
-    Iterate over the object to get pairs (train, test) of row positions. The rows are in the order of the test sets. Rows that
-    are in no test set come last.
+    Iterate over the object to get pairs (train, test) of row positions. The rows of the data set follow the order of the test
+    sets. Rows that are in no test set come last.
 
     Attributes
     ----------
     dataset : Dataset
         Data set that contains each row once.
     splits : tuple
-        Pairs (train, test) of arrays of row positions, in the order of the folds.
+        One pair (train, test) of position arrays per fold, in order.
 
     Examples
     --------
@@ -134,7 +136,7 @@ class GivenFolds:
         return len(self.dataset) - len(set().union(*(test.tolist() for _, test in self.splits)))
 
     def frame(self) -> pd.DataFrame:
-        """Return one row per fold: the number of training rows, test rows, and rows in both sets."""
+        """Return one row per fold: the numbers of training rows, test rows, and rows in both sets."""
         import pandas as pd
 
         lines = [(len(train), len(test), len(np.intersect1d(train, test))) for train, test in self.splits]
@@ -156,18 +158,18 @@ def read_folds(
 ) -> GivenFolds:
     """Read KEEL's folds from a folder or a zip archive.
 
-    KEEL's files repeat the rows without numbering them, so rows are matched by their values. If a training row equals several
-    rows, it is matched to a row that its fold does not test. If there is no such row, the fold has a leak: it trains on a test
-    row. A SuspectInputWarning is issued for leaks and for rows that are never tested.
+    KEEL's files do not number their rows, so rows are matched by their values. If a training row equals several rows of the
+    data set, it is matched to a row that is not tested in the same fold. If there is no such row, the fold has a leak: one of
+    its test rows is also a training row. A SuspectInputWarning is issued for leaks and for rows that are never tested.
 
     Parameters
     ----------
     path : path
         Folder or zip archive with pairs of files such as `x-5-1tra.dat` and `x-5-1tst.dat`.
     scheme : str, optional
-        Text before the number of the fold in file names, such as `x-5`. It is required if there are files of several schemes.
+        Part of the file names before the fold number, such as `x-5`. It is required if there are several schemes.
     target : str, optional
-        Class attribute. Default: the attribute named in `@outputs`, or the last attribute.
+        Class attribute. Default: the attribute named in `@outputs`, otherwise the last attribute.
     encoding : str, default "utf-8"
         Text encoding of the files.
 
@@ -236,7 +238,7 @@ class _FoldArchive:
 
 
 def _select_scheme(names: Sequence[str], scheme: str | None, path: str) -> tuple[str, list[tuple[str, str]]]:
-    """Return the name of the scheme and its pairs of files, sorted by the number of the fold."""
+    """Return the name of the scheme and its pairs of files, sorted by fold number."""
     schemes: dict[str, dict[int, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
     for name in names:
         if matched := _FOLD_FILE.fullmatch(name.rpartition("/")[2]):
@@ -282,7 +284,7 @@ def _match_folds(fold_pairs: Sequence[tuple[Dataset, ...]], name: str, source: s
 
 
 def _join_datasets(datasets: Sequence[Dataset]) -> Dataset:
-    """Concatenate data sets; categories are in the order in which they are first declared."""
+    """Concatenate data sets. Categories are ordered by their first declaration."""
     import pandas as pd
 
     names = list(datasets[0].X.columns)

@@ -1,4 +1,4 @@
-"""Roles of the columns of a predictions file: guessed from names and contents, or given by the user."""
+"""Assign roles to the columns of a predictions file. Users give roles, or they are guessed from names and contents."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ ROLE_PARAMETERS = (
     "fold",
 )
 
-# Columns with these names that have no missing and no repeated values identify the rows.
+# A column with such a name identifies the rows if it has no missing and no repeated values.
 _ID_NAME = re.compile(
     r"(?:.+[_ .\-])?(?:id|uuid|guid|key|ref)|.*[a-z]I[dD]|(?:patient|customer|client|user|subject|question|prompt|document|doc|"
     r"file|filename|image|url|transaction|order|account|ticket|claim|passenger|record|message|review|case|visit)s?",
 )
 
-# True labels that mean a missing label, without blanks and in lower case. Those of the second set may also be classes.
+# Texts that mark a missing true label, stripped and in lower case. Texts in the second set may also be classes.
 _MISSING_LABELS = frozenset({"", "?", "na", "n/a", "#n/a", "nan", "<na>"})
 _POSSIBLY_MISSING_LABELS = frozenset({"null", "none", "-", "."})
 
 # A text column contains predicted labels if at least this fraction of its cells are classes.
 _MIN_KNOWN_FRACTION = 0.8
 
-# Names of units that often have several dependent rows, as `normalize_name` writes them.
+# Normalized names (see `normalize_name`) of units that often have several dependent rows.
 _CLUSTER_NAMES = frozenset(
     {
         *("person", "participant", "respondent", "household", "family", "session", "visitor", "author", "speaker", "writer"),
@@ -56,7 +56,7 @@ _CLUSTER_NAMES = frozenset(
 
 _SINGLE_COLUMN_ROLES = ("y_true", "model", "dataset", "row", "weight", "cluster", "repeat", "fold", "condition", "level")
 
-# Names as `normalize_name` writes them; if a file contains several of them, the one listed first is used.
+# Normalized names (see `normalize_name`). If a file contains several names of a role, the one listed first is used.
 ALIASES = {
     "model": ("model", "learner", "algorithm", "classifier", "estimator", "method", "system"),
     "dataset": ("dataset", "data", "domain", "problem", "task"),
@@ -108,11 +108,11 @@ PERCENTAGE = r"\s*[-+]?\d+(?:[.,]\d+)?\s*%\s*"
 
 _PROBABILITY_NAME = re.compile(r"(?:^|[^a-z])(?:y[_ .\-]?)?(?:probs?|proba|probability|p)(?:[^a-z0-9]|$)", re.IGNORECASE)
 
-# Labels that mean no and yes, as `normalize_name` writes them; -1 is compared as it is.
+# Labels that mean no or yes, stripped and in lower case.
 _NO_WORDS = frozenset({"0", "-1", "false", "no", "n", "f", "negative", "neg", "-"})
 _YES_WORDS = frozenset({"1", "true", "yes", "y", "t", "positive", "pos", "+"})
 
-# Short codes name the positive class only if the other class is its counterpart.
+# A short code marks the positive class only if the other class is its counterpart.
 _CODE_PAIRS = frozenset({("0", "1"), ("-1", "1"), ("n", "y"), ("f", "t"), ("n", "p"), ("-", "+")})
 
 _POSITIVE_NAMES = frozenset(
@@ -155,11 +155,11 @@ class ModelColumns:
     Attributes
     ----------
     name : str
-        Name of the model; empty in a long file, where a column names the models.
+        Name of the model. It is empty in a long file, in which a column contains the model names.
     label : str or None
         Column of predicted labels.
     scores : tuple of (str or None, str)
-        Class and column of each score; None means the positive class.
+        Pairs of class and score column. None stands for the positive class.
     """
 
     name: str
@@ -174,26 +174,26 @@ class ModelColumns:
 
 @dataclass(frozen=True)
 class Roles:
-    """The role of each column of a predictions file.
+    """The roles of the columns in a predictions file.
 
     Attributes
     ----------
     layout : {"long", "wide"}
         Whether the file has one line per row and model, or one line per row.
     columns : mapping of str to str
-        Role to column: y_true, model, dataset, row, weight, cluster, repeat, fold, condition, level.
+        Column of each role: y_true, model, dataset, row, weight, cluster, repeat, fold, condition, level.
     models : tuple of ModelColumns
-        Columns of each model; a single entry without a name if a column names the models.
+        Columns of each model. If a column contains the model names, there is a single entry without a name.
     subgroups : tuple of str
         Columns that define subgroups.
     specified : tuple of str
-        Roles that the user gave; the others were guessed.
+        Roles that the user gave. All others were guessed.
     unused : tuple of str
         Columns without a role.
     reasons : tuple of Finding
-        Why an unused column that seems to contain labels is not used.
+        Findings about unused columns that seem to contain predictions or cluster ids.
     missing_labels : tuple of str
-        Markers of a missing true label, such as ?.
+        Texts that mark a missing true label, such as "?".
     """
 
     layout: Literal["long", "wide"]
@@ -206,7 +206,7 @@ class Roles:
     missing_labels: tuple[str, ...] = ()
 
     def get(self, role: str) -> str | None:
-        """Return the column of a role, or None."""
+        """Return the column of a role, or None if no column has this role."""
         return self.columns.get(role)
 
     def list_columns(self, *roles: str) -> list[str]:
@@ -220,7 +220,7 @@ class Roles:
         return tuple(dict.fromkeys([*self.columns.values(), *self.subgroups, *model_columns]))
 
     def frame(self) -> pd.DataFrame:
-        """Build a frame with one row per column: column, role, model, class, and whether the role was given or guessed."""
+        """Build a frame with one row per column: its role, its model, its class, and who assigned the role."""
         import pandas as pd
 
         lines = [(column, role, "", "") for role, column in self.columns.items()]
@@ -235,13 +235,13 @@ class Roles:
 
     @property
     def scored_class(self) -> str | None:
-        """The class in the names of single score columns, as in `p_fraud`; None if there is no such class, or more than one."""
+        """The class in the names of single score columns, such as `p_fraud`. None if there is not exactly one."""
         names = {model_columns.scores[0][0] for model_columns in self.models if len(model_columns.scores) == 1} - {None}
         return names.pop() if len(names) == 1 else None
 
     @property
     def summary(self) -> str:
-        """A one-line summary of the columns that are used, with their roles.
+        """A one-line summary of the used columns and their roles.
 
         >>> models = tuple(ModelColumns(name, None, ((None, f"{name}_proba"),)) for name in ("tree", "forest"))
         >>> Roles("wide", {"y_true": "churned"}, models).summary
@@ -267,7 +267,7 @@ class Roles:
 
 
 def _abbreviate_columns(columns: Sequence[tuple[str, str]]) -> str:
-    """List columns in short form. A star replaces the names of several models or classes.
+    """List columns in short form, with a star instead of the names of several models or classes.
 
     >>> _abbreviate_columns([("tree", "tree_p"), ("svm", "svm_p")]), _abbreviate_columns([("tree", "tree"), ("svm", "svm")])
     ('*_p', 'tree and svm')
@@ -283,9 +283,9 @@ def _abbreviate_columns(columns: Sequence[tuple[str, str]]) -> str:
 
 
 def guess_roles(frame: pd.DataFrame, *, positive: object = None, **specified: Any) -> Roles:
-    """Guess the roles of the columns of a table of predictions, or of its first rows; roles in `specified` are kept.
+    """Guess the role of each column in a table of predictions. Roles in `specified` are kept.
 
-    The class `positive`, if given, never counts as a missing label.
+    `frame` may contain only the first rows of the table. The class `positive`, if given, never counts as a missing label.
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"y_true": ["a", "b"], "tree": ["a", "a"], "tree_p": [0.2, 0.4], "forest": ["a", "b"]})
@@ -330,7 +330,7 @@ def guess_roles(frame: pd.DataFrame, *, positive: object = None, **specified: An
         if normalize_name(columns["y_true"]) in _CORRECTNESS_NAMES:
             raise InputError(
                 f"the file must have true and predicted labels, got column {columns['y_true']!r}, which only says whether an "
-                "answer is correct: add the labels, or compare two such columns in Python by "
+                "answer is correct: add the labels, or compare two such columns in Python with "
                 "fairtrial.significance.mcnemar([1] * n, first, second)"
             )
         _check_other_labels(frame, free, classes, columns["y_true"])
@@ -379,7 +379,7 @@ def _check_subgroups(frame: pd.DataFrame, subgroups: list[str], free: list[str],
 
 
 def _list_columns(value: Any) -> list[str]:
-    """List the columns named by the value of a role: a name, a list, a mapping, or a mapping of mappings."""
+    """List the columns that an argument names. The argument is a name, a list, a mapping, or a mapping of mappings."""
     if value is None:
         return []
     if isinstance(value, Mapping):
@@ -405,7 +405,7 @@ def _assign_by_name(names: list[str], columns: dict[str, str], used_columns: set
 
 
 def _find_y_true(frame: pd.DataFrame, names: list[str], used_columns: set[str]) -> str:
-    """Find the column of true labels by its name, or else take the only column with two values that is not a prediction."""
+    """Find the column of true labels by name. Otherwise, take the only binary column that is not a prediction."""
     for alias in Y_TRUE_NAMES:
         for name in names:
             if name not in used_columns and normalize_name(name) == alias:
@@ -420,7 +420,9 @@ def _find_y_true(frame: pd.DataFrame, names: list[str], used_columns: set[str]) 
 
 
 def find_missing_labels(frame: pd.DataFrame, y_true: str, free: Sequence[str], positive: object = None) -> tuple[str, ...]:
-    """Find true labels that mean a missing label. Labels such as "none" are classes if a prediction or a score refers to them.
+    """Find true labels that mark a missing label, such as "?".
+
+    Labels such as "none" are classes if predictions or score columns contain them, or if fewer than two other classes remain.
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"y": ["cat", "?", "none", "dog"], "tree": ["cat", "dog", "none", "dog"]})
@@ -439,24 +441,24 @@ def find_missing_labels(frame: pd.DataFrame, y_true: str, free: Sequence[str], p
 
 
 def _assign_row_ids(frame: pd.DataFrame, free: list[str], columns: dict[str, str]) -> None:
-    """Assign the role of row ids to a column named like an id whose values differ within each model and split."""
+    """Assign the role of row ids to a column with an id-like name whose values are unique within each model and split."""
     candidates = [name for name in free if is_id_name(name) and not _is_fraction(frame[name])]
     if not candidates:
         return
     keys = [columns[role] for role in ("dataset", "model", "repeat", "fold", "condition", "level") if role in columns]
-    # The sample of a streamed file ends with lines that contain only a true label.
+    # The sample of a streamed file ends with lines in which only the true label is filled in.
     complete = frame.dropna(subset=[*keys, *free], how="all")
     for name in candidates:
         if complete[name].notna().all():
             n_repeated = int(complete.duplicated([*keys, name]).sum())
-            # Lines that are identical in all columns are duplicates, not other rows.
+            # Lines that are identical in all columns are duplicates, not different rows with the same id.
             if not n_repeated or (n_repeated < len(complete) / 2 and n_repeated == int(complete.duplicated().sum())):
                 columns["row"] = name
                 return
 
 
 def is_id_name(name: str) -> bool:
-    """Whether the name of a column suggests identifiers.
+    """Return whether the name of a column suggests identifiers.
 
     >>> [is_id_name(name) for name in ("customer_id", "patientId", "url", "humid", "size")]
     [True, True, True, False, False]
@@ -492,7 +494,7 @@ def _find_models(
         score_columns = score_columns or ((None, label),)
         label = None
     is_specified = "model" in columns or prediction is not None or scores is not None
-    # A model may be called y; in this case y_score is not the only column of scores.
+    # A model may be called y. In this case, y_score belongs to this model, and other columns belong to other models.
     several = not is_specified and label is None and len(score_columns) == 1 and len(find_wide_models(frame, free, classes)) > 1
     if is_specified or label is not None or (score_columns and not several):
         return (ModelColumns("", label, score_columns),) if label is not None or score_columns else ()
@@ -500,7 +502,7 @@ def _find_models(
 
 
 def _are_models(scores: Any, classes: list[str]) -> bool:
-    """Return whether several columns of scores belong to different models, because none of their names refers to a class."""
+    """Return whether `scores` lists columns of different models: several columns, none of which is named after a class."""
     if scores is None or isinstance(scores, (str, Mapping)):
         return False
     names = _to_list(scores)
@@ -524,8 +526,7 @@ def _build_wide_models(prediction: Any, scores: Any, classes: list[str]) -> tupl
 
 
 def _resolve_score_columns(value: Any, classes: list[str]) -> tuple[tuple[str | None, str], ...]:
-    """Pair classes with columns. A single column contains scores of the positive class, unless its name refers to another
-    class."""
+    """Pair each score column with its class. A single column is None, the positive class, unless its name contains a class."""
     if isinstance(value, Mapping):
         return tuple((str(name), str(column)) for name, column in value.items())
     columns = _to_list(value)
@@ -563,7 +564,7 @@ def _find_score_columns(free: list[str], classes: list[str]) -> tuple[tuple[str 
 
 
 def find_wide_models(frame: pd.DataFrame, free: list[str], classes: list[str]) -> tuple[ModelColumns, ...]:
-    """Find the models of a wide file by column names, then among columns that contain only classes."""
+    """Find the models of a wide file: by column names, then by columns of classes or, if there are none, of numbers."""
     labels: dict[str, str] = {}
     scores: dict[str, dict[str | None, str]] = {}
     rest = []
@@ -590,7 +591,7 @@ def find_wide_models(frame: pd.DataFrame, free: list[str], classes: list[str]) -
     if not labels and not scores:
         numeric = [column for column in rest if _is_fraction(frame[column])]
         probabilities = [column for column in numeric if _is_within_unit_interval(frame[column])]
-        # If some columns contain probabilities, other numbers (such as an amount) are attributes.
+        # If some columns contain probabilities, other numeric columns (such as amounts) are attributes.
         scores = {column: {None: column} for column in probabilities or numeric}
     positions = {column: index for index, column in enumerate(free)}
     names = sorted(
@@ -600,7 +601,7 @@ def find_wide_models(frame: pd.DataFrame, free: list[str], classes: list[str]) -
 
 
 def _has_unnamed_scores(models: Sequence[ModelColumns]) -> bool:
-    """Whether score columns were recognized by their values, because their names are just the names of the models."""
+    """Return whether score columns were recognized by their values, because they are named like the models."""
     return any(column == model_columns.name for model_columns in models for _, column in model_columns.scores)
 
 
@@ -609,7 +610,7 @@ def _list_model_columns(model: str, labels: dict[str, str], scores: dict[str, di
 
 
 def _parse_column_name(column: str, classes: list[str]) -> tuple[str, str, str | None]:
-    """Split a column name into model, kind (score, label or nothing) and class."""
+    """Split a column name into model, kind ("score", "label" or "") and class."""
     bracket = re.fullmatch(rf"(.+?)(?:{_SEPARATOR}{_SCORE_WORD})?{_SEPARATOR}?[\[(](.+)[\])]", column, re.IGNORECASE)
     if bracket and _match_class(bracket[2], classes):
         return bracket[1], "score", _match_class(bracket[2], classes)
@@ -641,7 +642,7 @@ def _parse_column_name(column: str, classes: list[str]) -> tuple[str, str, str |
 def _match_class_suffixes(
     frame: pd.DataFrame, rest: list[str], classes: list[str], scores: dict[str, dict[str | None, str]]
 ) -> list[str]:
-    """Take forest_a, forest_b ... as the scores of a model if there is a column for every class; return the other columns."""
+    """Treat forest_a, forest_b ... as scores of a model if there is one for each class. Return the other columns."""
     stems: dict[str, dict[str | None, str]] = {}
     for column in rest:
         for name in classes:
@@ -657,7 +658,7 @@ def _match_class_suffixes(
 def find_score_class(column: str, classes: Sequence[str]) -> str | None:
     """Find the class in the name of a score column such as score_a, p_a, proba(a) or prob a.
 
-    A name such as score[a] is sufficient even if a is not a known class.
+    The brackets in score[a] mark a class even if a is not a known class.
 
     >>> find_score_class("Proba_yes", ["no", "yes"]), find_score_class("score[c]", ["a"]), find_score_class("score_c", ["a"])
     ('yes', 'c', None)
@@ -680,7 +681,7 @@ def _match_class(name: str, classes: Sequence[str]) -> str | None:
     if name in classes:
         return name
     same_letters = next((label for label in classes if label.lower() == name.lower()), None)
-    is_answer = name.isdigit() or len(name) > 1  # a single letter is part of a name such as y_score
+    is_answer = name.isdigit() or len(name) > 1  # a single letter may be part of a name such as y_score
     return same_letters or (find_duplicate_labels([name], classes).get(name) if is_answer else None)
 
 
@@ -689,7 +690,7 @@ def _is_number(column: pd.Series[Any]) -> bool:
 
 
 def _is_fraction(column: pd.Series[Any]) -> bool:
-    """Return whether some number has a fractional part; whole numbers are rarely scores."""
+    """Return whether a number has a fractional part, because whole numbers are rarely scores."""
     if not _is_number(column):
         return False
     values = column.dropna().to_numpy(dtype=float)
@@ -708,7 +709,7 @@ def _has_only_classes(column: pd.Series[Any], classes: list[str]) -> bool:
 
 
 def _has_mostly_classes(column: pd.Series[Any], classes: list[str]) -> bool:
-    """Return whether all cells, or most cells of a text column, are classes. Other answers, e.g. refusals, count as errors."""
+    """Return whether all cells, or most cells of a text column, are classes. Other texts, e.g. refusals, count as errors."""
     if _has_only_classes(column, classes):
         return True
     labels = [] if _is_number(column) else format_labels(column)
@@ -725,8 +726,8 @@ def _has_shared_classes(labels: Sequence[str], classes: Sequence[str]) -> bool:
 def check_score_column(column: pd.Series[Any], model: str) -> None:
     """Check that a column whose name suggests the scores of a model contains numbers.
 
-    Without this check, a single text cell would exclude the model. A column whose name only begins with such a word, e.g.
-    decision_notes, may contain something else if none of its cells is a number.
+    Without this check, a single text cell would exclude the model. A column whose name only begins with a word for scores,
+    such as decision_notes, may contain text if none of its cells is a number.
     """
     import pandas as pd
 
@@ -745,7 +746,7 @@ def check_score_column(column: pd.Series[Any], model: str) -> None:
 
 
 def _check_prediction_column(column: pd.Series[Any], model: str, classes: Sequence[str]) -> None:
-    """Raise an error if a column is named like predicted labels, but has other labels than the true labels."""
+    """Reject a column that is named like predicted labels but contains none of the true labels."""
     labels = format_labels(column)
     name = str(column.name)
     is_named = re.fullmatch(rf"(.+){_SEPARATOR}{_PREDICTION_WORD}|{_PREDICTION_WORD}{_SEPARATOR}(.+)", name, re.IGNORECASE)
@@ -757,7 +758,7 @@ def _check_prediction_column(column: pd.Series[Any], model: str, classes: Sequen
 
 
 def is_named_prediction(column: str) -> bool:
-    """Whether the name of a column suggests predicted labels or scores.
+    """Return whether the name of a column suggests predicted labels or scores.
 
     >>> [is_named_prediction(name) for name in ("svm_proba", "pred_svm", "y_hat", "score_time", "size")]
     [True, True, True, False, False]
@@ -782,7 +783,7 @@ def check_misspelled(frame: pd.DataFrame, free: Sequence[str], classes: Sequence
 
 
 def _check_other_labels(frame: pd.DataFrame, free: Sequence[str], classes: Sequence[str], y_true: str) -> None:
-    """Reject a column of labels that seem to be the classes under another coding, because none of them is a class."""
+    """Reject a column that seems to contain the classes in another coding, because none of its few labels is a class."""
     for column in free:
         labels = format_labels(frame[column])
         if 2 <= len(labels) <= len(classes) and not set(labels) & set(classes):
@@ -793,7 +794,7 @@ def _check_other_labels(frame: pd.DataFrame, free: Sequence[str], classes: Seque
 
 
 def find_undeclared_clusters(frame: pd.DataFrame, unused: Sequence[str], columns: Mapping[str, str]) -> tuple[Finding, ...]:
-    """Find an unused column with an id-like name and repeated values, because rows with the same id may be dependent.
+    """Find an unused column that may identify clusters, because it has an id-like name and repeated values.
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"patient": ["p1", "p1", "p2", "p3"], "age": [60, 60, 70, 70]})
@@ -817,7 +818,7 @@ def explain_unused(
 ) -> tuple[Finding, ...]:
     """Explain why columns that seem to contain labels or scores are not used.
 
-    `has_unnamed_scores` means that columns are scores only because of their values, not because of their names.
+    `has_unnamed_scores` means that score columns were recognized by their values, not by their names.
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"svm": ["yes", "no", "maybe"], "colour": ["red", "blue", "red"], "again": ["yes", "no", "no"]})
@@ -854,7 +855,7 @@ def explain_unused(
 
 
 def _suggests_percentages(name: str, classes: Iterable[str]) -> bool:
-    """Return whether the name of a column contains a percent sign, or the name of a class as a word.
+    """Return whether the name of a column contains a percent sign or, as a word, the name of a class.
 
     >>> [_suggests_percentages(name, ["ham", "spam"]) for name in ("bayes spam", "bayes %", "hamster", "age")]
     [True, True, False, False]
@@ -881,7 +882,7 @@ def _find_text_among_numbers(column: pd.Series[Any]) -> str | None:
 def find_unnamed_models(
     frame: pd.DataFrame, unused: Sequence[str], classes: list[str], model: ModelColumns
 ) -> tuple[Finding, ...]:
-    """Find columns that look like predictions of other models although the user named the columns of one model only."""
+    """Find columns that look like predictions of other models, when the user named the columns of only one model."""
     if model.label is not None:
         columns = [name for name in unused if _has_mostly_classes(frame[name], classes)]
         return (Finding.of("unnamed_labels", columns=tuple(columns)),) if columns else ()
@@ -891,7 +892,7 @@ def find_unnamed_models(
 
 
 def find_percentages(frame: pd.DataFrame, specified: Mapping[str, Any]) -> list[str]:
-    """Find text columns in which every value is a percentage such as 96.5%, except columns with another role.
+    """Find text columns without another role in which every value is a percentage such as 96.5%.
 
     >>> import pandas as pd
     >>> find_percentages(pd.DataFrame({"y_true": ["5%", "9%"], "cnn": ["96.5%", "4 %"], "note": ["5%", "x"]}), {})
@@ -913,7 +914,7 @@ def normalize_name(name: str) -> str:
 
 
 def suggest_scale(low: float, high: float) -> str:
-    """Suggest how to fix a column whose name suggests probabilities, but whose values range from `low` to `high`.
+    """Suggest a fix for a column that is named like probabilities but ranges from `low` to `high`.
 
     >>> suggest_scale(0.2, 97.5)
     'divide percentages by 100'
@@ -943,15 +944,15 @@ def format_label(value: Any) -> str:
 
 
 def normalize_label(value: Any) -> Any:
-    """Turn the label 1.0 into 1; leave other labels unchanged."""
+    """Convert a whole float such as 1.0 to an integer. Leave other labels unchanged."""
     return int(value) if isinstance(value, float) and np.isfinite(value) and value == int(value) else value
 
 
 def find_duplicate_labels(labels: Sequence[str], classes: Sequence[str]) -> dict[str, str]:
-    """Map labels that are coded differently to the classes. The mapping is empty if the coding is the same or ambiguous.
+    """Map labels in another coding to the classes. The mapping is empty if the coding is the same or ambiguous.
 
-    Labels that differ from a class only in case or blanks are mapped to it. If labels and classes are different words for yes
-    and no, the mapping must be one-to-one and complete.
+    A label that differs from a class only in case or surrounding blanks is mapped to this class. If labels and classes are
+    different words for yes and no, the mapping must be one-to-one and complete.
 
     >>> find_duplicate_labels(["0", "1"], ["No", "Yes"]), find_duplicate_labels(["a"], ["False", "True"])
     ({'0': 'No', '1': 'Yes'}, {})
@@ -983,7 +984,7 @@ def _fold_answer(label: str) -> str | None:
 
 
 def find_usual_positive(classes: Sequence[str]) -> str | None:
-    """Find the class that has the usual name of a positive class, or whose opposite has the usual name of a negative class.
+    """Find the class with a usual name of a positive class, or else the one whose counterpart has a usual negative name.
 
     >>> find_usual_positive(["fraud", "legit"]), find_usual_positive(["1", "2"]), find_usual_positive(["no churn", "churn"])
     ('fraud', None, 'churn')
@@ -998,7 +999,7 @@ def find_usual_positive(classes: Sequence[str]) -> str | None:
 
 
 def _rate_class_name(name: str, other: str) -> int:
-    """Return 1 for a usual name of a positive class, -1 for one of a negative class or a negation of `other`, else 0."""
+    """Return 1 for a usual positive name, -1 for a usual negative name or a negation of `other`, and 0 otherwise."""
     word, opposite = normalize_name(name), normalize_name(other)
     if word in _NEGATIVE_NAMES or word in (f"no{opposite}", f"not{opposite}", f"non{opposite}"):
         return -1

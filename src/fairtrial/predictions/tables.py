@@ -1,4 +1,4 @@
-"""Tables of a judgement, built from the statistics of its models: scores, classes, confusion, calibration, curves."""
+"""Build the tables of a judgement: scores, classes, confusion matrices, calibration and curves."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ CLASS_COLUMNS = (
 
 CONFUSION_COLUMNS = ("dataset", "model", "true", "predicted", "count", "rate", "low", "high")
 OTHER_LABEL = "(other)"
-"""Name of predicted labels that are not classes."""
+"""Display name for predicted labels that are not classes."""
 
-# If a confusion matrix has more cells, only cells that are not empty are listed.
+# If a confusion matrix has more cells than this, only nonempty cells are listed.
 _MAX_CELLS = 400
-# If there are more predicted classes, the console lists only the most frequent errors.
+# If there are more predicted classes than this, the console lists only the most frequent errors.
 _MAX_CONSOLE_CLASSES, _MAX_ERRORS = 5, 5
 
 CALIBRATION_COLUMNS = ("dataset", "model", "class", "mean_predicted", "observed_frequency", "weight", "low", "high")
@@ -87,7 +87,7 @@ def build_scores(models: Sequence[ModelStatistics], measures: Sequence[Measure],
 
 
 def build_score_rows(model: ModelStatistics, measures: Sequence[Measure], settings: JudgeSettings) -> list[dict[str, Any]]:
-    """Build one row per measure of a model."""
+    """Build one row for each measure of a model."""
     intervals = model.compute_intervals(measures, settings)
     return [_build_score_row(model, measure, interval) for measure, interval in zip(measures, intervals, strict=True)]
 
@@ -109,7 +109,7 @@ def _build_score_row(model: ModelStatistics, measure: Measure, interval: Interva
 
 
 def build_classes(models: Sequence[ModelStatistics], level: float) -> pd.DataFrame:
-    """Build one row per model and class: precision, recall, F score, support, AUC against the rest."""
+    """Build one row per model and class: support, precision, recall, F score, and AUC against the rest."""
     import pandas as pd
 
     lines = [line for model in models for line in _build_class_rows(model, level)]
@@ -117,7 +117,7 @@ def build_classes(models: Sequence[ModelStatistics], level: float) -> pd.DataFra
 
 
 def _build_class_rows(model: ModelStatistics, level: float) -> list[dict[str, Any]]:
-    """Build the rows of one model. Weighted rows have no limits, because limits require row counts."""
+    """Build one row per class of a model. If rows have weights, rates have no limits, because limits require row counts."""
     confusion = model.count_confusion()
     table = None if confusion is None else prepare_class_table(confusion)
     support, aucs, unweighted = model.sum_support(), model.compute_class_aucs(), not model.is_weighted
@@ -143,7 +143,7 @@ def _build_class_rows(model: ModelStatistics, level: float) -> list[dict[str, An
 
 
 def _limit_clustered_rates(clusters: FloatArray, code: int, level: float) -> dict[str, float]:
-    """Compute limits of precision and recall of a class from the confusion tables of clusters."""
+    """Compute confidence limits for the precision and recall of a class from one confusion table per cluster."""
     limits: dict[str, float] = {}
     for name, totals in (("precision", clusters[:, :, code].sum(axis=1)), ("recall", clusters[:, code, :].sum(axis=1))):
         pair = compute_clustered_wilson_limits(clusters[:, code, code], totals, level)
@@ -158,10 +158,11 @@ def _compute_rate(name: str, hits: float, total: float, level: float, unweighted
 
 
 def build_confusion(models: Sequence[ModelStatistics], level: float) -> pd.DataFrame:
-    """Build one row per model, true class and predicted class: count, and rate within the true class with Wilson limits.
+    """Build one row per model, true class and predicted class.
 
-    With clusters or weights, the limits are based on the effective number of rows. Predicted labels that are not classes form
-    a separate class. If there are more than 400 cells, only cells that are not empty are listed.
+    A row contains the count, and the rate within the true class with Wilson limits. With clusters or weights, the limits are
+    based on the effective number of rows. Predicted labels that are not classes form a separate class. If a confusion matrix
+    has more than 400 cells, only nonempty cells are listed.
     """
     import pandas as pd
 
@@ -197,7 +198,7 @@ def _build_confusion_rows(model: ModelStatistics, level: float) -> list[dict[str
 
 
 def format_confusion(confusion: pd.DataFrame, level: float) -> list[str]:
-    """Format the confusion matrix of each model, or its most frequent errors if there are many classes."""
+    """Format the confusion matrix of each model. If there are many classes, list only the most frequent errors."""
     lines: list[str] = []
     several = confusion["dataset"].nunique() > 1
     for (dataset, model), cells in confusion.groupby(["dataset", "model"], sort=False):
@@ -273,7 +274,7 @@ def build_calibration(models: Sequence[ModelStatistics], level: float) -> pd.Dat
 
 
 def build_assessments(models: Sequence[ModelStatistics], settings: JudgeSettings) -> dict[str, pd.DataFrame]:
-    """Tabulate CORP curves, decision curves, differences in net benefit, and tests of calibration."""
+    """Build the tables of CORP curves, decision curves, differences in net benefit, and calibration tests."""
     import pandas as pd
 
     parts: dict[str, list[pd.DataFrame]] = {name: [] for name in ASSESSMENT_COLUMNS}
@@ -288,7 +289,7 @@ def build_assessments(models: Sequence[ModelStatistics], settings: JudgeSettings
         test, uncertainty = assessment.test, assessment.uncertainty
         line = {**keys, "uncertainty": uncertainty.estimate, "low": uncertainty.low, "high": uncertainty.high}
         note = " ".join(render(finding, "model") for finding in test.caveats)
-        # The smallest p-value that the resamples can give is an upper bound.
+        # If the p-value is the smallest that resampling can give, it is an upper bound.
         at_minimum = test.resamples is not None and test.p_value * (1 + test.resamples) <= 1 + 1e-9
         line |= {"test": test.test, "statistic": test.statistic, "p_value": test.p_value, "note": note}
         line |= {"at_minimum": at_minimum}
@@ -313,9 +314,9 @@ def build_assessments(models: Sequence[ModelStatistics], settings: JudgeSettings
 
 
 def build_curves(models: Sequence[ModelStatistics]) -> dict[str, pd.DataFrame]:
-    """Build the points of each curve for each data set, model and class.
+    """Build the points of all curves for each data set and model.
 
-    Only the positive class has curves. If there is no positive class, each class has curves.
+    Curves refer to the positive class. If there is no positive class, there is a curve for each class.
     """
     import pandas as pd
 
@@ -354,7 +355,7 @@ def rank_models(scores: pd.DataFrame, dataset: str, main: str | Measure) -> list
 
 
 def order_best_first(pairs: pd.DataFrame, scores: pd.DataFrame, main: str | Measure) -> pd.DataFrame:
-    """In each pair, put the model with the better value of the main measure first; rows keep their order."""
+    """Put the model with the better value of the main measure first in each pair. The order of pairs does not change."""
     import pandas as pd
 
     rank_lookups = {str(name): rank_models(scores, str(name), main).index for name in dict.fromkeys(scores["dataset"])}
@@ -370,7 +371,7 @@ def order_best_first(pairs: pd.DataFrame, scores: pd.DataFrame, main: str | Meas
 
 
 def find_unequal_rows(scores: pd.DataFrame) -> dict[str, dict[str, int]]:
-    """Find the data sets whose models are scored on different numbers of rows, and return these numbers."""
+    """Find the data sets whose models have different numbers of rows, and return the number of rows of each model."""
     row_counts = {
         str(name): {str(model): int(rows) for model, rows in dataset_scores.groupby("model", sort=False)["rows"].max().items()}
         for name, dataset_scores in scores.groupby("dataset", sort=False)

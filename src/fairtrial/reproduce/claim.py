@@ -2,9 +2,9 @@
 
 Most claims are judged by estimates with 95 % confidence intervals. Positive estimates support the claim.
 
-- `judge_direction` judges whether all quantities of a claim are positive, or exceed a margin that was subtracted before.
+- `judge_direction` judges whether all quantities of a claim are positive. To test against a margin, subtract it first.
 - `judge_datasets` judges a claim about several data sets by one test of the mean over these data sets.
-- `judge_equivalence` judges whether quantities are equal, by two one-sided tests against a margin.
+- `judge_equivalence` judges whether quantities are 0 up to a margin, by two one-sided tests.
 - `judge_fact` judges a statement that can be checked without sampling error, e.g. a printed sum.
 - `judge_variants` returns the verdict of the main run, unless a variant of the reconstruction contradicts it.
 """
@@ -30,7 +30,7 @@ KINDS: dict[ClaimKind, str] = {
     "target": "Our targets",
     "own": "Our own claims",
 }
-"""Headings of the page for claims of the paper, recomputed numbers, our targets for agreement, and claims of fairtrial."""
+"""Page headings for each kind of claim: the paper's claims, recomputed numbers, our targets, and our own claims."""
 
 _SUPPORTING: tuple[Verdict, ...] = (REPRODUCED, DIRECTION)
 _TOO_FEW_DATA = "inconclusive at this scale"
@@ -78,7 +78,7 @@ class IntervalEstimate:
         return replace(self, value=self.value - amount, low=self.low - amount, high=self.high - amount)
 
     def widen(self, n_intervals: float) -> IntervalEstimate:
-        """Widen the interval to a joint coverage of 95 % for `n_intervals` intervals (Bonferroni).
+        """Widen the interval for a joint coverage of 95 % over `n_intervals` intervals (Bonferroni).
 
         >>> IntervalEstimate(0, -2.2622, 2.2622, degrees_of_freedom=9).widen(10).format("{:.2f}")
         '0.00 (-3.69 to 3.69)'
@@ -90,7 +90,7 @@ class IntervalEstimate:
         return replace(self, low=self.value - below, high=self.value + above)
 
     def narrow(self) -> IntervalEstimate:
-        """Return the 90 % interval, which is equivalent to two one-sided tests at 5 %.
+        """Return the 90 % interval, which is equivalent to two one-sided tests at the 5 % level.
 
         >>> IntervalEstimate(0, -1.96, 1.96).narrow().format("{:.3f}")
         '0.000 (-1.645 to 1.645)'
@@ -98,7 +98,9 @@ class IntervalEstimate:
         return self.widen(0.5)
 
     def is_within(self, limit: float) -> bool | None:
-        """Return whether the quantity lies within `limit` of 0; None if the interval crosses a limit.
+        """Return whether the quantity lies within `limit` of 0.
+
+        The result is None if the interval crosses a limit.
 
         >>> IntervalEstimate(0.0, -0.01, 0.01).is_within(0.02), IntervalEstimate(1.0, 0.9, 1.1).is_within(0.02)
         (True, False)
@@ -123,7 +125,9 @@ class IntervalEstimate:
 
 
 def estimate_mean(values: npt.ArrayLike, level: float = 0.95) -> IntervalEstimate:
-    """Estimate a mean of independent values with a t interval; its limits are NaN for fewer than two values.
+    """Estimate the mean of independent values with a t interval.
+
+    The limits are NaN for fewer than two values.
 
     >>> estimate_mean([1.0, 2.0, 4.0]).format("{:.2f}")
     '2.33 (-1.46 to 6.13)'
@@ -139,7 +143,9 @@ def estimate_mean(values: npt.ArrayLike, level: float = 0.95) -> IntervalEstimat
 
 
 def estimate_proportion(count: int, total: int) -> IntervalEstimate:
-    """Estimate a proportion with the Clopper-Pearson interval at 95 %; undefined if `total` is 0.
+    """Estimate a proportion with its 95 % Clopper-Pearson interval.
+
+    The estimate is NaN if `total` is 0.
 
     >>> estimate_proportion(7, 10).format("{:.4f}")
     '0.7000 (0.3475 to 0.9333)'
@@ -155,7 +161,7 @@ def estimate_proportion(count: int, total: int) -> IntervalEstimate:
 def combine_estimates(estimates: Iterable[IntervalEstimate]) -> IntervalEstimate:
     """Estimate the mean of quantities that were estimated independently, e.g. one per data set.
 
-    The squared standard errors are added. The degrees of freedom are approximated as by Welch and Satterthwaite.
+    The squared standard errors are added. The degrees of freedom follow the Welch-Satterthwaite approximation.
 
     >>> combine_estimates([IntervalEstimate(1.0, 0.02, 1.98), IntervalEstimate(2.0, 1.02, 2.98)]).format("{:.2f}")
     '1.50 (0.81 to 2.19)'
@@ -197,12 +203,12 @@ def judge_direction(estimates: Iterable[IntervalEstimate]) -> Verdict:
 
 
 def judge_datasets(estimates: Iterable[IntervalEstimate]) -> Verdict:
-    """Judge a claim that a quantity is positive on several data sets, by one test of its mean over these data sets.
+    """Judge a claim that a quantity is positive on several data sets.
 
-    The data sets are those that the paper names, not a random sample. Therefore the interval of the mean accounts for the
-    sampling errors of the estimates, but not for the choice of data sets. The sign of the mean decides whether the claim is
-    reproduced or contradicted. If the mean supports the claim, but a single data set contradicts it after a Bonferroni
-    correction, the claim is inconclusive.
+    The claim is judged by one test of the mean over these data sets. The data sets are those that the paper names, not a random
+    sample. Therefore the interval of the mean accounts for the sampling errors of the estimates, but not for the choice of data
+    sets. If the interval lies above 0, the claim is reproduced. If it lies below 0, the claim is contradicted. If the mean
+    supports the claim, but a single data set contradicts it after a Bonferroni correction, the claim is inconclusive.
 
     >>> judge_datasets([IntervalEstimate(1, -0.2, 2.2)] * 4)
     'reproduced'
@@ -223,9 +229,9 @@ def judge_datasets(estimates: Iterable[IntervalEstimate]) -> Verdict:
 def judge_equivalence(estimates: Iterable[IntervalEstimate], margin: float) -> Verdict:
     """Judge a claim that all estimated quantities are 0, up to a margin that was set in advance.
 
-    The claim is reproduced if every 90 % interval lies within the margin, that is, if all pairs of one-sided tests at 5 % are
-    significant. Its direction is reproduced if every estimate is within the margin. It is contradicted if an interval lies
-    outside the margin after a Bonferroni correction.
+    The claim is reproduced if every 90 % interval lies within the margin, that is, if both one-sided tests of every quantity
+    are significant at the 5 % level. Its direction is reproduced if every estimate is within the margin. It is contradicted if
+    an interval lies outside the margin after a Bonferroni correction.
 
     >>> judge_equivalence([IntervalEstimate(0.1, -0.5, 0.7)], 1), judge_equivalence([IntervalEstimate(0.1, -1.5, 1.7)], 1)
     ('reproduced', 'direction reproduced')
@@ -255,7 +261,9 @@ def _judge_support(significant: Sequence[bool], agreeing: Sequence[bool]) -> Ver
 
 
 def judge_fact(is_true: bool | None) -> Verdict:
-    """Judge a statement that can be checked without sampling error, e.g. a printed sum; None means undecided.
+    """Judge a statement that can be checked without sampling error, e.g. a printed sum.
+
+    None means that the statement is undecided.
 
     >>> judge_fact(True), judge_fact(False), judge_fact(None)
     ('reproduced', 'contradicted', 'inconclusive')
@@ -264,7 +272,7 @@ def judge_fact(is_true: bool | None) -> Verdict:
 
 
 def combine_verdicts(verdicts: Iterable[Verdict]) -> Verdict:
-    """Combine the verdicts of the parts of a claim: the least favourable verdict is that of the claim.
+    """Combine the verdicts on the parts of a claim into the least favourable one.
 
     >>> combine_verdicts(["reproduced", "direction reproduced"]), combine_verdicts(["inconclusive", "contradicted"])
     ('direction reproduced', 'contradicted')
@@ -278,10 +286,10 @@ def combine_verdicts(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 def judge_variants(main: Verdict, variants: Mapping[str, Verdict]) -> Verdict:
-    """Judge a claim by the main run and by variants of it, e.g. other readings of an unclear setting.
+    """Judge a claim by the main run and by variants, e.g. other readings of an unclear setting.
 
     The verdict is that of the main run, with one exception. The claim is inconclusive if the main run supports it and a variant
-    contradicts it, or the other way round.
+    contradicts it, or vice versa.
 
     >>> judge_variants("reproduced", {"votes": "inconclusive"}), judge_variants("reproduced", {"votes": "contradicted"})
     ('reproduced', 'inconclusive')
@@ -307,7 +315,7 @@ class Claim:
     kind : {"claim", "printed", "target", "own"}, default "claim"
         A claim of the paper, a printed number that we recomputed, a target of ours, or a claim of fairtrial.
     variants : mapping, default {}
-        Verdict of each variant of the main run, by the name of the variant.
+        Verdicts of the variants of the main run, keyed by the name of the variant.
 
     Examples
     --------
@@ -330,7 +338,10 @@ class Claim:
 
     @property
     def sensitivity(self) -> str:
-        """Verdicts of the variants that differ from the main run, or "all variants agree"; empty if there are no variants."""
+        """The verdicts that differ from the main run, as text.
+
+        The text is "all variants agree" if none differs, and empty if there are no variants.
+        """
         main = self.variants.get("main run", self.verdict)
         differing = [f"{name}: {verdict}" for name, verdict in self.variants.items() if verdict != main or name == "main run"]
         if not self.variants:
@@ -346,7 +357,9 @@ def build_claim(
     kind: ClaimKind = "claim",
     variants: Sequence[str] = (),
 ) -> Claim:
-    """Judge a claim by the main run and its variants; `judge` gets the name of a variant, or "" for the main run.
+    """Judge a claim by the main run and its variants.
+
+    `judge` takes the name of a variant, or "" for the main run.
 
     >>> verdicts = {"": "reproduced", "votes": "contradicted"}
     >>> build_claim("a", verdicts.get, "", variants=["votes"]).verdict
@@ -372,7 +385,9 @@ def list_by_verdict(statements: Mapping[str, Verdict]) -> str:
 
 
 def mark_inconclusive(claims: Iterable[Claim], reason: str = _TOO_FEW_DATA) -> tuple[Claim, ...]:
-    """Mark supported and contradicted claims as inconclusive, and append the reason to their details.
+    """Mark supported and contradicted claims as inconclusive.
+
+    The reason is appended to the details of these claims.
 
     >>> mark_inconclusive([Claim("a", "reproduced", "+2 (+1 to +3)")])[0].details
     '+2 (+1 to +3); inconclusive at this scale'

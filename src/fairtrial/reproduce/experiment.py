@@ -1,4 +1,4 @@
-"""Registry of published experiments, and the functions that run them and compare the results with the paper."""
+"""The registry of published experiments, and functions that run them and compare our results with the papers."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ class Request:
     seed: int = 1
 
     def pick(self, *, smoke: Any, quick: Any, full: Any) -> Any:
-        """Choose the value of a setting by the scale of the run."""
+        """Return the value of a setting for the scale of this run."""
         return {"smoke": smoke, "quick": quick, "full": full}[self.scale]
 
 
 @dataclass(frozen=True)
 class ResultTable:
-    """A table of an experiment, shown on its page and written to `NAME.csv`.
+    """A table of results, shown on the page of an experiment and written to `NAME.csv`.
 
     Attributes
     ----------
@@ -64,11 +64,11 @@ class ResultTable:
     note : str, default ""
         Explanation of the columns, shown above the table.
     digits : int, optional
-        Decimal places on the page. By default, the number is chosen for each column.
+        Number of decimal places on the page. Default: chosen for each column.
     on_page : bool, default True
         Whether the page shows the table. If False, the page only links to the CSV file.
     is_main : bool, default False
-        Whether the page shows the table directly after the claims, e.g. our numbers beside the published ones.
+        Whether the page shows the table directly after the claims. Use True for a comparison with published numbers.
 
     Examples
     --------
@@ -89,22 +89,22 @@ class ResultTable:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """Results of an experiment: answer, tables, claims, figures and values used in the text.
+    """The results of an experiment: answer, tables, claims, figures and values used in the text.
 
     Attributes
     ----------
     values : mapping
         Variables of the page template.
     tables : tuple of ResultTable
-        Tables in the order of the page.
+        Tables, in the order in which the page shows them.
     claims : tuple of Claim
-        Claims of the paper with their outcomes.
+        Claims with their verdicts.
     figures : mapping
-        Charts by title. The first chart is the main figure, shown with the answer.
+        Charts, keyed by title. The first chart is the main figure, shown with the answer.
     skipped : mapping
-        Reason for each part that was not run, e.g. because a data set is missing.
+        Parts that were not run, each with the reason, e.g. that a data set is missing.
     answer : str, default ""
-        The result in one or two sentences, shown first on the page and in the overview.
+        The result in a few sentences, shown first on the page and in the overview.
 
     Examples
     --------
@@ -144,7 +144,7 @@ class Experiment:
     template : importlib.resources.abc.Traversable
         Jinja template of the page.
     check_measures : callable, optional
-        Function that raises an error for a measure that cannot be added. None if the experiment takes no further measures.
+        Function that raises an error if a further measure cannot be used. None if the experiment takes no further measures.
 
     Examples
     --------
@@ -230,7 +230,7 @@ def reproduce(
     name : str
         Name of the experiment, one of `load_experiments()`.
     scale : {"smoke", "quick", "full"}, default "quick"
-        `quick` takes about a minute, `full` runs the whole experiment. `smoke` takes seconds, but its numbers are meaningless.
+        `quick` takes about a minute. `full` runs the whole experiment. `smoke` takes seconds, but its numbers are meaningless.
     out : path, optional
         Output folder. Default: `reproduced/NAME`.
     jobs : int, optional
@@ -300,7 +300,7 @@ def _check_folder(folder: Path, experiment: Experiment) -> Path:
 
 @contextmanager
 def log_duration(folder: Path, command: str) -> Iterator[None]:
-    """Log the duration of the run, even if it fails or is interrupted."""
+    """Append the duration of a run to the log, even if the run fails or is interrupted."""
     start = time.perf_counter()
     try:
         yield
@@ -316,7 +316,7 @@ def read_durations(folder: Path, command: str) -> list[float]:
 
 
 def read_published(name: str) -> pd.DataFrame:
-    """Read a published table. Published numbers are only compared with ours, never used as input.
+    """Read a published table. Its numbers are only compared with ours or used to recompute others.
 
     >>> read_published("ela_table3").shape
     (32, 9)
@@ -367,8 +367,9 @@ def compare_with_published(
 ) -> pd.DataFrame:
     """Join our values with the published ones and compute the difference with its interval.
 
-    Both frames have the key columns and the column `value`; `ours` also has `low` and `high`. Rows that occur in only one
-    frame are kept and have missing values. The published value is treated as fixed, because its sampling error is unknown.
+    Both frames have the key columns and the column `value`. If `interval` is true, `ours` also has `low` and `high`. Rows that
+    occur in only one frame are kept and have missing values. The published value is treated as fixed, because its sampling
+    error is unknown.
 
     >>> import pandas as pd
     >>> ours = pd.DataFrame({"set": ["iris"], "value": [94.0], "low": [92.0], "high": [96.0]})
@@ -388,7 +389,9 @@ def compare_with_published(
 
 
 def sort_like(frame: pd.DataFrame, frames: Sequence[pd.DataFrame], keys: Sequence[str]) -> pd.DataFrame:
-    """Sort rows in the order in which their keys first occur in `frames`; a join does not keep this order.
+    """Sort rows in the order in which their keys first occur in `frames`.
+
+    This restores an order that a join has lost.
 
     >>> import pandas as pd
     >>> sort_like(pd.DataFrame({"set": ["a", "b"]}), [pd.DataFrame({"set": ["b", "a"]})], ["set"])["set"].tolist()

@@ -1,11 +1,11 @@
 """Write the output of an experiment: a page in Markdown, tables as CSV files, figures as SVG and PNG files.
 
 The page starts with the answer, the main figure, the claims and the main tables. An experiment's template extends
-`page.md.j2` and fills its block `text`, which gives the details. The template can use all names in `Reproduction.values`. It
-can also use `experiment`, `request`, `command`, `answer`, `claims` (frames by kind), `counts`, `figures`, `tables`, `errata`,
+`page.md.j2` and fills the block `text` with the details. The template can use all names in `Reproduction.values`. It can
+also use `experiment`, `request`, `command`, `answer`, `claims` (frames by kind), `counts`, `figures`, `tables`, `errata`,
 `skipped` and `run`.
 
-Three filters are available in addition to those of Jinja. `markdown` formats a frame or a ResultTable as a Markdown table.
+Three filters are available in addition to Jinja's own. `markdown` formats a frame or a ResultTable as a Markdown table.
 `join_names` joins names ("a, b and c"). `file_name` turns the title of a figure into its file name. The page has one line per
 paragraph; lists, tables and code keep their line breaks.
 """
@@ -37,7 +37,10 @@ _PACKAGES = ("fairtrial", "numpy", "scikit-learn", "pandas")
 
 
 def write_page(experiment: Experiment, request: Request, reproduction: Reproduction, durations: Sequence[float]) -> Path:
-    """Write tables, figures and `index.md` to the output folder; `durations` has the seconds of each run in this folder."""
+    """Write tables, figures and `index.md` to the output folder.
+
+    `durations` contains the duration in seconds of each run in this folder.
+    """
     folder = request.out
     frames = {table.name: table.frame for table in reproduction.tables} | {"claims": tabulate_claims(reproduction.claims)}
     for name, frame in frames.items():
@@ -133,7 +136,7 @@ def _describe_run(request: Request, durations: Sequence[float]) -> str:
 
 
 def format_file_name(title: str) -> str:
-    """Turn a title into a file name without suffix.
+    """Turn a title into a file name without a suffix.
 
     >>> format_file_name("Bias, and its size: n = 25")
     'bias-and-its-size-n-25'

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Paper:
-    """Reference of a paper.
+    """The bibliographic reference of a paper.
 
     Attributes
     ----------
     authors, title : str
-        As printed.
+        Names of the authors, and the title as printed.
     source : str
         Journal or book with volume and pages.
     year : int, optional
@@ -41,12 +41,12 @@ Intelligence Research 49, 241-267. https://doi.org/10.1613/jair.4136
 
     @property
     def short(self) -> str:
-        """Authors and year."""
+        """The authors, and the year if it is known."""
         return f"{self.authors} ({self.year})" if self.year else self.authors
 
     @property
     def reference(self) -> str:
-        """Full reference, with a link if the paper has a DOI."""
+        """The full reference, with a link if the paper has a DOI."""
         link = f" https://doi.org/{self.doi}" if self.doi else ""
         return f"{self.short}. {self.title}. {self.source}.{link}"
 
@@ -90,11 +90,13 @@ PAPERS = {
         "10.1016/B978-0-12-809633-8.20474-3",
     ),
 }
-"""The papers by key, in the order of the overview."""
+"""The papers, keyed by short name, in the order of the overview page."""
 
 
 def read_errata(experiment: str | None = None) -> pd.DataFrame:
-    """Read the known errors of the papers: their locations, the printed text, the correction, and what fairtrial does.
+    """Read the known errors in the papers, for one experiment or for all.
+
+    Each row gives the location of an error, the printed text, the correction, and what fairtrial does.
 
     >>> read_errata("drift").columns.tolist()
     ['experiment', 'where', 'printed', 'right', 'in fairtrial']

@@ -1,4 +1,4 @@
-"""Code shared by both ranking experiments: names of the six measures, intervals of error rates, and threads."""
+"""Code that both ranking experiments use: names of the six measures, intervals for error rates, and threads."""
 
 from __future__ import annotations
 
@@ -69,7 +69,9 @@ def estimate_rate(rate: float, repeats: int, level: float = 0.95) -> IntervalEst
 
 
 def list_slight(differences: Sequence[IntervalEstimate]) -> list[IntervalEstimate]:
-    """List the quantities that are positive if all differences are slight: each difference, and SLIGHT minus each difference.
+    """List quantities that are positive if all differences are slight.
+
+    The quantities are each difference, and `SLIGHT` minus each difference.
 
     >>> [estimate.value for estimate in list_slight([IntervalEstimate(2.0, 1.0, 3.0)])]
     [2.0, 3.0]
@@ -92,10 +94,11 @@ def compute_percent_limits(percent: float, repeats: float, level: float = 0.95) 
 def compute_difference_limits(
     ours: float, published: float, repeats: float, published_repeats: float = PUBLISHED_REPEATS, level: float = 0.95
 ) -> tuple[float, float]:
-    """Compute Newcombe's interval (1998, method 10) for the difference between two independent proportions, in percent.
+    """Compute Newcombe's interval for the difference between two proportions, in percent.
 
-    The proportions are those of repeats with an error. Ties count as half an error, so the true sampling errors are slightly
-    smaller than computed.
+    The method is number 10 of Newcombe (1998), for independent proportions. Each proportion is the fraction of repeats in which
+    a measure makes an error. Ties count as half an error, so the true sampling errors are slightly smaller than the computed
+    ones.
 
     >>> [round(limit, 2) for limit in compute_difference_limits(0.0, 0.5, 1000)]
     [-1.17, -0.02]
@@ -120,10 +123,10 @@ def round_up_axis(value: float) -> float:
 def run_tasks(
     work: Callable[[T], R], tasks: Sequence[T], jobs: int, *, name: str = "", progress: bool | None = False
 ) -> list[R]:
-    """Run the tasks in threads and return the results in order. The kernels release the GIL, so threads suffice.
+    """Run tasks in threads and return the results in the order of the tasks.
 
-    With `progress=None`, a terminal shows a progress bar, and other outputs show a few lines. With True, the bar is always
-    shown; with False, nothing is shown.
+    Threads suffice, because the kernels release the GIL. With `progress=None`, a terminal shows a progress bar, and other
+    outputs show a few lines. With True, the bar is always shown. With False, nothing is shown.
 
     >>> run_tasks(lambda task: task * task, [1, 2, 3], jobs=2)
     [1, 4, 9]
@@ -164,7 +167,7 @@ def _show_bar(name: str, total: int) -> Iterator[Callable[[], None]]:
 
 
 class _PrintedProgress:
-    """Print a line after each quarter of the tasks."""
+    """A counter that prints a line after each quarter of the tasks."""
 
     def __init__(self, name: str, total: int) -> None:
         self._name, self._total, self._done = name, total, 0

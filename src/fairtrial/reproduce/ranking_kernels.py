@@ -37,7 +37,7 @@ def draw_below(state: State, limit: int) -> int:
 
 @kernel
 def choose(state: State, items: IntArray, size: int, n_chosen: int) -> None:
-    """Draw `n_chosen` of the first `size` items without replacement and move them to the front in random order."""
+    """Move `n_chosen` random items of the first `size` items to the front, in random order."""
     for index in range(n_chosen):
         swap_index = index + draw_below(state, size - index)
         items[index], items[swap_index] = items[swap_index], items[index]
@@ -120,7 +120,7 @@ def compute_six_measures(
 
 @kernel
 def compute_hull_area(x: FloatArray, y: FloatArray, last: int) -> float:
-    """Compute the area under the hull with the corners 0 to `last`; its coordinates are counts."""
+    """Compute the area under the hull with corners 0 to `last`, whose coordinates are counts."""
     area = 0.0
     for i in range(1, last + 1):
         area += 0.5 * (x[i] - x[i - 1]) * (y[i] + y[i - 1])
@@ -129,7 +129,10 @@ def compute_hull_area(x: FloatArray, y: FloatArray, last: int) -> float:
 
 @kernel
 def compute_beta_moments(c: float, beta: float) -> tuple[float, float]:
-    """Compute the moments of the cost distribution up to c; for Hand's Beta(2, 2) they are polynomials."""
+    """Compute the moments of the cost distribution up to c.
+
+    For Hand's Beta(2, 2), the moments are polynomials.
+    """
     if beta == 2.0:
         return c * c * (3.0 - 2.0 * c), c * c * c * (2.0 - 1.5 * c)
     return hull.compute_cost_moments(c, beta)
@@ -158,7 +161,10 @@ def compute_hull_h(x: FloatArray, y: FloatArray, last: int, severity_ratio: floa
 
 @kernel
 def rank_scores(scores: FloatArray, classes: Classes, buffers: RankingBuffers) -> None:
-    """Sort scores and their classes in descending order: assign them to equal intervals, then sort by insertion."""
+    """Sort scores and their classes in descending order of the scores.
+
+    The scores are first distributed over equal intervals and then sorted by insertion.
+    """
     n = scores.size
     values, sorted_classes, starts = buffers.values, buffers.sorted_classes, buffers.starts
     low, high = scores[0], scores[0]
@@ -198,7 +204,10 @@ _ZERO_REPLACEMENT = 0.001
 
 
 class CodedColumns(NamedTuple):
-    """Values of coded columns: column j has the values levels[offsets[j]:offsets[j + 1]]; `nominal` marks nominal columns."""
+    """The values of coded columns.
+
+    Column j has the values levels[offsets[j]:offsets[j + 1]]. `nominal` marks the nominal columns.
+    """
 
     levels: FloatArray
     offsets: IntArray
@@ -270,7 +279,7 @@ def compute_log_proportions(counts: FloatArray, width: int, style: int, logs: Fl
 
 @kernel
 def compute_moments(counts: FloatArray, values: FloatArray, c: int) -> tuple[float, float, float]:
-    """Compute size, mean and sum of squared deviations of the values in a class."""
+    """Compute the size of a class, and the mean and sum of squared deviations of its values."""
     size, total, squares = 0.0, 0.0, 0.0
     for v in range(values.size):
         size += counts[c, v]
@@ -295,7 +304,7 @@ def compute_log_densities(counts: FloatArray, values: FloatArray, logs: FloatArr
 
 @kernel
 def compute_log_masses(counts: FloatArray, values: FloatArray, logs: FloatArray) -> None:
-    """Compute the logarithm of each class's normal probability of the interval around each value."""
+    """Compute the logarithm of each class's normal probability for the interval of each value."""
     precision = compute_mean_gap(counts, values)
     rounded = np.rint(values / precision) * precision
     for c in range(2):
@@ -349,10 +358,10 @@ def compare_noisy_pairs(
     errors: FloatArray,
     products: FloatArray,
 ) -> None:
-    """Add the errors of the six measures to `errors`, and the products of these errors to `products` (6 x 6).
+    """Add up the errors of the six measures, and the products of pairs of errors (6 x 6).
 
     Each stream from streams[0] to streams[1] - 1 gives a pair of rankings. An error is 1 if the second ranking gets the higher
-    value, and 0.5 if both get the same value or one is undefined. `level` is a proportion of cases (LABEL_NOISE), the largest
+    value, and 0.5 if the values are equal or one is undefined. `level` is a proportion of cases (LABEL_NOISE), the largest
     absolute number that is added (SCORE_NOISE), or a proportion of positives (PROPORTION_NOISE). If `same` is true, the same
     numbers are added to both rankings.
     """
@@ -382,9 +391,9 @@ def compare_noisy_pairs(
 
 @kernel
 def draw_pair(state: State, replaced: int, items: IntArray, better: FloatArray, worse: FloatArray, classes: Classes) -> None:
-    """Draw scores and their classes, then replace `replaced` scores of both rankings with random numbers.
+    """Draw scores and classes, and replace some scores with random numbers.
 
-    In the worse ranking, the same number of further scores is replaced.
+    Both rankings share the first `replaced` replacements. In the worse ranking, as many further scores are replaced.
     """
     cases = better.size
     for i in range(cases):
@@ -400,7 +409,7 @@ def draw_pair(state: State, replaced: int, items: IntArray, better: FloatArray, 
 
 @kernel
 def randomise_classes(state: State, count: int, items: IntArray, classes: Classes) -> None:
-    """Assign a random class to `count` random cases."""
+    """Assign a random class to `count` randomly chosen cases."""
     choose(state, items, classes.size, count)
     for i in range(count):
         classes[items[i]] = draw_below(state, 2)
@@ -419,7 +428,10 @@ def add_score_noise(state: State, max_noise: float, same: bool, better: FloatArr
 def drop_positives(
     state: State, proportion: float, items: IntArray, better: FloatArray, worse: FloatArray, classes: Classes
 ) -> int:
-    """Drop a proportion of the positives at random; move the other cases to the front and return their number."""
+    """Drop a random proportion of the positives and return the number of remaining cases.
+
+    The remaining cases are moved to the front.
+    """
     positives, left = 0, 0
     for i in range(classes.size):
         if classes[i]:
@@ -520,14 +532,14 @@ def count_drawn(plan: NoisePlan, size: int) -> int:
 
 @kernel
 def number_items(items: IntArray, size: int) -> None:
-    """Fill `items` with 0, 1, 2, ..., so the draws depend only on the state of the generator."""
+    """Fill `items` with 0, 1, 2, ..., so that draws depend only on the state of the generator."""
     for i in range(size):
         items[i] = i
 
 
 @kernel
 def assign_classes(state: State, plan: NoisePlan, items: IntArray, classes: Classes) -> None:
-    """Assign a random class to a proportion of the rows; it can be the row's own class."""
+    """Assign a random class, which may equal the true class, to a proportion of the rows."""
     number_items(items, classes.size)
     count = count_drawn(plan, classes.size)
     choose(state, items, classes.size, count)

@@ -1,4 +1,4 @@
-"""Studies: specified in TOML or Python, run under supervision, and stored in a results file."""
+"""Studies, which are declared in TOML or Python, run under supervision, and stored in a results file."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -46,7 +46,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import names on first use, so a worker process that needs only a few of them starts sooner."""
+    """Import a name on first use, so a worker process that needs only a few names starts sooner."""
     if name in _MODULES:
         return getattr(import_module(f"fairtrial.study.{_MODULES[name]}"), name)
     raise AttributeError(f"module 'fairtrial.study' has no attribute {name!r}")

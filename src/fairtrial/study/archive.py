@@ -1,4 +1,4 @@
-"""Interface to the stored trials and predictions from which the results of a study are computed."""
+"""The interface to the stored trials and predictions from which the results of a study are computed."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ TRIAL_COLUMNS = (
 
 @dataclass(frozen=True, eq=False)
 class DataFacts:
-    """Facts about a data set without its features: the declared classes, and the id and class of each row."""
+    """A data set without its features: the declared classes, and the id and class of each row."""
 
     name: str
     content_hash: str
@@ -63,8 +63,8 @@ class DataFacts:
     facts: Mapping[str, Any] = field(default_factory=dict)
     """Counts (rows, numeric, nominal, missing, imbalance_ratio), source and notes, as plain values.
 
-    `guessed_target` names the class column if neither the study nor the file declares one.
-    If the data set has groups, `groups` contains the name of their column and the group code of each row, packed as text.
+    `guessed_target` names the class column if neither the study nor the file declares one. If the data set has groups, `groups`
+    contains the name of the group column and the group code of each row, packed as text.
     """
 
     @property
@@ -97,7 +97,7 @@ def describe_groups(column: str, codes: IntArray) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class ConditionFacts:
-    """A condition of a study: its name and level, a description, and its parameters."""
+    """A condition of a study: its name, its level, a summary as text, and its parameters (`description`)."""
 
     name: str
     level: float
@@ -126,7 +126,7 @@ def get_scheme_name(declared: object) -> str:
 
 
 class Archive(Protocol):
-    """Interface to the trials and predictions of a study. The source is a results file or a file of predictions."""
+    """An interface to the trials and predictions of a study, stored in a results file or a file of predictions."""
 
     @property
     def name(self) -> str:
@@ -146,7 +146,7 @@ class Archive(Protocol):
 
     @property
     def conditions(self) -> tuple[ConditionFacts, ...]:
-        """Conditions in the order of the study. Unchanged data form the condition `clean`, which has level 0."""
+        """Conditions in the order of the study. Unchanged data are the condition `clean`, which has level 0."""
 
     @property
     def learners(self) -> tuple[LearnerFacts, ...]:
@@ -167,7 +167,7 @@ class Archive(Protocol):
         """Return a table with TRIAL_COLUMNS, one row per planned trial, in the order of the study."""
 
     def predictions(self, trials: Sequence[int]) -> Iterator[Predictions]:
-        """Iterate over the predictions of successful trials, in the given order."""
+        """Iterate over the predictions of the given trials, which must be successful, in the given order."""
 
     def split(self, dataset: str, repeat: int, fold: int) -> tuple[IntArray, IntArray]:
         """Return the positions of the training and test rows of a split."""
@@ -176,7 +176,7 @@ class Archive(Protocol):
 def describe_process() -> dict[str, Any]:
     """Describe this process by host, id and start time.
 
-    From this description, `find_run_state` can detect whether the process is still running.
+    `find_run_state` uses this description to detect whether the process is still running.
     """
     return {"host": socket.gethostname(), "id": os.getpid(), "start": _read_process_start(os.getpid())}
 
@@ -184,7 +184,7 @@ def describe_process() -> dict[str, Any]:
 def find_run_state(run: Mapping[str, Any]) -> str:
     """Find out whether a run is finished, interrupted or running.
 
-    The state is unknown if the run has not ended and its process cannot be seen, for example on another computer.
+    The state is "unknown" if the run has not ended and its process cannot be checked, for example on another computer.
 
     >>> find_run_state({"finished": "2026-11-16", "left": 0}), find_run_state({"finished": "2026-11-16", "left": 3})
     ('finished', 'interrupted')

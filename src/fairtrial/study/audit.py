@@ -25,7 +25,7 @@ def audit_file(
     target: str | None = None,
     **options: Any,
 ) -> Audit:
-    """Audit folds that are stored in a KEEL file, listed in a table of splits, or drawn by a scheme.
+    """Audit folds from a KEEL file, from a table of splits, or from a resampling scheme.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def audit_file(
     scheme : str, optional
         Resampling scheme that draws the folds.
     n_splits : int, default 5
-        Number of folds that the scheme draws.
+        Number of folds to draw. Only used with `scheme`.
     assign : str, optional
         Assignment rule of DOB-SCV. Only for the scheme "dob-scv".
     seed : int, default 0
@@ -44,7 +44,7 @@ def audit_file(
     target : str, optional
         Class column of a data file.
     **options
-        Options of `fairtrial.resampling.audit`.
+        Further options, passed to `fairtrial.resampling.audit`.
 
     Returns
     -------

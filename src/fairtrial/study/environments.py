@@ -29,7 +29,7 @@ _STOPPED = "Training interrupted by user"  # warning from scikit-learn's neural 
 
 @contextmanager
 def raise_on_interrupt() -> Iterator[None]:
-    """Raise KeyboardInterrupt on Ctrl-C even in scikit-learn's neural networks, which would only warn.
+    """Raise KeyboardInterrupt on Ctrl-C even in scikit-learn's neural networks, which otherwise only warn.
 
     >>> try:
     ...     with raise_on_interrupt():
@@ -57,7 +57,7 @@ Cell = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class EnvironmentFailure:
-    """An error that a learner raised, with its training and test environments. `tested_on` is empty if training failed."""
+    """An error raised by a learner. `tested_on`, the test environment, is empty if training failed."""
 
     learner: str
     trained_on: str
@@ -69,26 +69,27 @@ class EnvironmentFailure:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EnvironmentMatrix:
-    """Error rates of learners trained on one environment and tested on another.
+    """Error rates of learners that are trained in one environment and tested in another.
 
-    `run_environments` returns this matrix. The table from `frame()` has one row per cell, with these columns:
+    `run_environments` returns this matrix. A cell consists of a learner, a training environment and a test environment.
+    `frame()` returns a table with one row per cell and these columns:
 
     - `error`: mean error rate over the replicates, with a t interval;
-    - `ideal`: mean error rate of the same learner trained on the test environment;
-    - `trivial`: mean error rate of the trivial classifier on the test environment;
+    - `ideal`: mean error rate of the same learner trained in the test environment;
+    - `trivial`: mean error rate of the trivial classifier in the test environment;
     - `loss`: `error` minus `ideal`, paired by replicate, with a t interval;
-    - `pd`: performance deterioration (pD), computed from the mean errors, with a bootstrap percentile interval over replicates;
-    - `replicates`: number of replicates in which both `error` and `ideal` are available;
+    - `pd`: performance deterioration (pD), computed from the mean error rates, with a percentile bootstrap interval;
+    - `replicates`: number of replicates in which both error rates, `error` and `ideal`, are available;
     - `failures`: number of replicates in which the learner failed.
 
     Attributes
     ----------
     learners, environments : tuple of str
-        Names.
+        Names of the learners and environments.
     failures : tuple of EnvironmentFailure
         Errors that learners raised.
     plan : mapping
-        Numbers of rows and replicates, seed and alpha.
+        Numbers of rows and replicates, the seed, and alpha.
 
     Examples
     --------
@@ -122,15 +123,15 @@ class EnvironmentMatrix:
         Parameters
         ----------
         learners, environments : list of str
-            Names.
+            Names of the learners and environments.
         errors : mapping of (learner, trained on, tested on) to array
-            Error rates of each replicate; NaN if the learner failed.
+            Error rate in each replicate. NaN means that the learner failed.
         trivial : mapping of str to array
-            Error rates of the trivial classifier for each environment.
+            Error rate of the trivial classifier in each replicate, by environment.
         failures : list of EnvironmentFailure
             Errors that learners raised.
         plan : mapping
-            Numbers of rows and replicates, seed and alpha.
+            Numbers of rows and replicates, the seed, and alpha.
 
         Returns
         -------
@@ -158,7 +159,7 @@ class EnvironmentMatrix:
         return self._cells.copy()
 
     def runs(self) -> pd.DataFrame:
-        """Return a table of error rates and trivial error rates, one row per cell and replicate."""
+        """Return the error rates of the learner and the trivial classifier by cell and replicate."""
         return self._runs.copy()
 
     def failures_frame(self) -> pd.DataFrame:
@@ -170,9 +171,9 @@ class EnvironmentMatrix:
         )
 
     def matrix(self, learner: str, value: str = "pd") -> pd.DataFrame:
-        """Return the matrix of one learner, with training environments as rows.
+        """Return a matrix of training environments by test environments for one learner.
 
-        The columns are the test environments.
+        Each row is a training environment, and each column is a test environment.
 
         Parameters
         ----------
@@ -199,7 +200,7 @@ class EnvironmentMatrix:
         Returns
         -------
         pandas.DataFrame
-            Mean pD over the other environments in which pD is defined, and the number of these environments.
+            Mean pD over all other test environments in which pD is defined, and the number of these environments.
         """
         others = self._cells[(self._cells["trained_on"] != self._cells["tested_on"]) & self._cells["pd"].notna()]
         grouped = others.groupby(["learner", "trained_on"], sort=False, observed=True)["pd"]
@@ -274,7 +275,7 @@ def _compute_mean_interval(values: FloatArray, alpha: float) -> tuple[float, flo
 def _compute_deterioration(
     error: FloatArray, ideal: FloatArray, trivial: FloatArray, counts: FloatArray, alpha: float
 ) -> dict[str, float]:
-    """Compute pD from the mean errors, with a bootstrap interval unless pD is undefined in too many resamples."""
+    """Compute pD from the mean errors. Add a bootstrap interval unless pD is undefined in too many resamples."""
     none = {"pd": np.nan, "pd_low": np.nan, "pd_high": np.nan}
     if len(error) == 0:
         return none
@@ -320,7 +321,7 @@ _SEED_SPAN = 2**32
 
 @dataclass(frozen=True, eq=False)
 class _EnvironmentRows:
-    """Training set and test set of one replicate of an environment, and the error of the trivial classifier."""
+    """The training and test sets of one replicate in an environment, and the error rate of the trivial classifier."""
 
     X_train: Any
     y_train: Any
@@ -342,23 +343,23 @@ def run_environments(
     test_on: Sequence[str] | None = None,
     progress: bool | None = None,
 ) -> EnvironmentMatrix:
-    """Train learners on each environment, and test them on all environments.
+    """Train learners in each environment, and test them in all environments.
 
     The result contains error rates and performance deterioration.
 
     Each replicate draws new rows from every environment, and all learners get the same rows. The trivial classifier predicts
     the most frequent class in the training set of the test environment. Random numbers depend only on `seed` and on names, so
-    adding a learner or an environment does not change other results. If the `random_state` of a learner is None, a seed is set.
-    Errors that learners raise are recorded as failures.
+    adding a learner or an environment does not change other results. If a learner's `random_state` is None, the function sets a
+    seed. Errors that learners raise are recorded as failures.
 
     Parameters
     ----------
     learners : mapping of str to estimator
         Learners by name.
     environments : mapping of str to Environment
-        Environments by name. Rows are drawn from each environment.
+        Environments by name, from which rows are drawn.
     n_train, n_test : int
-        Numbers of training and test rows.
+        Numbers of training and test rows in each replicate.
     replicates : int, default 30
         Number of replicates.
     seed : int, default 0
@@ -366,7 +367,7 @@ def run_environments(
     alpha : float, default 0.05
         One minus the confidence level.
     train_on, test_on : list of str, optional
-        Environments to train or test on. Default: all. Learners are always trained on the test environments as well.
+        Environments for training and for testing. Default: all. Learners are always trained in the test environments as well.
     progress : bool, optional
         Show a progress bar. Default: only in a terminal.
 

@@ -40,7 +40,7 @@ _FLAGS, _MADE_BY_PYTHON = 3 << 8, 1 << 9  # Py_TPFLAGS_HEAPTYPE without IMMUTABL
 
 
 def has_visible_state(value: Any) -> bool:
-    """Return whether Python code can read the whole state of an object from its `__dict__` and declared slots."""
+    """Return whether the `__dict__` and the declared slots of an object contain its whole state."""
     ancestors = type(value).__mro__[:-1]
     made_by_python = all(ancestor.__flags__ & _FLAGS == _MADE_BY_PYTHON for ancestor in ancestors)
     return (
@@ -51,7 +51,7 @@ def has_visible_state(value: Any) -> bool:
 
 
 def read_slots(value: Any) -> dict[str, Any]:
-    """Read the slots of an object. If two of its classes declare slots of the same name, both are read."""
+    """Read the slots of an object. If two classes of the object declare a slot of the same name, both slots are read."""
     slots = [
         (ancestor.__qualname__, name, slot)
         for ancestor in type(value).__mro__
@@ -68,7 +68,7 @@ def read_slots(value: Any) -> dict[str, Any]:
 
 
 def is_importable_by_name(value: Any) -> bool:
-    """Return whether the object can be imported by its module and name."""
+    """Return whether an object can be imported by its module and qualified name."""
     module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
     if not (isinstance(module, str) and isinstance(name, str)):
         return False
@@ -80,7 +80,7 @@ def is_importable_by_name(value: Any) -> bool:
     return target is value
 
 
-# Nearly every study uses these packages. Searching all installed packages takes a quarter of a second.
+# Nearly every study uses these packages. Searching all installed packages would take a quarter of a second.
 _COMMON_PACKAGES = {
     "sklearn": "scikit-learn",
     "imblearn": "imbalanced-learn",
@@ -90,7 +90,7 @@ _COMMON_PACKAGES = {
 }
 
 _NUMERIC_DEPENDENCIES = {"scikit-learn": ("numpy", "scipy"), "fairtrial": ("numpy", "numba")}
-"""Packages that each package uses for its computations."""
+"""For each package, the packages that it uses for computations."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class PackageOrigin:
 
 @cache
 def find_origin(module: str) -> PackageOrigin:
-    """Find the distributions of a module. Editable installs count as local, except for fairtrial itself.
+    """Find the distributions of a module. Editable installs other than fairtrial count as local.
 
     >>> find_origin("fairtrial.measures")
     PackageOrigin(packages=('fairtrial',), local=False)
@@ -177,12 +177,12 @@ _METHODS = (FunctionType, property, staticmethod, classmethod)
 
 
 class CodeWalker:
-    """Encodes a function or class together with all local functions and classes that its code refers to.
+    """An encoder for a function or class and for all local definitions that its code refers to.
 
     Definitions are numbered in the order of discovery and refer to each other by number. Circular definitions are therefore
-    possible, and hashes do not depend on memory addresses. `encode` must encode any value, and pass functions and classes to
-    `number`. `is_local` returns whether the code of a module may change without a new version. Comments and line numbers are
-    ignored. Names that are built at run time (`getattr`, `eval`) are not followed.
+    possible, and hashes do not depend on memory addresses. `encode` must be able to encode any value, and must pass functions
+    and classes to `number`. `is_local` returns whether the code of a module may change without a new version. Comments and line
+    numbers are ignored. Names that are built at run time, for example with `getattr` or `eval`, are not followed.
     """
 
     def __init__(self, encode: Callable[[Any, str], Any], is_local: Callable[[str], bool]) -> None:
@@ -241,7 +241,7 @@ class CodeWalker:
         }
 
     def _encode_names(self, code: CodeType, namespace: Mapping[str, Any]) -> Any:
-        """Encode the current values of the names that the code uses. For a module, encode only the attributes that are used."""
+        """Encode the current values of the names that the code uses. Encode only the used attributes of a module."""
         codes = list(_iter_nested(code))
         used = {name for nested in codes for name in nested.co_names}
         values = {
@@ -266,7 +266,7 @@ class CodeWalker:
         }
 
     def _encode_import(self, statement: tuple[str, Any, int], namespace: Mapping[str, Any], used: set[str]) -> Any:
-        """Encode a module that a function imports at run time, without importing it if it is installed."""
+        """Encode a module that a function imports at run time. An installed module is not imported for this purpose."""
         name, imported_names, level = statement
         if level == 0 and not self._is_local(name):
             return {"module": name}
@@ -306,7 +306,7 @@ def _list_global_names(code: CodeType) -> list[str]:
 
 
 def _iter_imports(code: CodeType) -> Iterator[tuple[str, Any, int]]:
-    """Iterate over the import statements: module, imported names and number of leading dots."""
+    """Yield the module, the imported names and the number of leading dots of each import statement."""
     lines = list(dis.get_instructions(code))
     for level, names, instruction in zip(lines, lines[1:], lines[2:], strict=False):
         if instruction.opname == "IMPORT_NAME":
@@ -345,11 +345,14 @@ _FORMER_PATHS = {
     "fairtrial.resampling.splitters.TenByTen": "fairtrial.resampling.repeated.TenByTen",
     "fairtrial.study.spec.tuning.Tuned": "fairtrial.study.declare.tuning.Tuned",
 }
-"""Former import paths of classes that were moved. Keys still use these paths, so existing results and seeds stay valid."""
+"""Former import paths of classes that have moved.
+
+Trial keys still use these paths, so existing results and seeds stay valid.
+"""
 
 
 def to_canonical(value: Any) -> str:
-    """Convert plain values to text that is the same for equal values, regardless of the order of dictionary keys.
+    """Convert plain values to text. Equal values give the same text, regardless of the order of dictionary keys.
 
     >>> to_canonical({"b": 1, "a": (0.1, None)})
     "{'a': [0.1, None], 'b': 1}"
@@ -367,11 +370,11 @@ def to_canonical(value: Any) -> str:
 
 
 class Encoder:
-    """Encodes values as plain values that JSON can represent.
+    """An encoder that converts values to plain values, which JSON can represent.
 
     A function or class of an installed package is encoded by its name. Any other function or class is encoded by a hash of its
-    code (see `CodeWalker`). An object is refused if Python code cannot read its state. Examples are a lock, an open file and an
-    object of a compiled class. `packages` collects the distributions that define the values. `local_modules` collects the
+    code (see `CodeWalker`). An object whose state Python code cannot read is refused, such as a lock, an open file or an
+    instance of a compiled class. `packages` collects the distributions that define the values. `local_modules` collects the
     modules that are not installed. `holds_code` is True if any function or class is encoded by its code.
 
     >>> from sklearn.svm import SVC
@@ -484,7 +487,11 @@ class Encoder:
         return {"function": name}
 
     def _is_function_like(self, value: Any) -> bool:
-        """Return whether a value can be imported by name, or wraps a function and has hidden state, as functools.cache does."""
+        """Return whether to encode a value as a function.
+
+        This applies to values that can be imported by name, and to wrappers with hidden state, such as those of
+        `functools.cache`.
+        """
         named = is_importable_by_name(value)
         if has_visible_state(value):
             return named and not self._is_local(value.__module__)
@@ -586,7 +593,7 @@ class ConditionIdentity(NamedTuple):
 def compute_digest(*parts: bytes | str | int) -> bytes:
     """Compute a 16-byte BLAKE2b digest.
 
-    Parts are encoded with their type and length, so different lists have different digests.
+    Each part is encoded with its type and length, so different sequences of parts have different digests.
 
     >>> compute_digest("ab", "c") == compute_digest("a", "bc"), compute_digest(1) == compute_digest("1"), len(compute_digest())
     (False, False, 16)
@@ -600,8 +607,8 @@ def compute_digest(*parts: bytes | str | int) -> bytes:
 def compute_learner_identity(estimator: Any, name: str = "learner") -> LearnerIdentity:
     """Compute the identity of an estimator. `name` is used only in error messages.
 
-    The hash covers the class, all nested parameters, and the versions of their packages. For classes and functions that are
-    not installed, the hash also covers their code, everything that the code refers to, and the version of Python.
+    The hash covers the class, all nested parameters, and the versions of the packages that define them. If a class or function
+    is not installed, the hash also covers its code, everything that the code refers to, and the version of Python.
 
     >>> from sklearn.linear_model import LogisticRegression
     >>> identity = compute_learner_identity(LogisticRegression(C=2.0))
@@ -624,11 +631,11 @@ def compute_learner_identity(estimator: Any, name: str = "learner") -> LearnerId
 
 
 def compute_condition_identity(condition: Condition, name: str = "condition") -> ConditionIdentity:
-    """Compute the identity of a condition from its description and, as for learners, from its classes and functions.
+    """Compute the identity of a condition from its description, classes and functions.
 
-    The random draws do not depend on `part`. A condition makes the same draws in the test set whether it is declared for the
-    test set only or for all rows. The draws do not depend on the size of a training set either, so smaller sets are subsets
-    of larger ones.
+    The random draws do not depend on `part`. Declaring a condition for all rows instead of the test set changes the test set in
+    the same way. For `TrainSize`, the draws do not depend on the size either, so smaller training sets are subsets of larger
+    ones.
 
     >>> from fairtrial.conditions import ClassNoise
     >>> training, everywhere = (compute_condition_identity(ClassNoise(0.1, part=part)) for part in ("train", "all"))
@@ -668,7 +675,7 @@ def _reset_part(value: Any) -> Any:
 
 
 def hash_split(train: IntArray, test: IntArray, repeat: int, fold: int) -> str:
-    """Hash a split: its training and test rows in order, its repeat and its fold.
+    """Hash the training and test rows of a split in order, its repeat number and its fold number.
 
     >>> hash_split(np.array([0, 1]), np.array([2]), 0, 0) == hash_split(np.array([0]), np.array([1, 2]), 0, 0)
     False
@@ -685,10 +692,10 @@ def compute_trial_keys(
     learners: Sequence[str],
     protocol: int = PROTOCOL,
 ) -> npt.NDArray[np.void]:
-    """Compute the keys of all trials of a data set, in an array of splits x conditions x learners.
+    """Compute all trial keys of a data set as an array of shape (splits, conditions, learners).
 
-    A key is the digest of the word "trial", the protocol version, the seed of the study and four hashes: those of the data set,
-    the split, the condition and the learner.
+    A key is the digest of the word "trial", the protocol version, the seed of the study, and the hashes of the data set, the
+    split, the condition and the learner.
     """
     start = hashlib.blake2b(b"".join(_encode_part(part) for part in ("trial", protocol, seed, data)), digest_size=16)
     inner, last = list(map(_encode_part, conditions)), list(map(_encode_part, learners))

@@ -1,4 +1,4 @@
-"""Random seeds derived from names. The seed of a learner does not depend on other learners, their order or the workers."""
+"""Derive random seeds from names. A learner's seed does not depend on the other learners, their order or the workers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def derive_seed(seed: int, *names: object) -> int:
-    """Derive a 128-bit seed from the seed of the study and from names.
+    """Derive a 128-bit seed from the study's seed and the given names.
 
     >>> derive_seed(0, "iris", 3) == derive_seed(0, "iris", 3), derive_seed(0, "iris", 3) == derive_seed(0, "iris", 4)
     (True, False)
@@ -18,7 +18,7 @@ def derive_seed(seed: int, *names: object) -> int:
 
 
 def derive_generator(seed: int, *names: object) -> np.random.Generator:
-    """Derive a random number generator from the seed of the study and from names.
+    """Derive a random number generator from the study's seed and the given names.
 
     >>> bool(derive_generator(0, "iris").random() == derive_generator(0, "iris").random())
     True

@@ -42,7 +42,7 @@ class ResourceLimits:
 
 @dataclass(frozen=True, eq=False)
 class SplitRows:
-    """A split: the positions of its training and test rows, its repeat and its fold."""
+    """A split, with the positions of its training and test rows, its repeat number and its fold number."""
 
     train: IntArray
     test: IntArray
@@ -52,7 +52,7 @@ class SplitRows:
 
 @dataclass(frozen=True)
 class TrialTask:
-    """One trial of a chunk: its key, the indices of its split, condition and learner in the chunk, and its seeds."""
+    """A trial in a chunk, with its key, its seeds, and the indices of its split, condition and learner in the chunk."""
 
     key: bytes
     split: int
@@ -64,7 +64,7 @@ class TrialTask:
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """Trials of one data set that are sent to a worker together, in the order in which they run.
+    """Trials on one data set that are sent to a worker together, in the order in which they run.
 
     `data` is the content hash of the data set, which is sent separately. `learners` are pickled with cloudpickle. `local`
     contains the indices of learners whose code is not installed. These learners never share a process with another learner.
@@ -81,20 +81,20 @@ class Chunk:
 
 @dataclass(frozen=True)
 class DataRequest:
-    """The answer of a worker that lacks the data set of a chunk. The coordinator resends the chunk with the data set."""
+    """A worker's reply if it lacks the data set of a chunk. The coordinator then resends the chunk with the data set."""
 
     data: str
 
 
 @dataclass(frozen=True, slots=True)
 class TrialRecord:
-    """The stored outcome of a trial. `pack` compresses the prediction columns. A failed trial has no predictions.
+    """The stored outcome of a trial. The prediction columns are compressed by `pack`. A failed trial has no predictions.
 
     `rows` is None if the test rows are exactly those of the split. `y_true` is None if the test rows have the same classes as
     in the data set. `level` and `test_level` are the realized levels of the condition in the training and test sets. A level is
-    None if the condition did not change the set. `changed` and `test_changed` count the changed cases or values. `abstentions`
-    counts the test rows for which the learner predicted no class. `tuning` describes a tuned learner as JSON: the chosen
-    parameters, their score on the inner splits, and the number of combinations tried.
+    None if the condition did not change the set. `changed` and `test_changed` count the rows or values that the condition
+    changed. `abstentions` counts the test rows for which the learner predicted no class. `tuning` describes a tuned learner as
+    JSON: the chosen parameters, their mean score on the inner splits, and the number of combinations tried.
     """
 
     key: bytes
@@ -126,9 +126,8 @@ class TrialRecord:
 class Predictions:
     """The predictions of one trial, one entry for each test row.
 
-    `rows` are positions in the data set. `y_true` and `prediction` are indices of its declared classes. A prediction can also
-    be ABSTAINED. `scores` contains a column for each declared class, or is None if the learner provides
-    no scores.
+    `rows` contains positions in the data set. `y_true` and `prediction` contain indices of the declared classes. A prediction
+    can also be ABSTAINED. `scores` contains a column for each declared class, or is None if the learner provides no scores.
     """
 
     rows: IntArray
@@ -175,7 +174,7 @@ def _get_codecs() -> tuple[Any, Any]:
     return _thread_state.tools  # type: ignore[no-any-return]
 
 
-_WITHIN = ("learner_", "best_estimator_")  # attributes in which preparations and parameter searches store the fitted learner
+_WITHIN = ("learner_", "best_estimator_")  # attributes in which a preparation or a parameter search stores the fitted learner
 
 
 def find_abstention_label(fitted: Any) -> Any:
@@ -226,8 +225,8 @@ Positions = npt.NDArray[Any]
 class PlannedSplits(Sequence[SplitRows]):
     """The splits of a data set, stored compactly.
 
-    Training rows are stored only if they differ from the rows outside the test set. Leave-one-out on n rows therefore stores
-    n row numbers instead of about n squared.
+    The training rows of a split are stored only if they are not simply all rows outside the test set. Leave-one-out on n rows
+    therefore stores n row numbers instead of about n squared.
 
     >>> from fairtrial.resampling import KFold
     >>> splits = PlannedSplits(6, [KFold(3, random_state=1).freeze(range(6))])
@@ -238,7 +237,7 @@ class PlannedSplits(Sequence[SplitRows]):
     """
 
     def __init__(self, n_rows: int, repeats: Iterable[Iterable[Any]]) -> None:
-        """Number the splits of all repeats. If an item of `repeats` has several repeats, each of them gets its own number."""
+        """Number the splits of all repeats. If an item of `repeats` contains several repeats, each repeat gets a number."""
         self.n_rows = n_rows
         numbered = list(_number_splits(repeats, n_rows))
         self.numbers: tuple[tuple[int, int], ...] = tuple(number for number, _ in numbered)
@@ -264,7 +263,7 @@ class PlannedSplits(Sequence[SplitRows]):
         return SplitRows(train.astype(np.intp, copy=False), test.astype(np.intp), *self.numbers[index])
 
     def join(self, others: Iterable[PlannedSplits]) -> PlannedSplits:
-        """Append the splits of other schemes. Repeat and fold numbers may then occur more than once."""
+        """Return these splits followed by the splits of other schemes. Repeat and fold numbers can then recur."""
         joined = PlannedSplits(self.n_rows, ())
         parts = [self, *others]
         joined.numbers = tuple(number for part in parts for number in part.numbers)
@@ -272,7 +271,7 @@ class PlannedSplits(Sequence[SplitRows]):
         return joined
 
     def take(self, indices: Iterable[int]) -> PlannedSplits:
-        """Take the splits with the given indices."""
+        """Return the splits with the given indices."""
         taken = PlannedSplits(self.n_rows, ())
         chosen = list(indices)
         taken.numbers = tuple(self.numbers[index] for index in chosen)

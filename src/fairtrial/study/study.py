@@ -1,4 +1,4 @@
-"""Studies, which are declared in a TOML file or in Python, and then checked, planned and run."""
+"""The class `Study`. A study is declared in a TOML file or in Python, and then checked, planned and run."""
 
 from __future__ import annotations
 
@@ -24,33 +24,34 @@ if TYPE_CHECKING:
 class Study:
     """An experiment that compares learners on data sets under declared conditions.
 
-    Each argument accepts the content of the section of the same name in a study file (TOML), such as names, paths and tables.
-    Python objects, such as data sets, estimators, conditions and splitters, are also accepted. Two studies are equal if their
-    declarations, including the absolute paths of data files, are the same.
+    Most arguments correspond to a section of a study file (TOML) and accept the same names, paths and tables. They also accept
+    Python objects, such as data sets, estimators, conditions and splitters. Two studies are equal if their declarations and the
+    absolute paths of their data files are equal.
 
     Parameters
     ----------
     data : list, mapping or a single data set
-        Data sets. Each data set is a name in the catalogue, a path or glob, a pair `(X, y)`, a data frame, a scikit-learn
-        `Bunch`, a `Dataset` or a `GivenFolds`. The class of a data frame is its column "target" or "class". If there is no such
-        column, the last column is used, and a warning names it. Objects without a name are called `data-1`, `data-2` and so on,
-        by their position in the list. Pass `{"name": (X, y)}` to choose names.
+        Data sets. A data set is given as a name in the catalogue, a path or glob pattern, a pair `(X, y)`, a data frame, a
+        scikit-learn `Bunch`, a `Dataset` or a `GivenFolds`. The class column of a data frame is the column "target" or "class".
+        If there is no such column, the last column is used, and a warning names it. If several objects are given without names,
+        they are called `data-1`, `data-2` and so on, by their position in the list. Pass `{"name": (X, y)}` to choose names.
     learners : list or mapping
-        Learners, as a list of registered names, or as a mapping of names to estimators or tables of parameters.
+        Learners: a list of registered names, or a mapping of names to estimators, registered names or tables.
     conditions : list or mapping, optional
-        Conditions by name, with levels or parameters. Default: clean data only.
+        Conditions: a list of names or `Condition` objects, or a mapping of names to levels, parameters or objects. Default:
+        clean data only.
     resampling : str, mapping, splitter or list of them, optional
-        Scheme, folds and repeats. If a list of schemes is given, their results are compared. Default: stratified 10-fold
-        cross-validation.
+        Resampling scheme with its number of folds and repeats. With a list of schemes, the study runs all of them. Default:
+        stratified 10-fold cross-validation.
     measures : list of str, optional
         Names of the measures. Default: accuracy, kappa, auc and brier.
     verdict : mapping, optional
-        Options of the statistical comparison: `measure`, `control`, `alpha`, `rope` (region of practical equivalence) and
+        Options for the statistical comparison: `measure`, `control`, `alpha`, `rope` (region of practical equivalence) and
         `failures` (policy for failed trials).
     limits : mapping, optional
-        Time and memory limits of a trial, such as `{"time": "10 min", "memory": "2 GB"}`.
+        Time and memory limits for each trial, such as `{"time": "10 min", "memory": "2 GB"}`.
     seed : int, default 0
-        Seed of all random numbers of the study.
+        Seed for all random numbers in the study.
     name : str, default "study"
         Name of the study and, by default, of its results file.
     allow_local_code : bool, default False
@@ -59,7 +60,8 @@ class Study:
     Raises
     ------
     SpecError
-        If the declaration is malformed. The error lists all problems. Unknown names are reported later, by `resolve`.
+        If the declaration is malformed. The error lists all problems. Unknown names in a well-formed declaration are reported
+        later, by `resolve`.
 
     Examples
     --------
@@ -131,15 +133,15 @@ class Study:
 
     @property
     def folder(self) -> Path | None:
-        """Folder that paths of data files are relative to. None means the current folder."""
+        """Folder to which the paths of data files are relative. None means the current folder."""
         return self._source.folder
 
     def to_toml(self) -> str:
-        """Format the study as TOML. An error names the first Python object that cannot be written."""
+        """Format the study as TOML. If a Python object cannot be written, an error names it."""
         return self._source.to_toml(self.declaration)
 
     def write(self, path: str | os.PathLike[str]) -> Path:
-        """Write the study file (TOML). Paths of data files are made relative to its folder."""
+        """Write the study to a file (TOML). Data paths are made relative to the folder of this file."""
         target = Path(path)
         text = self._source.to_toml(self.declaration, target.parent)
         with write_atomically(target) as temporary:
@@ -187,13 +189,14 @@ class Study:
         limits : ResourceLimits, optional
             Limits for each trial. Default: the limits of the study.
         retry : list of {"error", "timeout", "memory", "crash"}
-            Kinds of failed trials to run again.
+            Statuses of failed trials to run again.
         rerun : list of str
             Learners whose stored trials are deleted and run again.
         progress : bool or Progress, optional
             True shows a progress bar; False shows nothing. Default: a bar in a terminal or notebook, otherwise plain lines.
         shard : tuple of int, optional
-            `(i, n)` runs the i-th of n parts. Merge the results files of all parts with `fairtrial.study.merge`.
+            `(i, n)` runs only the i-th of n parts of the study. Merge the results files of all parts with
+            `fairtrial.study.merge`.
 
         Returns
         -------

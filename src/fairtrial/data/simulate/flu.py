@@ -1,12 +1,13 @@
-"""The flu domain: flu patients who recover normally or with complications, in changing populations.
+"""The flu domain: simulated flu patients who recover normally or develop complications, in changing populations.
 
 Japkowicz's tutorial (after Alaiz-Rodriguez and Japkowicz 2008) states the attributes, the kind of each distribution, and the
-direction of every change. It shows the probabilities only in figures. The following is from the tutorial. There are six age
-groups, with uniform ages in the first five and exponential ages in the last. Social position and severity have normal
-distributions with mean 2 and variance 0.75. The hidden condition "delicate" is more frequent in older patients. Delicate and
-poor patients have worse health. Infants, the elderly, and patients with strong symptoms or poor health have more complications.
-All other numbers in this file were chosen to match the tutorial approximately. The class proportions, the Bayes errors and the
-errors of a one-attribute rule in the eight populations are close to those in the tutorial.
+direction of every change. It shows the probabilities only in figures. The following facts are from the tutorial. There are six
+age groups. Ages are uniformly distributed in the first five groups and exponentially distributed in the last. Social position
+and severity have normal distributions with mean 2 and variance 0.75. The hidden condition "delicate" is more frequent in older
+patients. Delicate patients and poor patients have worse health than others. Infants, the elderly, and patients with strong
+symptoms or poor health have more complications than others. All other numbers in this file were chosen to match the tutorial
+approximately. The class proportions, the Bayes errors and the errors of a one-attribute rule in the eight populations are close
+to those in the tutorial.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ class FluPopulation:
     severity : float, default 2
         Mean of the severity of symptoms, from 1 (light) to 3 (strong).
     decline : float, default 0
-        Amount by which general health is worse than usual.
+        Amount to add to the mean of general health, which ranges from 1 (good) to 3 (poor).
 
     Examples
     --------
@@ -107,12 +108,15 @@ POPULATIONS: Mapping[str, FluPopulation] = MappingProxyType(
 
 
 def compute_delicate_probability(age: FloatArray) -> FloatArray:
-    """Compute the probability that a patient of this age is delicate."""
+    """Compute the probability that a patient of the given age is delicate."""
     return np.minimum(0.07 + 0.009 * age, 0.95)
 
 
 def compute_health_mean(is_delicate: FloatArray, social: IntArray, decline: float) -> FloatArray:
-    """Compute the mean of general health, from 1 (good) to 3 (poor), for social positions 0 (rich) to 2 (poor)."""
+    """Compute the mean of general health, from 1 (good) to 3 (poor).
+
+    Social positions are levels from 0 (rich) to 2 (poor).
+    """
     return np.asarray(1.57 + 0.7 * is_delicate + 0.25 * (social - 1) + decline)
 
 
@@ -124,10 +128,13 @@ def round_to_level(value: FloatArray) -> IntArray:
 def compute_remission_probability(
     age: FloatArray, severity: IntArray, health: IntArray, social: IntArray, definition: Definition
 ) -> FloatArray:
-    """Compute the probability of normal remission. Severity, health and social position are levels from 0 to 2.
+    """Compute the probability of normal remission.
 
-    With the definition "FC" (fewer complications), remission is likely in a wider range of ages. With the definition "MC" (more
-    complications), it is less likely from 35 to 65 years, for poor patients, and for strong symptoms.
+    Severity, health and social position are levels from 0 to 2.
+
+    Under the definition "FC" (fewer complications), normal remission is likely over a wider range of ages than usual. Under the
+    definition "MC" (more complications), it is less likely than usual from 35 to 65 years, for poor patients, and for patients
+    with strong symptoms.
     """
     from scipy.special import expit
 
@@ -145,7 +152,7 @@ _LEVELS = {"severity": SEVERITY, "health": HEALTH, "social": SOCIAL}
 Coding = Literal["categories", "groups", "numbers"]
 
 
-# Age groups that are missing in the training sets of the tutorial.
+# Age groups that are missing from the training sets of the tutorial.
 _LACKING = (
     *((group,) for group in GROUPS),
     ("OldAdult", "Elderly"),
@@ -157,7 +164,7 @@ _LACKING = (
 
 @dataclass(frozen=True)
 class Flu(Population):
-    """Simulated flu patients; the class is normal remission or complications.
+    """A population of simulated flu patients who recover normally or develop complications.
 
     The attributes are age, severity of symptoms, general health and social position. The domain reconstructs the drift study in
     Japkowicz's tutorial (after Alaiz-Rodríguez & Japkowicz 2008), which shows the probabilities only in figures. The structure
@@ -167,7 +174,7 @@ class Flu(Population):
     ----------
     population : str or FluPopulation, default "NGP"
         "NGP" (negative growth), "DP" (developing), "ZGP" (zero growth), "W", "SW", "DW" (winter, soft winter, drastic winter),
-        "P" (poorer), "P+DW", or your own population.
+        "P" (poorer), "P+DW", or a population that you define.
     missing : sequence of str, default ()
         Age groups without patients: Infant, Teenager, YoungAdult, Adult, OldAdult, Elderly.
     definition : {"usual", "MC", "FC"}, default "usual"
@@ -270,20 +277,20 @@ def flu_environments(
     *,
     coding: Coding = "categories",
 ) -> dict[str, Flu]:
-    """Build the environments of the three drift experiments that `Flu` reconstructs.
+    """Build the environments of one of the three drift experiments that `Flu` reconstructs.
 
     Parameters
     ----------
     kind : {"populations", "missing", "definitions"}, default "populations"
         "populations": all eight populations. "missing": populations without one or two age groups. "definitions": class
-        definitions with more and with fewer complications.
+        definitions with more or with fewer complications.
     coding : {"categories", "groups", "numbers"}, default "categories"
         Coding of the attributes, as in `Flu`.
 
     Returns
     -------
     dict of str to Flu
-        Environments by name. The usual population, "NGP", comes first.
+        Environments, keyed by name. The usual population, "NGP", comes first.
 
     Examples
     --------
@@ -302,7 +309,7 @@ def flu_environments(
 
 
 def age_group(age: Any) -> Any:
-    """Find the age group of each age.
+    """Find the age group that contains each age.
 
     Parameters
     ----------
@@ -312,7 +319,7 @@ def age_group(age: Any) -> Any:
     Returns
     -------
     ndarray
-        Names of the age groups.
+        Name of the age group for each age.
 
     Examples
     --------
@@ -327,7 +334,7 @@ def _find_group(age: FloatArray) -> IntArray:
 
 
 def _compute_ages(group: IntArray, quantile: FloatArray) -> FloatArray:
-    """Compute the age at a quantile of an age group: exponential for the elderly, uniform for the others."""
+    """Compute the age at a quantile of an age group. Ages of the elderly are exponential; all others are uniform."""
     starts = np.array(STARTS)
     width = np.append(np.diff(starts), 0.0)
     elderly = starts[-1] - ELDERLY_MEAN * np.log1p(-quantile)
@@ -336,7 +343,7 @@ def _compute_ages(group: IntArray, quantile: FloatArray) -> FloatArray:
 
 @cache
 def _compute_joint(flu: Flu, points: int = 500) -> tuple[FloatArray, FloatArray]:
-    """Compute the mass and the remission probability of each combination of age, severity, health and social position."""
+    """Compute the probability mass and the remission probability of each combination of age and levels."""
     people, levels = flu._people, np.arange(3)
     age = np.concatenate([_compute_ages(np.full(points, group), (np.arange(points) + 0.5) / points) for group in range(6)])
     weak = compute_delicate_probability(age)[:, None, None]
@@ -356,7 +363,7 @@ def _compute_joint(flu: Flu, points: int = 500) -> tuple[FloatArray, FloatArray]
 
 @cache
 def _compute_grouped_joint(flu: Flu) -> tuple[FloatArray, FloatArray]:
-    """Compute the mass and the remission probability by age group; in a missing group, all ages have equal weight."""
+    """Compute the probability mass and the remission probability by age group. Missing groups weight all ages equally."""
     mass, normal = _compute_joint(flu)
     by_group = (len(GROUPS), -1, *mass.shape[1:])
     mass, normal = mass.reshape(by_group), normal.reshape(by_group)
@@ -366,7 +373,7 @@ def _compute_grouped_joint(flu: Flu) -> tuple[FloatArray, FloatArray]:
 
 
 def _compute_level_probabilities(mean: FloatArray, variance: float) -> FloatArray:
-    """Compute the probabilities of the three levels of a rounded and clipped normal variable (last axis)."""
+    """Compute the probabilities of the three levels of a rounded, clipped normal variable, along the last axis."""
     from scipy.special import ndtr
 
     below, upper = ndtr((1.5 - mean) / variance**0.5), ndtr((2.5 - mean) / variance**0.5)
@@ -380,7 +387,7 @@ def _check_has_column(frame: pd.DataFrame, name: str) -> str:
 
 
 def _encode_levels(column: pd.Series[Any], names: Sequence[str], numbers: Sequence[int]) -> IntArray:
-    """Encode a column of names, or of the numbers that correspond to them, as indices."""
+    """Encode a column of names, or of the corresponding numbers, as level indices."""
     codes_by_value = {value: code for listed in (names, numbers) for code, value in enumerate(listed)}
     codes = column.astype(object).map(codes_by_value)
     if codes.isna().any():

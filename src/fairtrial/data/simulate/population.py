@@ -1,4 +1,4 @@
-"""The base class of populations, which are distributions with known class probabilities and Bayes error."""
+"""The base class of simulated populations: distributions with known class probabilities and a known Bayes error."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BestError:
-    """The error rate of the Bayes classifier, with its numerical accuracy.
+    """The error rate of the Bayes classifier and the numerical accuracy of this rate.
 
     Attributes
     ----------
     value : float
         Error rate, from 0 to 1.
     accuracy : float
-        Largest expected deviation: 0 for a closed form, or three standard errors for a Monte Carlo estimate.
+        Largest expected deviation from the true value: 0 for a closed form, three standard errors for a Monte Carlo estimate.
     method : str
         How the value was computed.
 
@@ -102,7 +102,7 @@ class Population:
         return _to_frame(table), self._label_codes(codes)
 
     def dataset(self, n: int, seed: int = 0) -> Dataset:
-        """Draw independent rows as a data set.
+        """Draw independent rows and return them as a data set.
 
         Parameters
         ----------

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 OWN_FOLDS = "our stratified folds"
 _ALPHA, _Z_LIMIT = 0.05, 1.959964
-# The paper gives no numbers for these words. We chose them before the runs; other choices are shown as sensitivity.
+# The paper gives no numbers for these words. We chose these numbers before the runs, and other numbers for the variants.
 _MUCH, _OTHER_MUCH = 1.5, 2.0  # "much higher", "much greater": the ratio
 _TOP, _OTHER_TOP = 5, 3  # "greatest differences": number of data sets
 _SIMILAR_SD = 0.01  # "similar" standard deviations; differences up to .0064 in Table 3 are called similar
@@ -111,7 +111,10 @@ def judge_tables(averages: FoldAverages) -> list[Claim]:
 
 
 def list_comparisons(averages: FoldAverages) -> dict[str, tuple[str, str]]:
-    """Return the DOB-SCV scheme and the stratified scheme of the main comparison, named "", and of each variant."""
+    """Return the compared schemes, DOB-SCV and stratified, of the main run and its variants.
+
+    The main run has the name "".
+    """
     base = averages.bases[0]
     comparisons = {"": (LITERAL, base)}
     if base != SCV and SCV in averages.bases:
@@ -145,7 +148,7 @@ def _judge_learners(
     describe: Callable[[pd.DataFrame], str] | None = None,
     note: str = "",
 ) -> Claim:
-    """Judge a claim that a quantity is positive for each learner; `estimate` computes it from a table of differences."""
+    """Judge a claim that a quantity is positive for each learner; `estimate` takes a table of differences."""
     main = averages.compare_datasets(*list_comparisons(averages)[""])
     details = (describe or (lambda differences: format_estimates(estimate(differences))))(main)
     return _build_compared(
@@ -173,10 +176,10 @@ def _describe_counts(differences: pd.DataFrame) -> str:
 
 
 def judge_problems(averages: FoldAverages) -> Claim:
-    """Judge by a test of qualitative interaction whether DOB-SCV is higher on some data sets and lower on others.
+    """Judge whether DOB-SCV is higher on some data sets and lower on others.
 
-    KEEL's folds are a single random draw, so chance affects their estimate on each data set. Therefore our own folds are the
-    main run here.
+    The claim is judged by a test of qualitative interaction. KEEL's folds are a single random draw, so chance affects the
+    estimates on single data sets. Therefore our own folds are the main run here.
     """
     base = averages.bases[-1]
     scheme, others = LITERAL, {"KEEL's folds": (LITERAL, averages.bases[0])} if base != averages.bases[0] else {}
@@ -187,8 +190,8 @@ def judge_problems(averages: FoldAverages) -> Claim:
     main = estimates[""].values()
     counts = [sum(estimate.sign == sign for estimate in main) for sign in (1, -1)]
     details = (
-        f"significantly higher on {counts[0]} and significantly lower on {counts[1]} of {len(main)} data sets (each at 5 %, "
-        f"mean over learners, compared with {base}); Gail-Simon test of both signs: p = {compute_gail_simon_p(main):.2g}"
+        f"significantly higher on {counts[0]} and significantly lower on {counts[1]} of {len(main)} data sets (each at the 5 % "
+        f"level, mean over learners, compared with {base}); Gail-Simon test of both signs: p = {compute_gail_simon_p(main):.2g}"
     )
     return build_claim(
         "Whether DOB-SCV is optimistic or pessimistic compared with SCV depends on the problem",
@@ -199,7 +202,7 @@ def judge_problems(averages: FoldAverages) -> Claim:
 
 
 def estimate_by_dataset(averages: FoldAverages, scheme: str, base: str) -> dict[str, IntervalEstimate]:
-    """Estimate the difference on each data set as a mean over learners, with a t interval over runs."""
+    """Estimate the mean difference over learners on each data set, with a t interval over runs."""
     runs = averages.compare_runs(scheme, base).groupby(["dataset", "run"], sort=False)["value"].mean()
     return {str(name): estimate_mean(values) for name, values in runs.groupby(level="dataset", sort=False)}
 
@@ -207,8 +210,8 @@ def estimate_by_dataset(averages: FoldAverages, scheme: str, base: str) -> dict[
 def judge_both_signs(estimates: list[IntervalEstimate]) -> Verdict:
     """Judge a claim that some quantities are positive and other quantities are negative.
 
-    It is reproduced if the test of Gail and Simon is significant at 5 %. It is contradicted if all quantities are significantly
-    positive, or all significantly negative.
+    The claim is reproduced if Gail and Simon's test is significant at the 5 % level. It is contradicted if all quantities are
+    significantly positive, or if all are significantly negative.
     """
     if not estimates or any(np.isnan(estimate.low) for estimate in estimates):
         return NOT_TESTABLE
@@ -238,7 +241,7 @@ def _judge_imbalance(averages: FoldAverages) -> Claim:
 
 
 def describe_published_imbalance() -> str:
-    """Name the learners whose difference is smaller at high than at low imbalance in the paper's own Table 3."""
+    """Name the learners with a smaller difference at high imbalance in the paper's own Table 3."""
     table = read_published("dobscv_table3").pivot_table(index="learner", columns="group", values="pct_diff", sort=False)
     contrary = table[table[HIGH] <= table[LOW]]
     values = " and ".join(f"{learner} ({row[HIGH]:.2f} % and {row[LOW]:.2f} %)" for learner, row in contrary.iterrows())
@@ -246,7 +249,10 @@ def describe_published_imbalance() -> str:
 
 
 def judge_deviation_ratio(averages: FoldAverages) -> Claim:
-    """Judge whether the standard deviation over folds is much higher at high imbalance, by one combined ratio."""
+    """Judge whether the standard deviation over folds is much higher at high imbalance.
+
+    The claim is judged by one ratio, averaged over learners and both schemes.
+    """
     text = (
         "The standard deviation over folds is much higher if the imbalance is high (judged as: by a factor of at least "
         f"{_MUCH}, because the paper gives no number)"
@@ -293,7 +299,7 @@ def _estimate_reductions(averages: FoldAverages, scheme: str, base: str, group: 
 
 
 def judge_similar_deviations(averages: FoldAverages) -> Claim:
-    """Judge whether SCV and DOB-SCV have similar standard deviations at low imbalance, by an equivalence test."""
+    """Judge by equivalence tests whether both schemes have similar deviations at low imbalance."""
     main = _estimate_reductions(averages, *list_comparisons(averages)[""], group=LOW)
     return _build_compared(
         "If the imbalance is low, the standard deviations of SCV and DOB-SCV are similar (judged as: within "
@@ -316,7 +322,7 @@ def judge_lower_deviations(averages: FoldAverages) -> Claim:
 
 
 def describe_published_deviations() -> str:
-    """Name the learners whose standard deviation is higher under DOB-SCV in the paper's own Table 3."""
+    """Name the learners with a higher deviation under DOB-SCV in the paper's own Table 3."""
     table = read_published("dobscv_table3").query("group == @LOW or group == @HIGH")
     contrary = table[table["sd_dobscv"] > table["sd_scv"]]
     values = " and ".join(
@@ -326,10 +332,10 @@ def describe_published_deviations() -> str:
 
 
 def judge_named_datasets(averages: FoldAverages) -> list[Claim]:
-    """Judge each claim about named data sets by one test of the mean over learners and data sets."""
+    """Judge claims about named data sets, each by one test of the mean over learners and data sets."""
     claims = []
     for names, sign, word in ((("Abalone19", "Glass2"), 1, "higher"), (("Ecoli2", "Yeast2vs8"), -1, "lower")):
-        text = f"On {join_names(names)}, DOB-SCV is {word} than SCV with all learners (judged as: the mean over the learners)"
+        text = f"On {join_names(names)}, DOB-SCV is {word} than SCV with all learners (judged by the mean over the learners)"
         if not set(names) <= set(averages.datasets.index):
             claims.append(Claim(text, NOT_TESTABLE, "these data sets were not run"))
             continue
@@ -366,7 +372,10 @@ def _judge_unanimous_datasets(averages: FoldAverages) -> Claim:
         return f"{n_higher} higher and {n_lower} lower, a proportion of {proportion.format('{:.2f}')}"
 
     return _judge_learners(
-        "DOB-SCV is higher with all learners on more data sets than it is lower with all learners", averages, estimate, describe
+        "Data sets on which DOB-SCV is higher with all learners outnumber those on which it is lower with all learners",
+        averages,
+        estimate,
+        describe,
     )
 
 
@@ -424,7 +433,7 @@ def judge_overlap(differences: pd.DataFrame, top: int = _TOP) -> tuple[Verdict, 
 
 
 def describe_published_overlap() -> str:
-    """Name the data set with one of the largest published differences for the most learners."""
+    """Name the data set that is among the largest published differences of the most learners."""
     rows = read_published("dobscv_table4_part")
     differences = rows.assign(size=(rows["auc_dobscv"] - rows["auc_scv"]).abs())
     differences = differences[~((rows["dataset"] == "Yeast1458vs7") & (rows["learner"] == "C4.5"))]  # a misprint
@@ -475,7 +484,7 @@ def judge_rank_sums(averages: FoldAverages) -> list[Claim]:
 
 
 def judge_gap(gaps: pd.DataFrame) -> Claim:
-    """Judge whether the gap between training and test AUC is smaller under DOB-SCV, for each learner.
+    """Judge for each learner whether the gap between training and test AUC is smaller under DOB-SCV.
 
     `gaps` has a row per data set, run, learner and scheme with the AUC on the training and on the test sets.
     """

@@ -22,7 +22,9 @@ _Z_LIMIT = 1.959964
 
 
 def estimate_rank_correlation(first: Any, second: Any) -> IntervalEstimate:
-    """Estimate Spearman's rank correlation with an interval by Fisher's z (variance of Bonett and Wright).
+    """Estimate Spearman's rank correlation with an interval by Fisher's z.
+
+    The variance is that of Bonett and Wright.
 
     >>> estimate_rank_correlation(np.arange(10.0), np.array([2, 1, 4, 3, 6, 5, 8, 7, 10, 9])).format("{:.3f}")
     '0.939 (0.688 to 0.990)'
@@ -38,7 +40,7 @@ def estimate_rank_correlation(first: Any, second: Any) -> IntervalEstimate:
 
 
 def estimate_log_ratio(first: Any, second: Any) -> IntervalEstimate:
-    """Estimate the logarithm of the ratio of two means with Welch's interval by the delta method.
+    """Estimate the log ratio of two means with Welch's interval by the delta method.
 
     >>> estimate_log_ratio([2.0, 2.0, 2.0], [1.0, 1.0]).format("{:.4f}")
     '0.6931 (0.6931 to 0.6931)'
@@ -60,10 +62,10 @@ def estimate_log_ratio(first: Any, second: Any) -> IntervalEstimate:
 
 
 def estimate_gain_ratio(differences: pd.DataFrame) -> tuple[IntervalEstimate, float, float]:
-    """Estimate the log ratio of the mean gain to the mean loss with an interval over data sets; also return both means.
+    """Estimate the log ratio of the mean gain to the mean loss; also return both means.
 
-    The learners' results on one data set are not independent. Therefore the interval is computed from the linearized influence
-    of each data set.
+    The interval is computed over data sets, because the learners' results on one data set are not independent. It uses the
+    linearized influence of each data set.
     """
     values = differences.fillna(0.0).to_numpy()
     gain, gain_influence = _average_counted(np.maximum(values, 0), values > 0)
@@ -84,7 +86,7 @@ def _average_counted(values: Any, is_counted: Any) -> tuple[float, Any]:
 
 
 def compute_gail_simon_p(estimates: Iterable[IntervalEstimate]) -> float:
-    """Compute the p-value of Gail and Simon's test (1985) of whether independent quantities have different signs.
+    """Test whether independent quantities have different signs (Gail and Simon 1985).
 
     The t statistic of each estimate is converted to a z score. The squared z scores of positive and of negative estimates are
     summed separately, and the smaller sum is the test statistic. Its null distribution, if all quantities have the same sign,
@@ -112,10 +114,11 @@ def compute_gail_simon_p(estimates: Iterable[IntervalEstimate]) -> float:
 
 @cache
 def compute_overlap_distribution(n_datasets: int, top: int, n_learners: int) -> dict[int, float]:
-    """Compute the distribution of the total overlap of pairs of learners if each learner's top data sets are random.
+    """Compute the distribution of the total overlap if each learner's top data sets are random.
 
-    The pairs are not independent. Therefore the learners draw their data sets one after the other. A state contains the number
-    of data sets that no learner has drawn, that one learner has drawn, that two learners have drawn, and so on.
+    The total overlap is the sum over pairs of learners. The pairs are not independent. Therefore the learners draw their data
+    sets one after the other. A state contains the number of data sets that no learner has drawn, that one learner has drawn,
+    that two learners have drawn, and so on.
 
     >>> {total: round(p, 4) for total, p in compute_overlap_distribution(4, 2, 2).items()}  # hypergeometric: 1, 4, 1 of 6
     {0: 0.1667, 1: 0.6667, 2: 0.1667}
@@ -148,7 +151,9 @@ def _list_picks(available: tuple[int, ...], count: int) -> Iterator[tuple[int, .
 
 
 def compute_z_scores(tests: pd.DataFrame) -> FloatArray:
-    """Compute z of each test from its p-value; z is positive if the rank sum of DOB-SCV is higher.
+    """Compute the z score of each test from its p-value.
+
+    z is positive if the rank sum of DOB-SCV is higher.
 
     >>> import pandas as pd
     >>> compute_z_scores(pd.DataFrame({"R+": [9.0, 1.0], "R-": [1.0, 9.0], "p": [0.05, 0.05]})).round(2).tolist()

@@ -26,9 +26,10 @@ _PARTITIONS = (5, 1)  # the partitions of Figures 3 and 4
 
 
 def measure_gaps(request: Request, data: ImbalancedData, n_runs: int) -> pd.DataFrame:
-    """Measure the AUC on the training and test sets of our own folds; results of finished data sets are kept as files.
+    """Measure the AUC on the training and test sets of our own folds.
 
-    Synthetic cases of SMOTE are used for training, but the training AUC is computed from the original rows.
+    The results of finished data sets are kept as files. Synthetic cases of SMOTE are used for training, but the training AUC is
+    computed from the original rows.
     """
     import pandas as pd
 
@@ -62,7 +63,7 @@ def _write_gaps(task: tuple[Path, str, Dataset, int, int]) -> None:
 
 
 def measure_dataset_gaps(name: str, dataset: Dataset, run: int, seed: int) -> list[tuple[Any, ...]]:
-    """Measure the mean AUC over the training sets and over the test sets for each scheme and learner."""
+    """Measure the mean training and test AUC on one data set, for each scheme and learner."""
     split_seed, learner_seed = (int(value) for value in np.random.SeedSequence([seed, run, *name.encode()]).generate_state(2))
     X, y = dataset.X, dataset.y
     labels = y.to_numpy()
@@ -94,7 +95,7 @@ def _resolve_learners() -> dict[str, Any]:
 
 
 def project_partitions(data: ImbalancedData, seed: int) -> pd.DataFrame:
-    """Project two partitions of SCV and of DOB-SCV to two dimensions, like Figures 3 and 4.
+    """Project two partitions of SCV and of DOB-SCV to two dimensions, as in Figures 3 and 4.
 
     The first axis is the linear discriminant, which separates the classes best. The second axis has the largest variance among
     the directions orthogonal to the first. KEEL's folds are used for SCV if they are available.
@@ -119,7 +120,7 @@ def project_partitions(data: ImbalancedData, seed: int) -> pd.DataFrame:
 
 
 def project_rows(X: Any, is_positive: Any) -> Any:
-    """Project rows to the linear discriminant and to the first principal component orthogonal to it.
+    """Project rows to the linear discriminant and the first orthogonal principal component.
 
     >>> X = np.array([[0.0, 0.0], [0.0, 4.0], [1.0, 0.0], [1.0, 4.0]])
     >>> np.abs(project_rows(X, np.array([False, False, True, True]))).round(3).tolist()
@@ -139,7 +140,10 @@ def project_rows(X: Any, is_positive: Any) -> Any:
 
 
 def measure_nearest(points: pd.DataFrame) -> dict[str, float]:
-    """Measure the mean distance from a positive test row to the nearest positive training row, for each projected partition."""
+    """Measure how far positive test rows are from the nearest positive training row.
+
+    The result is the mean distance for each projected partition.
+    """
     distances = {}
     for panel, rows in points[points["class"] == POSITIVE].groupby("panel", sort=False):
         train, test = (rows.loc[rows["role"] == role, ["x", "y"]].to_numpy() for role in ("training", "test"))

@@ -2,7 +2,7 @@
 
 Each estimate is compared with two quantities: the mean performance of the five fold models, and the performance of the model
 trained on all rows. The rows are independent within each class and are not scaled by statistics of the whole sample. Therefore
-SCV is an unbiased estimate of the performance of its fold models, whatever the learner.
+SCV is an unbiased estimate of the performance of its fold models, regardless of the learner.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 SPLITTERS = (SCV, LITERAL, SHUFFLED)
 FOLD_MODELS, FULL_MODEL = "fold models", "model trained on all rows"
 ESTIMANDS = {FOLD_MODELS: "fold_true_value", FULL_MODEL: "true_value"}
-"""Columns of the quantities to estimate: balanced accuracy on new rows."""
+"""Columns with the quantities to be estimated, which are balanced accuracies on new rows."""
 
 FACTORS = {"structure": "structure", "n_rows": "rows", "proportion": "positive rows", "learner": "learner"}
 COLUMNS = ["structure", "n_rows", "proportion", "replicate", "learner", "scheme", "estimate", "fold_true_value", "true_value"]
@@ -45,7 +45,7 @@ _MAP_NOTE = (
     "The table shows the bias and root mean squared error (RMSE) of the estimated balanced accuracy, with standard errors in "
     "parentheses. Each line averages over all problems and learners at one level of one factor. `closer` compares DOB-SCV "
     "shuffled with SCV on the same samples. It names the scheme with the smaller mean squared error if the difference is "
-    "significant at 5 % after a Bonferroni correction for all levels."
+    "significant at the 5 % level after a Bonferroni correction for all lines of an estimand."
 )
 _CELLS_NOTE = (
     "The table has a line per problem, estimand and scheme, averaged over learners. `excess` is the mean squared error minus "
@@ -55,7 +55,7 @@ _CELLS_NOTE = (
 
 @cache
 def build_structures() -> dict[str, dict[str, Any]]:
-    """Build the distributions of both classes for each structure of a problem.
+    """Build the distributions of both classes for each problem structure.
 
     In "four clusters", the positive class consists of four small clusters around the negative class. With noise, one row in
     five of each class is drawn from the distribution of the other class.
@@ -117,13 +117,16 @@ def make_splitter(scheme: str, seed: int) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Simulation:
-    """Estimates and true performance: a row per problem, replicate, learner and scheme."""
+    """Estimates and true performance, with a row per problem, replicate, learner and scheme."""
 
     rows: pd.DataFrame
 
     @classmethod
     def run(cls, request: Request, structures: Iterable[str], sizes: Iterable[int], n_replicates: int) -> Simulation:
-        """Simulate `n_replicates` samples of each problem. Finished chunks are kept as files, so a run can be resumed."""
+        """Simulate `n_replicates` samples of each problem.
+
+        Finished chunks are kept as files, so an interrupted run can be resumed.
+        """
         import pandas as pd
 
         folder = request.out / "simulation"
@@ -149,7 +152,7 @@ class Simulation:
 
     @cached_property
     def cells(self) -> pd.DataFrame:
-        """Bias and error of each scheme for each problem and estimand, averaged over learners."""
+        """The bias and error of each scheme for each problem and estimand, averaged over learners."""
         import pandas as pd
 
         parts = []
@@ -161,7 +164,10 @@ class Simulation:
 
     @cached_property
     def levels(self) -> pd.DataFrame:
-        """Bias and error of each scheme for each level of each factor and estimand; the first factor is "all"."""
+        """The bias and error of each scheme for each factor level and estimand.
+
+        The first factor is "all".
+        """
         import pandas as pd
 
         parts = [self._summarize(self._errors).assign(factor="all", level="all problems")]
@@ -172,7 +178,7 @@ class Simulation:
         return frame[["factor", "level", *(column for column in frame if column not in ("factor", "level"))]]
 
     def estimate(self, name: str, scheme: str, estimand: str) -> IntervalEstimate:
-        """Return the estimate of `bias` or `excess` over all problems and learners, with its interval over samples."""
+        """Return `bias` or `excess` over all problems and learners, with an interval over samples."""
         frame = self.levels
         row: Any = frame[(frame["factor"] == "all") & (frame["scheme"] == scheme) & (frame["estimand"] == estimand)].iloc[0]
         return IntervalEstimate(row[name], row[f"{name}_low"], row[f"{name}_high"], int(row["replicates"]) - 1)
@@ -196,8 +202,8 @@ class Simulation:
     def _summarize(errors: pd.DataFrame) -> pd.DataFrame:
         """Summarize errors by estimand and scheme.
 
-        The results of learners on one sample are not independent, and the problems are fixed. Therefore the errors of the
-        k-th samples are first averaged over problems and learners, and each average is one observation.
+        The results of learners on one sample are not independent, and the problems are fixed. Therefore the errors on the
+        k-th samples of all problems are first averaged over problems and learners. Each average is one observation.
         """
         import pandas as pd
 
@@ -214,14 +220,14 @@ class Simulation:
         return pd.DataFrame(lines, columns=[*columns, "excess", "excess_low", "excess_high"])
 
     def build_tables(self) -> list[ResultTable]:
-        """Build the table by level of each factor, and the table of all problems."""
+        """Build the table with a row per factor level and the table with a row per problem."""
         return [
             ResultTable("known-truth", "Which estimate is closer to the true performance?", self.build_map(), _MAP_NOTE),
             ResultTable("known-truth-cells", "Simulated problems: all cells", self.cells, _CELLS_NOTE, digits=4, on_page=False),
         ]
 
     def build_map(self) -> pd.DataFrame:
-        """Tabulate bias and RMSE of all schemes for each estimand and each level of each factor."""
+        """Tabulate the bias and RMSE of all schemes for each estimand and factor level."""
         import pandas as pd
 
         lines = []
@@ -251,7 +257,9 @@ def format_level(column: str, level: Any) -> str:
 
 
 def name_closer(row: Mapping[Any, Any], n_comparisons: int = 1) -> str:
-    """Name the scheme whose mean squared error is significantly smaller, adjusted for the number of comparisons (Bonferroni).
+    """Name the scheme whose mean squared error is significantly smaller.
+
+    The test is adjusted for the number of comparisons (Bonferroni).
 
     >>> row = {"excess": -0.002, "excess_low": -0.0035, "excess_high": -0.0005, "replicates": 30}
     >>> name_closer(row), name_closer(row, 20)
@@ -286,7 +294,7 @@ def _write_chunk(task: tuple[Path, str, int, range, int]) -> None:
 
 
 def simulate_replicate(structure: str, n_rows: int, proportion: float, replicate: int, seed: int) -> Iterator[tuple[Any, ...]]:
-    """Draw one sample, estimate the performance of all learners by all schemes, and measure their true performance."""
+    """Estimate the performance of all learners from one sample by all schemes, and measure it on new rows."""
     entropy = [seed, replicate, n_rows, round(1000 * proportion), *structure.encode()]
     sample_seed, new_seed, split_seed, learner_seed = (
         int(value) for value in np.random.SeedSequence(entropy).generate_state(4)
@@ -316,7 +324,7 @@ def draw_rows(structure: str, n_negative: int, n_positive: int, seed: int) -> tu
 
 
 def fit_learner(estimator: Any, X: Any, y: Any, seed: int) -> Any:
-    """Fit a copy of a learner whose unset random states are set to the seed."""
+    """Fit a copy of a learner, with its unset random states set to the seed."""
     from sklearn.base import clone
 
     model = clone(estimator)

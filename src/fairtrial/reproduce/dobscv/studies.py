@@ -1,4 +1,4 @@
-"""The imbalanced data sets of the paper, and the studies: four cross-validation schemes, and class weights instead of SMOTE."""
+"""The paper's imbalanced data sets, the study of four cross-validation schemes, and the study of class weights."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _COLUMNS = ["scheme", "run", "dataset", "learner", "fold", "value", "status"]
 
 @dataclass(frozen=True, eq=False)
 class ImbalancedData:
-    """Scaled data sets with the paper's names, and the folds of KEEL that were found.
+    """The scaled data sets under the paper's names, and those of KEEL's folds that were found.
 
     `skipped` gives the reason for each missing data set or archive. `damaged` names the data sets that are corrupted in KEEL's
     files. `simulated` is True if no data set of the paper was found.
@@ -52,7 +52,10 @@ class ImbalancedData:
 
     @classmethod
     def load(cls, scale: str, seed: int) -> ImbalancedData:
-        """Load the data sets of a scale. If none is found, a smoke run simulates two data sets; other scales raise an error."""
+        """Load the data sets of a scale.
+
+        If none is found, a smoke run simulates two data sets. Other scales raise an error.
+        """
         wanted = {"smoke": SMOKE, "quick": QUICK}.get(scale)
         candidates = {name: addresses for name, addresses in list_candidates().items() if wanted is None or name in wanted}
         datasets: dict[str, Dataset] = {}
@@ -81,10 +84,11 @@ class ImbalancedData:
         return cls(scaled, folds, skipped | no_folds, tuple(damaged))
 
     def run_studies(self, request: Request, n_runs: int) -> pd.DataFrame:
-        """Run the studies; return a row per scheme, run, data set, learner and fold.
+        """Run the study with each scheme and return the score of each fold.
 
-        `value` is (1 + TPR - FPR) / 2 of the fold's predictions. Each run draws new folds and synthetic cases. KEEL's folds are
-        fixed, so their runs differ only in the synthetic cases.
+        The result has a row per scheme, run, data set, learner and fold. `value` is (1 + TPR - FPR) / 2, computed from the
+        predictions of the fold. Each run draws new folds and synthetic cases. KEEL's folds are fixed, so runs on them differ
+        only in the synthetic cases.
         """
         import pandas as pd
 
@@ -101,9 +105,9 @@ class ImbalancedData:
         return pd.concat([part.astype(as_text)[_COLUMNS] for part in parts], ignore_index=True)
 
     def run_costs(self, request: Request) -> pd.DataFrame:
-        """Run the study of class weights and SMOTE; return the mean AUC with a row per data set and a column per learner.
+        """Run the study of class weights and SMOTE, and return the mean AUCs.
 
-        Data sets with a failed trial are dropped.
+        The result has a row per data set and a column per learner. Data sets with a failed trial are dropped.
         """
         spec = read_study_file("dobscv", "costs")
         scores = _run_study(request, self.datasets, spec, spec["resampling"], request.seed, f"{spec['name']}-{request.seed}")
@@ -112,12 +116,15 @@ class ImbalancedData:
         return means[list(spec["learners"])].dropna()
 
     def compute_imbalance(self) -> dict[str, float]:
-        """Return the imbalance ratio of each data set: rows of the frequent class per row of the rare class."""
+        """Return each data set's imbalance ratio: rows of the frequent class per row of the rare one."""
         counts = {name: dataset.y.value_counts() for name, dataset in self.datasets.items()}
         return {name: float(count.max() / count[count > 0].min()) for name, count in counts.items()}
 
     def list_faulty_folds(self) -> list[dict[str, Any]]:
-        """List the data sets whose KEEL folds leave rows untested, or put rows into both the training and the test set."""
+        """List the data sets with faulty KEEL folds.
+
+        Rows of faulty folds are never tested, or are in both the training and the test set.
+        """
         counts = [
             {"dataset": name, "untested": folds.never_tested, "leaking": int(folds.frame()["both"].sum())}
             for name, folds in self.folds.items()
@@ -139,10 +146,11 @@ def list_candidates() -> dict[str, list[str]]:
 
 
 def scale_columns(dataset: Dataset, name: str) -> Dataset:
-    """Drop rows with missing values and scale each numeric column to 0..1 by its declared (or observed) range.
+    """Drop rows with missing values and scale each numeric column to 0..1.
 
-    The rarer class is renamed to `positive` and the other to `negative`, unless the classes already have these names. The class
-    `?` has no rows; a learner that abstains predicts this class.
+    A column is scaled by its declared range, or by its observed range if none is declared. The rarer class is renamed to
+    `positive` and the other to `negative`, unless the classes already have these names. The class `?` has no rows; a learner
+    that abstains predicts this class.
 
     >>> import pandas as pd
     >>> from fairtrial.data import Dataset

@@ -38,7 +38,7 @@ _COST_MARGIN = 0.02
 
 
 def judge_simulation(simulation: Simulation) -> list[Claim]:
-    """Judge the paper's claim of better estimates and fairtrial's claims about bias on simulated problems."""
+    """Judge the paper's claim of better estimates, and our claims about bias on simulated problems."""
     schemes, estimands = (LITERAL, SHUFFLED), (FULL_MODEL, FOLD_MODELS)
     excess = {
         (scheme, estimand): simulation.estimate("excess", scheme, estimand) for scheme in schemes for estimand in estimands
@@ -66,7 +66,7 @@ def judge_simulation(simulation: Simulation) -> list[Claim]:
             "own",
         ),
         Claim(
-            "SCV underestimates the model trained on all rows",
+            "SCV underestimates the performance of the model trained on all rows",
             judge_direction([-bias[SCV, FULL_MODEL]]),
             f"bias {bias[SCV, FULL_MODEL].format()}",
             "own",
@@ -114,7 +114,7 @@ def judge_printed_numbers() -> list[Claim]:
 
 
 def judge_target(averages: FoldAverages) -> list[Claim]:
-    """Judge by an equivalence test whether averages under stratified folds agree with the published ones."""
+    """Judge by an equivalence test whether our averages under SCV agree with the published ones."""
     claims = []
     for scheme in averages.bases:
         names = join_names(_TARGET_LEARNERS)
@@ -132,9 +132,9 @@ def judge_target(averages: FoldAverages) -> list[Claim]:
 
 
 def estimate_target_gaps(averages: FoldAverages, scheme: str) -> dict[str, IntervalEstimate]:
-    """Estimate our average AUC minus the published one for each learner, with an interval over runs.
+    """Estimate our average AUC minus the published one for each learner.
 
-    The published value is treated as fixed.
+    The interval is computed over runs. The published value is treated as fixed.
     """
     runs = averages.frame[averages.frame["scheme"] == scheme].groupby(["learner", "run"], sort=False)["auc"].mean()
     published = read_published("dobscv_table3").query("group == 'all'").set_index("learner")["auc_scv"]
@@ -143,7 +143,7 @@ def estimate_target_gaps(averages: FoldAverages, scheme: str) -> dict[str, Inter
 
 
 def judge_first_fold(scores: pd.DataFrame) -> Claim:
-    """Judge whether fold 1 of literal DOB-SCV has lower estimates, and whether shuffled groups prevent this.
+    """Judge whether estimates are lower in fold 1 of literal DOB-SCV, but not with shuffled groups.
 
     The documentation attributes the lower estimates to outliers in fold 1; this explanation is not tested here.
     """
@@ -168,9 +168,9 @@ def judge_first_fold(scores: pd.DataFrame) -> Claim:
 
 
 def judge_costs(costs: pd.DataFrame) -> Claim:
-    """Judge whether class weights give the same AUC as SMOTE, by an equivalence test over data sets.
+    """Judge by an equivalence test over data sets whether class weights give the same AUC as SMOTE.
 
-    `costs` contains the AUC with class weights minus that with SMOTE: a row per data set, a column per learner.
+    `costs` contains the AUC with class weights minus that with SMOTE. It has a row per data set and a column per learner.
     """
     effects = tables.estimate_effects(costs)
     claim = Claim(

@@ -1,1 +1,1 @@
-"""Specifications of studies: reading them from TOML or Python, checking them, and resolving the names in them."""
+"""Read study specifications from TOML or Python, check them, and resolve the names in them."""

@@ -49,7 +49,7 @@ class NamedLearner:
 def resolve_learners(
     specs: Mapping[str, LearnerSpec], code: CodePolicy, objects: Objects
 ) -> tuple[list[NamedLearner], list[SpecProblem]]:
-    """Build all learners, in the order of the study, and collect problems."""
+    """Build all learners in the order of the study. Return the learners and all problems."""
     learners: dict[str, NamedLearner] = {}
     problems: list[SpecProblem] = []
     for name, entry in specs.items():
@@ -73,7 +73,7 @@ def _prepare_given(learner: Any) -> Any:
 
 
 def build_learner(entry: LearnerSpec, code: CodePolicy, *, top_level: bool = True) -> Any:
-    """Build a learner from its specification. If `top_level`, also add the preparation that the learner needs."""
+    """Build a learner from its specification. With `top_level`, add the preparation that it needs."""
     if entry.learner is None or entry.object is not None:
         raise InputError("it was a Python object, which is not stored: declare it by name and parameters")
     collector = ProblemCollector()
@@ -91,14 +91,17 @@ def build_learner(entry: LearnerSpec, code: CodePolicy, *, top_level: bool = Tru
 
 
 def _prepare_learner(learner: Any, sampler: Any, preparation: str | None, top_level: bool) -> Any:
-    """Wrap a learner if it has a sampler or a declared preparation, or needs preparation at the top level."""
+    """Wrap a learner if a sampler or a preparation is declared, or if a top-level learner needs preparation."""
     if sampler is not None or preparation == "none" or (preparation is not None and not top_level):
         return Prepared(learner, sampler=sampler, preparation=preparation or "standard")
     return ensure_prepared(learner) if top_level else learner
 
 
 def ensure_prepared(learner: Any) -> Any:
-    """Wrap a learner with the preparation it needs. Learners that accept typed columns and missing values are not wrapped."""
+    """Wrap a learner with the preparation that it needs.
+
+    Learners that accept typed columns and missing values are not wrapped.
+    """
     if isinstance(learner, type) or not (hasattr(learner, "fit") and hasattr(learner, "predict")):
         raise InputError(f"a learner must be an estimator with fit and predict, got {learner!r}")
     facts = facts_of(learner)
@@ -127,7 +130,7 @@ def _build_named(name: str, parameters: Mapping[str, Any], code: CodePolicy) -> 
 
 
 def _build_instance(kind: Callable[..., Any], name: str, parameters: Mapping[str, Any], code: CodePolicy) -> Any:
-    """Build an instance of a class, or call a factory. Positional arguments are given as a list: `steps = [...]`."""
+    """Build an instance of a class, or call a factory. A list gives positional arguments: `steps = [...]`."""
     collector = ProblemCollector()
     values: dict[str, Any] = {}
     with collector.collect("parameters"):
@@ -206,7 +209,10 @@ def _is_step(items: list[Any]) -> bool:
 
 
 def _build_nested(table: Mapping[str, Any], code: CodePolicy) -> Any:
-    """Build the object that a table specifies. A learner may also have keys such as `sampler` in addition to parameters."""
+    """Build the object that a table specifies.
+
+    The table of a learner may contain keys such as `sampler` besides its parameters.
+    """
     kind = next((key for key in _NESTED if key in table), None)
     if kind is None:
         return _build_parameters(table, code)
@@ -227,7 +233,7 @@ def _build_nested(table: Mapping[str, Any], code: CodePolicy) -> Any:
 
 
 def _read_inline_parameters(kind: str, table: Mapping[str, Any]) -> dict[str, Any]:
-    """Read the parameters in a nested table: its subtable `parameters`, and all keys without another meaning."""
+    """Read the parameters in a nested table: the subtable `parameters` and all keys without another meaning."""
     usual = LearnerSpec.model_fields if kind == "learner" else (kind, "parameters")
     inline = {name: value for name, value in table.items() if name not in usual}
     declared = require_mapping("parameters")(table.get("parameters", {}))
@@ -239,7 +245,7 @@ def _read_inline_parameters(kind: str, table: Mapping[str, Any]) -> dict[str, An
 
 @contextmanager
 def _locating_inline(table: Mapping[str, Any]) -> Iterator[None]:
-    """Report problems of inline parameters at their own keys instead of under `parameters`."""
+    """Report a problem with an inline parameter at the parameter's own key instead of under `parameters`."""
     try:
         yield
     except ProblemsError as error:
@@ -332,7 +338,7 @@ def find_parameter_problems(estimator: Any) -> Iterator[SpecProblem]:
 
 
 def explain_refusal(kind: Callable[..., Any], name: str, value: Any) -> str | None:
-    """Explain why a class refuses the value of a parameter. Return None if the class accepts the value or has no rules."""
+    """Explain why a class refuses a parameter value. Return None if it accepts the value or has no rules."""
     rules = getattr(kind, "_parameter_constraints", None)
     if not isinstance(rules, dict) or name not in rules:
         return None

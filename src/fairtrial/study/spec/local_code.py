@@ -1,8 +1,8 @@
 """Rules for the code that a study file may run: installed classes and, if the user allows it, any other code.
 
 A study file may come from a stranger. Unless the user allows local code, the file can use only a few factories and the
-estimators, transformers, samplers and splitters of installed packages. Parameters must not contain paths. Each import path is
-checked before anything is imported.
+estimators, transformers, samplers and splitters of installed packages. In that case, parameters must not contain paths. Each
+import path is checked before anything is imported.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ _PATH_PARAMETERS = {
     "LightGBM models": ("input_model", "model_in", "model_input", "model_out", "model_output", "output_model"),
     "XGBoost": ("xgb_model",),
 }
-"""Parameters that contain paths although their names do not show it, by library. `save_snapshot` is a Boolean."""
+"""Parameters, by library, that contain paths although their names do not suggest it. `save_snapshot` is a Boolean."""
 
 _NOT_PATHS = ("path_method",)
-"""Parameters of scikit-learn that contain no paths although their names contain one of `_PATH_WORDS`."""
+"""Parameters of scikit-learn that do not contain paths although their names contain one of `_PATH_WORDS`."""
 
 _FILE_INPUTS = ("file", "filename")
-"""Values of `input` with which the text vectorizers of scikit-learn treat each cell as a file."""
+"""Values of the parameter `input` that make scikit-learn's text vectorizers read each cell as a file."""
 
 _TEXT_KEYWORDS = (
     *("booster", "boosting", "data_sample_strategy", "device", "device_type", "eval_metric", "grow_policy", "metric"),
@@ -71,7 +71,7 @@ _TEXT_KEYWORDS = (
 
 @dataclass(frozen=True)
 class CodePolicy:
-    """The code that a study may use: installed packages and, optionally, modules in its folder."""
+    """A policy for the code that a study may use: installed packages and, optionally, modules in the study folder."""
 
     allow_local: bool = False
     folder: Path | None = None
@@ -93,7 +93,7 @@ class CodePolicy:
         return _import_attribute(path, *path.rpartition(".")[::2])  # type: ignore[no-any-return]
 
     def load_function(self, path: str) -> Callable[..., Any]:
-        """Import a function, provided that the user allows local code."""
+        """Import a function if the user allows local code."""
         if not self.allow_local:
             raise InputError(f"{path!r} is refused because a study file must not name functions: {_OPTION}")
         function = _import_local(path, self.folder or Path())
@@ -102,9 +102,9 @@ class CodePolicy:
         return function  # type: ignore[no-any-return]
 
     def check_parameter(self, name: str, value: Any) -> None:
-        """Refuse a parameter that makes an estimator read or write a path, unless the user allows it.
+        """Refuse a parameter that may contain a path, unless the user allows local code.
 
-        Parameters of known libraries are listed in `_PATH_PARAMETERS`. Any other parameter whose name contains a word such as
+        `_PATH_PARAMETERS` lists such parameters of known libraries. Any other parameter whose name contains a word such as
         `memory`, `file`, `path` or `dir` must be a number, a Boolean or None.
 
         >>> CodePolicy().check_parameter("cache_size", 200)
@@ -156,7 +156,8 @@ def import_class(
 
     The module must belong to an installed package. Editable installs are allowed. The standard library, `__main__`, files, and
     modules that are found only in the current folder or through PYTHONPATH are refused. With `allow_local_code`, modules in
-    `folder` (default: the current folder) are also allowed. A class in a file of that folder can be given as `file.py:Class`.
+    `folder` (default: the current folder) are also allowed. A class in a Python file in that folder can be given as
+    `file.py:Class`.
 
     >>> import_class("sklearn.tree.DecisionTreeClassifier").__name__
     'DecisionTreeClassifier'
@@ -178,7 +179,7 @@ def import_class(
 
 
 def find_module_beside(module: str, folder: Path) -> str | None:
-    """Find the file or folder of a module, or of its package, next to the study."""
+    """Find the file or folder of a module, or of its top-level package, next to the study."""
     importlib.invalidate_caches()
     spec = PathFinder.find_spec(module.partition(".")[0], [str(folder.resolve())])
     return None if spec is None else _get_source(spec)
@@ -186,7 +187,10 @@ def find_module_beside(module: str, folder: Path) -> str | None:
 
 @contextmanager
 def make_importable(folder: Path) -> Iterator[None]:
-    """Make modules in the folder importable, after all other folders. Objects of these modules are pickled with their code."""
+    """Temporarily append a folder to the import path.
+
+    Objects from modules in this folder are then pickled with their code.
+    """
     path, loaded = str(folder.resolve()), set(sys.modules)
     sys.path.append(path)
     try:
@@ -229,7 +233,7 @@ def _get_source(spec: ModuleSpec) -> str | None:
 
 
 def check_installed(path: str, folder: Path | None = None) -> None:
-    """Refuse an import path that is not in an installed package, without importing anything."""
+    """Refuse an import path outside the installed packages. Nothing is imported."""
     parts = path.split(".")
     if any(character in path for character in "/\\:") or path.endswith(".py"):
         raise InputError(f"{path!r} is refused because it is not of the form package.module.Class: {_REMEDY}")
@@ -243,7 +247,10 @@ def check_installed(path: str, folder: Path | None = None) -> None:
 
 
 def _check_modules(path: str, modules: list[str], folder: Path) -> None:
-    """Check that each module would be imported from an installed package. Stop at the first package with an `__init__` file."""
+    """Check that each module of an import path would come from an installed package.
+
+    Stop at the first regular package or module.
+    """
     name, trusted, actual = "", list_installed_folders(), None
     for part in modules:
         name = f"{name}.{part}" if name else part

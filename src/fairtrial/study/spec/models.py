@@ -1,4 +1,4 @@
-"""Specification of a study in plain values: pydantic models with defaults, short forms and error messages."""
+"""The specification of a study in plain values: pydantic models with defaults, short forms and error messages."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ PREPARATIONS = ("standard", "none")
 FAILURE_POLICIES = ("exclude", "worst-rank", "trivial")
 
 SEARCHES = ("grid", "random", "halving", "optuna")
-"""Searches of a tuned learner."""
+"""Search methods for tuning a learner."""
 
 NO_LIMIT = "none"
 
@@ -244,7 +244,7 @@ def expand_learners(value: Any) -> Any:
 
 
 def expand_conditions(value: Any) -> Any:
-    """Expand the conditions, given by name with levels or parameters. The default is clean data.
+    """Expand the conditions to a table of conditions by name. The default is clean data.
 
     >>> expand_conditions({"class-noise": [0, 0.1]})
     {'class-noise': {'condition': 'class-noise', 'level': [0, 0.1]}}
@@ -349,7 +349,7 @@ def _require_text(name: str) -> BeforeValidator:
 
 
 class SpecTable(BaseModel):
-    """A table of the specification."""
+    """A table in the specification of a study."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -359,7 +359,10 @@ class SpecTable(BaseModel):
 
 
 class OpenSpecTable(SpecTable):
-    """A table that may have extra keys. The extra keys are parameters of an object and are checked when it is built."""
+    """A table that may have extra keys.
+
+    The extra keys are the parameters of an object. They are checked when the object is built.
+    """
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
@@ -419,22 +422,22 @@ class ResamplingSpec(OpenSpecTable):
     """A resampling scheme with its parameters and repeats, or the import path of a splitter (scheme "splitter")."""
 
     scheme: Annotated[str, _require_text("scheme")] = _DEFAULT_SCHEME
-    """Name of the scheme. Other keys are its parameters."""
+    """Name of the scheme. Other keys of the table are parameters of the scheme."""
     splitter: Annotated[str, _require_text("splitter")] | None = None
     """Import path of a splitter class, instead of a scheme."""
     folds: Annotated[int, BeforeValidator(require_whole("folds", 2))] | None = None
     """Number of folds. Default: 10 in a study, 5 inside a tuned learner."""
     repeats: Annotated[int, BeforeValidator(require_whole("repeats", 1))] = 1
-    """How often the scheme is repeated with new random draws."""
+    """Number of repeats, each with new random draws."""
 
     def with_default_folds(self, folds: int) -> Self:
-        """Set the default number of folds if the scheme uses folds and their number is not declared."""
+        """Set the number of folds to a default if the scheme uses folds and their number is not declared."""
         missing = _has_folds(self.scheme) and self.folds is None
         return self.model_copy(update={"folds": folds}) if missing else self
 
 
 class StudyResamplingSpec(ResamplingSpec):
-    """A resampling scheme of a study, with the name that tables show. Default: the name of the scheme."""
+    """A resampling scheme of a study, with the name that tables show."""
 
     name: Annotated[str, _require_text("name")] | None = None
     """Name in tables. Default: the name of the scheme."""
@@ -466,7 +469,7 @@ class TuningSpec(SpecTable):
     parameters: Annotated[dict[str, Any], BeforeValidator(require_mapping("parameters"))] | None = None
     """Values to try: lists or, unless the search is a grid, ranges `{ low, high, log }`."""
     iterations: Annotated[int, BeforeValidator(require_whole("iterations", 1))] | None = None
-    """Number of combinations to try. Default: 20. Not allowed for a grid."""
+    """Number of combinations to draw. Default: 20, or all that `"halving"` can use. Not allowed for a grid."""
     resampling: InnerResampling = Field(default_factory=lambda: ResamplingSpec(folds=_TUNING_FOLDS))
     """Inner scheme. Default: stratified with 5 folds."""
     measure: Annotated[str, _require_text("measure")] = "accuracy"
@@ -494,7 +497,7 @@ class LearnerSpec(SpecTable):
     preparation: Annotated[str, BeforeValidator(require_choice("preparation", PREPARATIONS))] | None = None
     """`"standard"` or `"none"`: preprocessing in each fold. Default: what the learner needs."""
     sampler: Annotated[dict[str, Any], BeforeValidator(expand_sampler)] | None = None
-    """Sampler of imbalanced-learn for the training rows: a name, or a table with the name and parameters."""
+    """Sampler for the training rows, from imbalanced-learn: a name, or a table with the name and parameters."""
     tune: Annotated[TuningSpec, BeforeValidator(require_mapping("tune"))] | None = None
     """Tuning on inner splits of each training set."""
     object: Annotated[str, _require_text("object")] | None = None
@@ -516,7 +519,7 @@ class VerdictSpec(SpecTable):
     measure: Annotated[str, _require_text("measure")] | None = None
     """Measure by which learners are compared. Default: the first of `measures`."""
     control: Annotated[str, _require_text("control")] | None = None
-    """Compare all others with this learner. Default: all pairs."""
+    """Learner with which all others are compared. Default: all pairs are compared."""
     alpha: Annotated[float, BeforeValidator(require_number("alpha", "between 0 and 1", lambda x: 0 < x < 1))] = 0.05
     """Significance level."""
     rope: Annotated[float, BeforeValidator(require_number("rope", "at least 0", lambda x: 0 <= x < float("inf")))] | None = None
@@ -555,7 +558,7 @@ class StudySpec(SpecTable):
     name: Annotated[str, BeforeValidator(require_file_name("name"))] = "study"
     """Name of the study and of its results file. Default: the name of the study file."""
     seed: Annotated[int, BeforeValidator(require_whole("seed", 0))] = 0
-    """Seed of every random choice."""
+    """Seed for all random choices."""
     measures: Annotated[list[_Measure], BeforeValidator(require_names("measures"))] = Field(
         default_factory=lambda: list(MEASURES)
     )
@@ -580,7 +583,7 @@ class StudySpec(SpecTable):
     @field_validator("verdict", mode="after")
     @classmethod
     def _choose_measure(cls, verdict: VerdictSpec, info: ValidationInfo) -> VerdictSpec:
-        """Use the first measure of the study for the verdict by default."""
+        """Set the first measure of the study as the default measure of the verdict."""
         if verdict.measure is not None or not info.data.get("measures"):
             return verdict
         return verdict.model_copy(update={"measure": info.data["measures"][0]})
@@ -597,13 +600,16 @@ class StudySpec(SpecTable):
         return schemes
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the specification as plain values. One resampling scheme is a table. Several schemes are a list of tables."""
+        """Return the specification as plain values.
+
+        A single resampling scheme becomes a table, and several schemes become a list of tables.
+        """
         plain = super().to_dict()
         return plain | ({"resampling": plain["resampling"][0]} if len(self.resampling) == 1 else {})
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any]) -> StudySpec:
-        """Build the specification from plain values. If the values are malformed, a SpecError reports all problems."""
+        """Build the specification from plain values. If they are malformed, a SpecError reports all problems."""
         spec, problems = cls.read_valid_parts(mapping)
         if problems:
             raise build_spec_error(problems)
@@ -633,9 +639,10 @@ class StudySpec(SpecTable):
             _remove_problems(rest, new_problems)
 
     def to_short_form(self) -> dict[str, Any]:
-        """Return the specification in short form. Repeated names are dropped, and conditions with only levels become lists.
+        """Return the specification in short form.
 
-        A condition stays a table if a table precedes it, because TOML writers put lists before tables.
+        Repeated names are dropped. A condition with only levels becomes a list, unless a table precedes it, because TOML
+        writers put lists before tables.
 
         >>> values = {"data": ["iris"], "learners": ["c45"], "conditions": {"class-noise": [0, 0.1]}}
         >>> short = StudySpec.from_mapping(values).to_short_form()
@@ -762,7 +769,7 @@ def _find_misplaced_keys(mapping: Mapping[str, Any]) -> Iterator[SpecProblem]:
 
 
 def _find_missing_sections(mapping: Mapping[str, Any]) -> Iterator[SpecProblem]:
-    """Find required sections that are missing. Misspelt section names are reported elsewhere, as unknown keys."""
+    """Find required sections that are missing. Misspelled section names are reported elsewhere, as unknown keys."""
     unknown = [str(key) for key in mapping if key not in StudySpec.model_fields]
     for section, noun in (("data", "data set"), ("learners", "learner")):
         value = mapping.get(section, {})
@@ -782,7 +789,7 @@ def _expand_sections(mapping: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _remove_problems(rest: dict[str, Any], problems: Iterable[SpecProblem]) -> None:
-    """Remove invalid parts. Later members of a list are removed first, so the remaining indices stay valid."""
+    """Remove the parts with problems. Later members of a list are removed first, so the remaining indices stay valid."""
     affected = {_find_affected_path(problem.path) for problem in problems}
     for path in sorted(affected, key=lambda path: [(str(type(part)), part) for part in path], reverse=True):
         _remove_key(rest, path)

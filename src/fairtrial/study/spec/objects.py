@@ -1,7 +1,6 @@
-"""Convert the arguments of `Study(...)` to plain values. Objects that cannot be serialized are kept separately.
+"""Convert the arguments of `Study(...)` to plain values. The objects themselves are kept separately.
 
-A learner, condition or splitter becomes a specification if it can be rebuilt from the specification. Any other object becomes
-a placeholder.
+A learner, condition or splitter becomes a specification if it can be rebuilt from one. Any other object becomes a placeholder.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ _MAX_REPR_LENGTH = 100
 
 
 class PythonReader:
-    """Reads the sections of a study from Python. An invalid value becomes None and is reported as a problem.
+    """A reader of study sections that are given in Python. An invalid value becomes None and is reported as a problem.
 
     >>> from fairtrial.learners import C45
     >>> PythonReader().read({"learners": {"tree": C45(confidence=0.1)}})
@@ -55,7 +54,7 @@ class PythonReader:
         self.collector = ProblemCollector()
 
     def read(self, sections: Mapping[str, Any]) -> dict[str, Any]:
-        """Convert sections to plain values. Objects are collected in `objects`, and problems in `collector`."""
+        """Convert sections to plain values. `objects` collects the objects, and `collector` the problems."""
         return {name: self._read_section(name, value) for name, value in sections.items()}
 
     def _read_section(self, name: str, value: Any) -> Any:
@@ -154,7 +153,7 @@ class PythonReader:
         return plain
 
     def _to_plain(self, value: Any, key_path: KeyPath, instead: str | None = None) -> Any:
-        """Convert a value to plain values. If this is impossible, or if `instead` suggests a correction, add a problem."""
+        """Convert a value to plain values. Add a problem if this is impossible, or if `instead` suggests a correction."""
         try:
             if instead:
                 raise InputError(instead)
@@ -165,7 +164,7 @@ class PythonReader:
 
 
 def _get_data_name(data: Any) -> str | None:
-    """Get the name of a data set. For a scikit-learn `Bunch`, this is the name on OpenML or the file name."""
+    """Get the name of a data set. The name of a scikit-learn `Bunch` is its name on OpenML or its file name."""
     if isinstance(data, (Dataset, GivenFolds)):
         return str(data.dataset.name if isinstance(data, GivenFolds) else data.name)
     if not is_bunch(data):
@@ -283,7 +282,9 @@ def _format_short(value: Any) -> str:
 
 
 def suggest_dataset(value: Any) -> str | None:
-    """Suggest what to pass if a data set is a matrix without classes, or X and y in a list. Return None for a valid value.
+    """Suggest what to pass instead of a matrix without classes, or instead of X and y in a list.
+
+    Return None for all other values.
 
     >>> suggest_dataset(np.zeros((2, 1)))
     'a data set must have classes, got a ndarray: pass (X, y)'
@@ -313,7 +314,7 @@ def suggest_splitter(value: Any) -> str | None:
 
 
 class NotSerializableError(Exception):
-    """Raised for an object that cannot be rebuilt from a specification."""
+    """Raised if an object cannot be rebuilt from a specification."""
 
 
 def serialize_learner(estimator: Any) -> dict[str, Any]:
@@ -330,7 +331,9 @@ def serialize_learner(estimator: Any) -> dict[str, Any]:
 
 
 def serialize_conditions(conditions: tuple[Any, ...]) -> dict[str, Any]:
-    """Serialize conditions that differ only in level as one specification or, if that is impossible, as a placeholder.
+    """Serialize conditions that differ only in level as one specification.
+
+    If the conditions cannot be rebuilt from it, a placeholder is returned.
 
     >>> from fairtrial.conditions import ClassNoise
     >>> serialize_conditions((ClassNoise(0.1), ClassNoise(0.2)))
@@ -394,7 +397,7 @@ def _serialize_foreign_splitter(splitter: Any, scheme: Scheme) -> dict[str, Any]
 
 
 def _drop_defaults(condition: Any) -> dict[str, Any]:
-    """Describe a condition. Default values are left out. None is left out because TOML cannot represent it."""
+    """Describe a condition without default values. None is also left out, because TOML cannot represent it."""
     description = condition.describe()
     for parameter in fields(condition):
         value = getattr(condition, parameter.name)
@@ -482,7 +485,7 @@ def _is_default(value: Any, default: Any) -> bool:
 
 
 def serialize_value(value: Any) -> Any:
-    """Convert a parameter to plain values. Learners, transformers and samplers become specifications."""
+    """Convert a parameter to plain values. Nested learners, transformers and samplers become specifications."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None:
@@ -515,7 +518,7 @@ def _get_set_attributes(value: Any) -> dict[str, Any]:
 
 
 def _find_catalogue_name(kind: type[Any]) -> str | None:
-    """Find the name of a class in the catalogue, or return None."""
+    """Find the name of a class in the catalogue. Return None if there is none."""
     from fairtrial.learners import learner_class
     from fairtrial.learners.prepared import make_short_name
 

@@ -23,7 +23,7 @@ class SpecProblem(NamedTuple):
 
 
 class ProblemsError(InputError):
-    """Several problems, located relative to the object that is being built."""
+    """An error with several problems, located relative to the object that is being built."""
 
     def __init__(self, problems: Iterable[SpecProblem]) -> None:
         self.problems = list(problems)
@@ -31,13 +31,13 @@ class ProblemsError(InputError):
 
 
 def to_problems(error: Exception, *key_path: str | int) -> list[SpecProblem]:
-    """Return the problems in an error. The given location is prefixed to their locations."""
+    """Return the problems in an error, with the given location as a prefix of each problem's location."""
     problems = error.problems if isinstance(error, ProblemsError) else [SpecProblem((), str(error))]
     return [SpecProblem((*key_path, *problem.path), problem.message) for problem in problems]
 
 
 class ProblemCollector:
-    """Collects problems and raises all of them at the end.
+    """A collector of problems that are raised together at the end.
 
     >>> collector = ProblemCollector()
     >>> with collector.collect("sampler"):

@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class NamedData:
-    """A data set with its name in the study, and its own splits if it has any.
+    """A data set with its name in the study, and with its given splits, if any.
 
     `guessed_target` is True if neither the study nor the file names the class column, so the last column is used.
     """
@@ -112,8 +112,8 @@ def resolve_spec(
     """Load the data, build the learners, conditions and schemes, and check measures.
 
     If there are problems, the returned study is None. Data paths are relative to `folder` (default: the current folder).
-    `objects` contains the data sets, learners, conditions and splitters that were given as Python objects, by location, such as
-    `("learners", "forest")`.
+    `objects` contains the data sets, learners, conditions and splitters that were given as Python objects, keyed by location,
+    such as `("learners", "forest")`.
 
     >>> values = {"data": ["iris"], "learners": ["c45", "svc"], "conditions": {"class-noise": [0, 0.1]}}
     >>> study, problems = resolve_spec(StudySpec.from_mapping(values))
@@ -149,7 +149,7 @@ def resolve_spec(
 
 
 def resolve_data(spec: DataSpec, folder: Path, objects: Objects) -> tuple[list[tuple[KeyPath, NamedData]], list[SpecProblem]]:
-    """Load all data sets, pair them with their locations, and collect problems."""
+    """Load all data sets. Return them with their locations, and return all problems."""
     resolved: list[tuple[KeyPath, NamedData]] = []
     problems: list[SpecProblem] = []
     for key_path, name, make in _iter_data_factories(spec, folder, objects):
@@ -273,7 +273,7 @@ def _check_new_data(entry: NamedData, others: list[NamedData]) -> None:
 
 
 def resolve_conditions(specs: Mapping[str, ConditionSpec], objects: Objects) -> tuple[list[NamedCondition], list[SpecProblem]]:
-    """Build all conditions in order, include clean data only once, and collect problems."""
+    """Build all conditions in order, with clean data only once. Return the conditions and all problems."""
     conditions: list[NamedCondition] = []
     problems: list[SpecProblem] = []
     for name, entry in specs.items():
@@ -416,9 +416,10 @@ def _check_control(declaration: StudySpec) -> Iterator[SpecProblem]:
 
 
 def build_collecting(make: Callable[[dict[str, Any]], T], options: Mapping[str, Any], *, needed: tuple[str, ...] = ()) -> T:
-    """Call `make` with options. If `make` refuses an option, call it again without the option, to collect all problems.
+    """Call `make` with options, and collect all problems.
 
-    If `make` refuses a `needed` option, it is not called again. Messages about a dropped option are ignored.
+    If `make` refuses an option, it is called again without the option, unless the option is in `needed`. Messages about a
+    dropped option are ignored.
 
     >>> def half(options):
     ...     for name, value in options.items():

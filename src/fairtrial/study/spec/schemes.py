@@ -1,4 +1,4 @@
-"""Resampling schemes of a study: registered splitters by name, splitters given as objects, and folds given with the data."""
+"""Resampling schemes of a study: registered splitters, splitters given as objects, and folds supplied with the data."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ RIGHT_TARGET = "is it a number or the wrong column? Name the class column with t
 _MAX_SPLITS = 100_000
 
 _MANY_CLASSES = 0.2
-"""If the ratio of classes to rows is higher, the class column may be numeric or the wrong column."""
+"""If the ratio of classes to rows is at least this high, the class column may be numeric or the wrong column."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ class Scheme:
 
     @property
     def text(self) -> str:
-        """Text that determines the splits, except for the seed, the data and the number of repeats."""
+        """Text that describes the scheme. Together with the seed, the data and the repeat number, it determines the splits."""
         return to_canonical({"scheme": self.name} | self.parameters)
 
     @property
@@ -82,7 +82,7 @@ class Scheme:
         return self.splitter is not None and self.splitter._is_random
 
     def check(self, name: str, dataset: Dataset, given_splits: Splits | None) -> None:
-        """Check that the data set can be split, as far as this is known before the splits are drawn."""
+        """Check that the data set can be split, as far as possible before the splits are drawn."""
         if self.splitter is None:
             if given_splits is None:
                 raise InputError(f"{name} must have its own folds for the scheme 'given', got none: choose another scheme")
@@ -99,7 +99,7 @@ class Scheme:
             raise InputError(f"folds must be at most the number of rows in its largest class, {limit}")
 
     def _check_roles(self, name: str, dataset: Dataset) -> None:
-        """Check that the data set declares the groups and times that the scheme needs."""
+        """Check that the groups and times that the data set declares suit the scheme."""
         check_roles(f"the scheme {self.display_name!r}", self.splitter, name, dataset)
         groups = dataset.groups
         if groups is not None and self.splitter is not None and self.splitter._primary_folds is not None:
@@ -117,7 +117,7 @@ class Scheme:
         return type(self.splitter.splitter).__name__ if isinstance(self.splitter, ScikitLearnSplitter) else self.name
 
     def draw_splits(self, dataset: Dataset, given_splits: Splits | None, repeat: int, rng: np.random.Generator) -> Splits:
-        """Draw the splits of one repeat. If one draw contains several repeats, each gets its own number."""
+        """Draw the splits of one repeat. If one draw contains several repeats, they are numbered separately."""
         if self.splitter is None:
             if given_splits is None:
                 raise InputError(f"{dataset.name} has no folds of its own: choose a scheme other than 'given'")
@@ -168,7 +168,7 @@ def build_scheme(spec: Mapping[str, Any], load_class: Callable[..., type[Any]] |
 
 
 def _check_repeats(scheme: Scheme) -> Scheme:
-    """Refuse more than one repeat of a scheme that is not random or that sets the number of repeats itself."""
+    """Refuse repeats of a scheme that is not random, or that sets the number of repeats itself."""
     if scheme.repeats > 1 and not scheme.draws:
         raise InputError(f"repeats must be 1 for {scheme.name}, which is not random, got {scheme.repeats}")
     if scheme.repeats > 1 and scheme.splitter is not None and scheme.splitter._sets_repeats:

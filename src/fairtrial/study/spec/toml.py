@@ -96,7 +96,10 @@ class SpecSource:
         return cls({"name": path.stem} | values, str(path), path.parent, positions | _expand_positions(values, positions))
 
     def read_spec(self, allow_local_code: bool = False) -> StudySpec:
-        """Read the specification. If problems are found, also resolve its valid parts, to report all problems at once."""
+        """Read the specification.
+
+        If problems are found, the valid parts are also resolved, so one error reports all problems.
+        """
         spec, problems = StudySpec.read_valid_parts(self.values, self.problems)
         if not problems:
             return spec
@@ -213,7 +216,7 @@ def locate_keys(text: str) -> dict[KeyPath, TextPosition]:
 
 
 class _Scanner:
-    """Scans the text of a TOML file for keys."""
+    """A scanner that finds the keys in the text of a TOML file."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -259,7 +262,7 @@ class _Scanner:
         self._scan_value(path)
 
     def _scan_keys(self) -> Iterator[tuple[str, int]]:
-        """Scan the parts of a dotted key and their positions."""
+        """Yield the parts of a dotted key with their positions."""
         while True:
             self._skip(_SPACE)
             start = self.position
@@ -314,7 +317,7 @@ class _Scanner:
         self.position = matched.end() if matched else self.position
 
     def _note(self, path: KeyPath, start: int) -> None:
-        """Record the position of a key, unless it is already known: `[a.b]` and a later `[a.c]` both contain `a`."""
+        """Record the position of a key unless it is known. For example, `[a.b]` and a later `[a.c]` both contain `a`."""
         if path not in self.positions:
             line = self._find_line(start)
             self.positions[path] = (line + 1, start - self.starts[line] + 1)

@@ -1,4 +1,4 @@
-"""Tuning: a learner whose parameters are chosen by resampling the training set."""
+"""A learner whose parameters are tuned by resampling the training set."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _DEFAULT_ITERATIONS = 20
 _PREDICTION_NEEDS = ("labels", "scores", "probabilities")
 
 _IGNORED = ("One or more of the test scores are non-finite", "The total space of parameters")
-"""Expected warnings of scikit-learn's searches. Means leave out undefined scores, and small spaces are searched fully."""
+"""Expected warnings of scikit-learn's searches. Undefined scores are left out of means, and a small space is searched fully."""
 
 
 @dataclass(frozen=True)
@@ -84,10 +84,10 @@ class ParameterRange:
 class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A learner that chooses its parameters on inner splits and is then fitted with the best parameters.
 
-    scikit-learn's searches or optuna choose the combinations to try. If several combinations tie, the first one is chosen. A
-    grid is tried in alphabetical order of the parameter names, with the values in the order of their lists. After fitting,
-    `chosen_` contains the best parameters, and `score_` is their mean score. `tried_` lists all combinations with their mean
-    scores, and `learner_` is the fitted learner.
+    A search of scikit-learn or optuna selects the combinations of parameter values to try. If several combinations have the
+    best score, the first of them is chosen. A grid is tried in alphabetical order of the parameter names and, for each
+    parameter, in the order of its list. After fitting, `chosen_` contains the best parameters, and `score_` is their mean
+    score. `tried_` lists all combinations with their mean scores, and `learner_` is the fitted learner.
 
     Parameters
     ----------
@@ -95,19 +95,19 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
         Learner to tune.
     grid : mapping of str to list, ParameterRange or distribution
         Values to try for each parameter: a list or, unless the search is "grid", a range. The searches "random" and "halving"
-        also accept SciPy distributions. The prefix `sampler__` marks parameters of the sampler of a prepared learner.
+        also accept SciPy distributions. For a prepared learner, the prefix `sampler__` marks parameters of its sampler.
     resampling : splitter, optional
-        Inner splits. Default: 5 stratified folds.
+        Splitter for the inner splits. Default: 5 stratified folds.
     measure : str, default "accuracy"
         Measure to optimize.
     random_state : int, optional
-        Seed of the inner splits and of the search.
+        Seed for the inner splits and the search.
     search : {"grid", "random", "halving", "optuna"}, default "grid"
-        "grid" tries every combination, and "random" draws combinations. "halving" tries combinations on few rows, and the best
-        of them on more rows. "optuna" draws combinations with the tree-structured Parzen estimator.
+        "grid" tries every combination, and "random" draws combinations. "halving" tries all candidates on few rows, and then
+        only the best candidates on more rows. "optuna" draws combinations with the tree-structured Parzen estimator.
     iterations : int, optional
-        Number of combinations to draw. Default: 20. With "halving", the default is every combination of lists. If there are
-        ranges, the default is the largest number that the rows allow.
+        Number of combinations to draw. Default: 20. For "halving", the default is all combinations of the lists or, if there
+        are ranges, as many combinations as the number of rows allows.
 
     Examples
     --------
@@ -123,7 +123,10 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
 
     fairtrial_facts = Facts(nominal=True, missing=True, prepares=True)
     fairtrial_added_parameters: ClassVar[Mapping[str, Any]] = {"search": "grid", "iterations": None}
-    """Parameters that were added later. Their defaults are left out of content hashes, so stored trials stay valid."""
+    """Parameters that were added later, with their defaults.
+
+    Defaults are left out of content hashes, so stored trials stay valid.
+    """
 
     def __init__(
         self,
@@ -144,7 +147,7 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
         self.iterations = iterations
 
     def fit(self, X: Any, y: Any, groups: Any = None, time: Any = None) -> Tuned:
-        """Choose the parameters, then fit on all rows. Inner splits use `groups` and `time` if their scheme needs them."""
+        """Choose the parameters, then fit on all rows. The inner splits use `groups` and `time` if the splitter needs them."""
         check_one_of("search", self.search, SEARCHES)
         rng = check_generator("random_state", self.random_state)
         splits = self._make_inner_splits(X, y, groups, time, rng)
@@ -205,7 +208,9 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
         return HalvingGridSearchCV(self.learner, self._list_combinations(), random_state=seed, **options)
 
     def _list_combinations(self) -> list[dict[str, list[Any]]]:
-        """List all combinations, each as a one-point grid. A single grid would be sorted differently, which affects ties."""
+        """List all combinations, each as a one-point grid. scikit-learn would try a single grid in a different order, which
+        affects ties.
+        """
         names = sorted(self.grid)
         paths = [self.get_parameter_path(name) for name in names]
         combinations = product(*(self.grid[name] for name in names))
@@ -241,7 +246,7 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
             return float(get_measure(self.measure).scorer()(learner, X, y))
 
     def check_grid(self) -> None:
-        """Check that the grid maps parameters of the learner to lists of values or, if the search draws values, to ranges."""
+        """Check that the grid maps parameters to lists of values or, if the search draws values, to ranges."""
         if not isinstance(self.grid, Mapping) or not self.grid:
             raise InputError(
                 f"grid must map parameters to lists of values, got {self.grid!r}: write grid = {{ n_neighbours = [1, 3, 5] }}"
@@ -280,7 +285,7 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
         return clone(self.learner).set_params(**clone(parameters, safe=False))
 
     def predict(self, X: Any) -> Any:
-        """Predict with the best parameters."""
+        """Predict classes with the best parameters."""
         return self._get_fitted().predict(X)
 
     @available_if(has_inner_method("predict_proba"))  # type: ignore[untyped-decorator]  # scikit-learn has no types
